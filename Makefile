@@ -1,0 +1,63 @@
+# make chat    set up, then open the chat in the browser
+# make test    set up, then run all tests
+# make check   format, lint and types
+# `make help` lists the rest.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Extra arguments for pip, such as --extra-index-url for a CPU build of torch (README: "A smaller torch").
+PIP_ARGS ?=
+# Extra arguments for the program, such as ARGS="--port 8000 --lang en".
+ARGS ?=
+BIN := $(VENV)/bin
+SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
+
+.PHONY: help chat ingest test check format lock test-system screenshots clean
+.DELETE_ON_ERROR:
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+chat: $(VENV)/run.done  ## set up and open the web UI
+	$(BIN)/python app.py $(ARGS)
+
+ingest: $(VENV)/run.done  ## bring the index in line with its documents
+	$(BIN)/python -m ingest $(ARGS)
+
+test: $(VENV)/develop.done  ## run all tests (browser tests need Chromium: make test-system)
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/develop.done  ## format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/develop.done  ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test-system:  ## install the browser and fonts that browser tests use (Debian)
+	command -v chromium >/dev/null || ($(SYSTEM) apt-get update -q && $(SYSTEM) apt-get install -y -q --no-install-recommends chromium fonts-noto-cjk)
+
+screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
+	$(BIN)/python -m tests.screenshots
+
+lock: $(VENV)/develop.done  ## choose versions anew (needs uv)
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/python -m tests.lock
+
+$(VENV)/python.done:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/run.done: $(VENV)/python.done requirements.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements.lock
+	@touch $@
+
+$(VENV)/develop.done: $(VENV)/run.done requirements-dev.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements-dev.lock
+	@touch $@
+
+clean:  ## remove the virtual environment, caches and the default index
+	rm -rf $(VENV) .interview-rag .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,32 @@
+"""Progress bars of an ingest run, on stderr."""
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from tqdm import tqdm
+
+
+class Bars:
+    """One bar a stage, made when the stage begins."""
+
+    def __init__(self) -> None:
+        self._bars: dict[str, tqdm] = {}  # type: ignore[type-arg]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for bar in self._bars.values():
+            bar.close()
+
+    def update(self, stage: str, done: int, total: int) -> None:
+        if stage not in self._bars:
+            self._bars[stage] = tqdm(
+                total=total, desc=stage, unit=stage.removesuffix("s"), file=sys.stderr, dynamic_ncols=True
+            )
+        bar = self._bars[stage]
+        bar.total = total
+        bar.update(done - bar.n)

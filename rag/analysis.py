@@ -1,0 +1,45 @@
+"""Text -> keyword terms: script and width folded, Latin terms whole, Chinese as character bigrams.
+
+>>> terms("ZeRO-3 的顯存")
+['zero-3', 'zero', '3', '的显', '显存']
+"""
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+from opencc import OpenCC
+
+LATIN_TERM = r"[a-z0-9]+(?:[-_.+#/&][a-z0-9]+)*(?:\+\+|\+|#)?"
+CHINESE_RUN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+TERM = re.compile(f"(?P<latin>{LATIN_TERM})|(?P<chinese>{CHINESE_RUN})|(?P<symbol>[\u0370-\u03ff])")
+PART = re.compile(r"[a-z]+|[0-9]+")
+
+
+@cache
+def _to_simplified() -> OpenCC:
+    return OpenCC("t2s")
+
+
+def fold(text: str) -> str:
+    """Lower case, half width, simplified script: what must not decide whether two texts speak of the same thing."""
+    folded = unicodedata.normalize("NFKC", text).lower()
+    return folded if folded.isascii() else str(_to_simplified().convert(folded))
+
+
+@lru_cache(maxsize=4_096)
+def terms(text: str) -> list[str]:
+    """The terms of a text in order, repeats included. A compound Latin term stands whole and in its parts."""
+    result: list[str] = []
+    for match in TERM.finditer(fold(text)):
+        word = match[0]
+        if match["latin"]:
+            result.append(word)
+            parts = PART.findall(word)
+            if len(parts) > 1:
+                result += parts
+        elif match["chinese"] and len(word) > 1:
+            result += [word[index : index + 2] for index in range(len(word) - 1)]
+        else:
+            result.append(word)
+    return result

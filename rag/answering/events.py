@@ -1,0 +1,30 @@
+"""What an answerer says while it works, in this order: the evidence, text as it grows, the finished answer."""
+
+from dataclasses import dataclass
+
+from rag.retrieval import Evidence
+from rag.types import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFound:
+    """Retrieval is done; the passages can be shown while the answer is being written."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class TextAdded:
+    """More checked text of the answer, markers included."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The whole answer. Always the last event."""
+
+    answer: Answer
+
+
+Event = EvidenceFound | TextAdded | Finished

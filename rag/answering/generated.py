@@ -1,0 +1,108 @@
+"""An answer written by a chat model, sentence by sentence, each checked against the evidence before it is shown."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import Runnable
+
+from rag.answering.claims import evidence_sentences, supporting, without_model_markers
+from rag.answering.extractive import Written
+from rag.answering.prompts import ANSWER_PROMPT, NO_ANSWER
+from rag.errors import ChatModelError
+from rag.index import Index
+from rag.types import Citation, Claim, Passage
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+SENTENCE = re.compile(r".*?(?:[。！？!?；;]+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s)|\n)", re.DOTALL)
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[^>\n]{1,200}>|https?://\S+")
+UNSUPPORTED_MARK = "⚠️"
+
+
+def answer_chain(model: "BaseChatModel") -> "Runnable[dict[str, str], str]":
+    """`{"question", "material"}` -> the model's text, as an LCEL runnable."""
+    return ANSWER_PROMPT | model | StrOutputParser()
+
+
+def material(passages: Sequence[Passage]) -> str:
+    """Passages as the prompt quotes them. What could close the fence early is defused."""
+    quoted = (
+        f"[{number}] {' > '.join((passage.title, *passage.section))}\n{passage.text}"
+        for number, passage in enumerate(passages, start=1)
+    )
+    return "\n\n".join(quoted).replace("<material>", "‹material›").replace("</material>", "‹/material›")
+
+
+class CheckedWriter:
+    """Takes a chat model's text as it streams and gives it back sentence by sentence with checked citations."""
+
+    def __init__(self, index: Index, passages: Sequence[Passage], sources: dict[str, str]) -> None:
+        self._index = index
+        self._evidence = evidence_sentences(passages, sources)
+        self._pending = ""
+        self._chunks: list[str] = []
+        self._claims: list[Claim] = []
+        self._citations: list[Citation] = []
+
+    def feed(self, text: str) -> Iterator[str]:
+        """Checked text for every sentence that `text` completes."""
+        self._pending += text
+        while match := SENTENCE.match(self._pending):
+            self._pending = self._pending[match.end() :]
+            yield from self._check(match[0])
+
+    def finish(self) -> Iterator[str]:
+        rest, self._pending = self._pending, ""
+        yield from self._check(rest)
+
+    @property
+    def written(self) -> Written:
+        return Written(tuple(self._chunks), tuple(self._claims), tuple(self._citations))
+
+    def _check(self, raw: str) -> Iterator[str]:
+        sentence = LINK.sub(r"\1", without_model_markers(raw))
+        body = sentence.strip().lstrip("-*#>0123456789.、 ").strip()
+        if not any(character.isalnum() for character in body):
+            chunk = sentence
+        else:
+            support = supporting(body, self._evidence, self._index)
+            markers = tuple(self._marker(unit.citation) for unit in support)
+            self._claims.append(Claim(body, markers, supported=bool(support)))
+            marks = " " + "".join(f"[{marker}]" for marker in markers) if markers else f" {UNSUPPORTED_MARK}"
+            stripped = sentence.rstrip()
+            chunk = stripped + marks + sentence[len(stripped) :]
+        if chunk:
+            self._chunks.append(chunk)
+            yield chunk
+
+    def _marker(self, citation: Citation) -> int:
+        for known in self._citations:
+            if (known.document, known.start, known.end) == (citation.document, citation.start, citation.end):
+                return known.marker
+        marker = len(self._citations) + 1
+        self._citations.append(
+            Citation(
+                marker, citation.document, citation.title, citation.start, citation.end, citation.quote, citation.page
+            )
+        )
+        return marker
+
+
+def stream_model(model: "BaseChatModel", question: str, passages: Sequence[Passage]) -> Iterator[str]:
+    """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model."""
+    import httpx
+    import openai
+
+    try:
+        yield from answer_chain(model).stream({"question": question, "material": material(passages)})
+    except (openai.OpenAIError, httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        raise ChatModelError(
+            f"the chat model did not answer: {error}", hint="check the endpoint, its model name and key"
+        ) from error
+
+
+def says_no_answer(text: str) -> bool:
+    return text.strip().strip(".。`\"'").startswith(NO_ANSWER)

@@ -1,0 +1,185 @@
+"""The whole way of a question, over one open index: retrieve, refuse or answer, cite."""
+
+import logging
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from rag.answering.events import Event, EvidenceFound, Finished, TextAdded
+from rag.answering.extractive import Written, choose_passages, write_extract
+from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
+from rag.answering.prompts import NO_ANSWER
+from rag.answering.refusal import has_chinese, judge, suggest
+from rag.conversation import standalone
+from rag.embedding import Embedder, load_embedder
+from rag.errors import ChatModelError, UsageError
+from rag.index import Index, current_generation, open_index
+from rag.llm import open_chat_model, resolve
+from rag.retrieval import Evidence, search
+from rag.settings import ChatModelName, Settings
+from rag.types import Answer, Refusal, Seconds, Turn
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+logger = logging.getLogger(__name__)
+
+MAX_QUESTION_CHARACTERS = 4_000
+# Best cosine below which the material is taken to be silent.
+SIMILARITY_THRESHOLD = 0.82
+# Passages a chat model is given.
+MODEL_PASSAGES = 4
+REFUSALS = {
+    "zh": {
+        "nothing_relevant": "资料里没有找到能回答这个问题的内容。",
+        "missing_terms": "资料里没有提到 {missing}，因此无法依据资料回答这个问题。",
+        "no_supported_claim": "资料里没有能支持回答的原文。",
+    },
+    "en": {
+        "nothing_relevant": "The material holds nothing that answers this question.",
+        "missing_terms": "The material does not mention {missing}, so it cannot answer this question.",
+        "no_supported_claim": "Nothing in the material supports an answer.",
+    },
+}
+
+
+class Assistant:
+    """Answers questions from the live generation of an index. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings, embedder: Embedder, *, chat_model: "BaseChatModel | None" = None) -> None:
+        self.settings = settings
+        self.embedder = embedder
+        self._chat_model = chat_model
+        self._lock = threading.Lock()
+        self._index = open_index(settings.index, embedder=embedder.identity)
+        self._generation = current_generation(settings.index)
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open index, embedder and chat model as the settings say. The index is looked at before anything heavy is
+        loaded."""
+        open_index(settings.index).close()
+        return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings))
+
+    @property
+    def index(self) -> Index:
+        """The live generation; reopened when a new one was published. Answers under way keep the one they began
+        with."""
+        with self._lock:
+            live = current_generation(self.settings.index)
+            if live != self._generation:
+                self._index = open_index(self.settings.index, embedder=self.embedder.identity)
+                self._generation = live
+            return self._index
+
+    @property
+    def llm(self) -> str:
+        return str(resolve(self.settings)) if self._chat_model is not None else str(ChatModelName.EXTRACTIVE)
+
+    def search(self, question: str, *, k: int | None = None) -> Evidence:
+        """The passages for a question, best first. Raises UsageError for a question that is empty or too long."""
+        return search(self.index, self.embedder, check_question(question), k=k or self.settings.top_k)
+
+    def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
+        """The answer, whole."""
+        for event in self.stream(question, history):
+            if isinstance(event, Finished):
+                return event.answer
+        raise AssertionError("a stream of events ends with Finished")
+
+    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
+        """The answer as it comes: the evidence, checked text, the whole. Closing the iterator stops the work."""
+        started = time.perf_counter()
+        index = self.index
+        query = standalone(check_question(question), history)[:MAX_QUESTION_CHARACTERS]
+        evidence = search(index, self.embedder, query, k=self.settings.top_k)
+        retrieved = time.perf_counter() - started
+        yield EvidenceFound(evidence)
+        draft = Answer(question, (query,), "", self.llm, seconds=Seconds(retrieve=retrieved))
+        refusal = judge(index, evidence, threshold=SIMILARITY_THRESHOLD)
+        first_text = 0.0
+        written = Written((), (), ())
+        if refusal is None:
+            writer = self._write(index, query, evidence)
+            while True:
+                try:
+                    chunk = next(writer)
+                except StopIteration as stop:
+                    draft, written = replace(draft, llm=stop.value[0]), stop.value[1]
+                    break
+                first_text = first_text or time.perf_counter() - started
+                yield TextAdded(chunk)
+            if not any(claim.supported for claim in written.claims):
+                refusal = Refusal("no_supported_claim", (), tuple(suggest(evidence)))
+        seconds = Seconds(retrieved, first_text or time.perf_counter() - started, time.perf_counter() - started)
+        if refusal is not None:
+            yield Finished(replace(draft, text=refusal_text(question, refusal), refusal=refusal, seconds=seconds))
+            return
+        yield Finished(
+            replace(draft, text=written.text, claims=written.claims, citations=written.citations, seconds=seconds)
+        )
+
+    def _write(self, index: Index, query: str, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:
+        """Yield checked text; return who wrote it and what was written."""
+        if self._chat_model is not None:
+            try:
+                return (yield from self._generate(index, query, evidence))
+            except ChatModelError as error:
+                logger.warning("%s; answering with quotes instead", error.message)
+        passages = choose_passages(index, evidence)
+        written = write_extract(passages, self._sources(index, [p.document for p in passages]))
+        yield from written.chunks
+        return str(ChatModelName.EXTRACTIVE), written
+
+    def _generate(self, index: Index, query: str, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:
+        assert self._chat_model is not None
+        passages = [hit.passage for hit in evidence.hits[:MODEL_PASSAGES]]
+        writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))
+        began = False
+        pending = ""
+        for text in stream_model(self._chat_model, query, passages):
+            pending += text
+            # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
+            if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):
+                continue
+            began = True
+            yield from writer.feed(pending)
+            pending = ""
+        if not says_no_answer(pending):
+            yield from writer.feed(pending)
+            yield from writer.finish()
+        return self.llm, writer.written
+
+    def source(self, document: str) -> str | None:
+        """The source text of a document, as it was when it was ingested."""
+        return self.index.storage.source(document)
+
+    def _sources(self, index: Index, documents: Sequence[str]) -> dict[str, str]:
+        return {name: index.storage.source(name) or "" for name in dict.fromkeys(documents)}
+
+
+def check_question(question: str) -> str:
+    """The question without control characters and outer space. Raises UsageError where nothing or too much is left."""
+    text = "".join(character for character in question if character.isprintable() or character in "\n\t").strip()
+    if not text:
+        raise UsageError("the question is empty", hint="type a question")
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        raise UsageError(
+            f"the question has {len(text):,} characters, at most {MAX_QUESTION_CHARACTERS:,} are allowed",
+            hint="shorten it",
+        )
+    return text
+
+
+def refusal_text(question: str, refusal: Refusal) -> str:
+    """The refusal in the language of the question, with what can be asked instead."""
+    language = "zh" if has_chinese(question) else "en"
+    text = REFUSALS[language][refusal.reason].format(
+        missing="、".join(refusal.missing) if language == "zh" else ", ".join(refusal.missing)
+    )
+    if not refusal.suggestions:
+        return text
+    lead = "可以问问这些：" if language == "zh" else "You could ask instead:"
+    return text + f"\n\n{lead}\n" + "\n".join(f"- {suggestion}" for suggestion in refusal.suggestions)

@@ -1,0 +1,82 @@
+"""What the commands share: settings from options, errors to exit codes, JSON out, progress bars on stderr."""
+
+import argparse
+import io
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rag.errors import RagError, UsageError
+from rag.settings import Settings, load_settings
+
+INTERRUPTED = 130
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
+    )
+    parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    parser.add_argument("--json", action="store_true", help="print JSON, and only JSON, on stdout")
+
+
+def settings_from(options: argparse.Namespace, **more: Any) -> Settings:
+    return load_settings(options.config, options={"index": getattr(options, "index", None), **more})
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on one line of stdout, not escaped."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
+    """Parse, run, and turn what was raised into a message and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    try:
+        return main(options)
+    except RagError as error:
+        if getattr(options, "json", False):
+            print_json(error.as_dict())
+        else:
+            sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`… | head`): nothing is left to say, not even at exit.
+        sys.stdout = io.StringIO()
+        return 0
+
+
+def json_lines(name: str) -> Iterator[dict[str, Any] | RagError]:
+    """The rows of a JSON-lines file (`-` is stdin). A row that is not a JSON object comes as an error; the others go
+    on."""
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            yield UsageError(f"line {number} is not JSON: {error}", hint='a row looks like {"id": "q1", "text": "…"}')
+            continue
+        yield (
+            row
+            if isinstance(row, dict)
+            else UsageError(f"line {number} is not a JSON object", hint="one object a line")
+        )

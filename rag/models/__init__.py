@@ -1,0 +1,19 @@
+"""Pinned models: which there are, fetching them, and finding them on disk. Importing this loads nothing heavy."""
+
+from rag.models.fetch import Progress, fetch
+from rag.models.pinned import MODELS, Form, Part, PinnedModel
+from rag.models.store import ModelState, ModelStatus, list_models, locate, verify
+
+__all__ = [
+    "MODELS",
+    "Form",
+    "ModelState",
+    "ModelStatus",
+    "Part",
+    "PinnedModel",
+    "Progress",
+    "fetch",
+    "list_models",
+    "locate",
+    "verify",
+]

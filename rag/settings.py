@@ -1,0 +1,131 @@
+"""Settings: one file, environment variables over it, options over both.
+
+Unknown keys and values out of range are errors that name the key, the value and what is allowed, so that a typo fails
+when it is made instead of being ignored.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from rag.errors import SettingsError
+
+ENVIRONMENT_PREFIX = "INTERVIEW_RAG_"
+# Variables with our prefix that belong to the tests and benchmarks, not to the program.
+FOREIGN_VARIABLES = frozenset({"SEEDS", "BENCH", "CONFIG"})
+DEFAULT_FILE = Path("interview-rag.toml")
+
+
+class ChatModelName(StrEnum):
+    AUTO = "auto"
+    EXTRACTIVE = "extractive"
+    LOCAL = "local"
+    OLLAMA = "ollama"
+    ENDPOINT = "endpoint"
+
+
+class Precision(StrEnum):
+    AUTO = "auto"
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+
+
+def default_models_folder() -> Path:
+    """The user's cache folder; `$XDG_CACHE_HOME` counts on every platform."""
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else user_cache_path(appname=None, appauthor=False)) / "interview-rag" / "models"
+
+
+class Settings(BaseModel):
+    """Everything that can be set, with its default and what it means."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
+    models: Path = Field(default_factory=default_models_folder, description="folder of the fetched models")
+    embedder: str = Field(
+        "multilingual-e5-small",
+        min_length=1,
+        description="a pinned model, a local sentence-transformers folder, or a hub name; changing it requires re-ingesting",
+    )
+    precision: Precision = Field(
+        Precision.AUTO, description="what the embedder computes in; auto takes bfloat16 where the processor has it"
+    )
+    passage_tokens: int = Field(
+        320, ge=64, le=480, description="budget of a passage in cl100k_base tokens; changing it requires re-ingesting"
+    )
+    top_k: int = Field(10, ge=1, le=100, description="passages that a search returns")
+    llm: ChatModelName = Field(ChatModelName.AUTO, description="who writes answers")
+    endpoint_url: str = Field(
+        "", description="base URL of an OpenAI-compatible endpoint, such as http://localhost:8000/v1"
+    )
+    endpoint_model: str = Field("", description="model name to ask that endpoint for")
+    endpoint_key: SecretStr = Field(
+        SecretStr(""), description="key of the endpoint; better set as INTERVIEW_RAG_ENDPOINT_KEY than in a file"
+    )
+    endpoint_timeout: float = Field(60.0, gt=0, le=600, description="seconds to wait for the endpoint")
+    host: str = Field("127.0.0.1", min_length=1, description="address the web UI binds to")
+    port: int = Field(7860, ge=1, le=65535, description="first port the web UI tries")
+    max_file_megabytes: int = Field(64, ge=1, le=4096, description="documents larger than this are refused")
+
+
+def load_settings(
+    config: Path | None = None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Read the settings file (`config`, else interview-rag.toml if it is there), the environment, and `options`.
+
+    Options whose value is None were not given. Raises SettingsError.
+    """
+    environment = os.environ if environment is None else environment
+    values = _from_file(config) | _from_environment(environment)
+    values |= {key: value for key, value in (options or {}).items() if value is not None}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise _explain(error) from error
+
+
+def _from_file(config: Path | None) -> dict[str, Any]:
+    file = config or DEFAULT_FILE
+    if not file.is_file():
+        if config is None:
+            return {}
+        raise SettingsError(f"settings file not found: {config}", hint="check the path given with --config")
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(
+            f"cannot read the settings file {file}: {error}", hint="it must be UTF-8 TOML, one `key = value` a line"
+        ) from error
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    values = {}
+    for name, value in environment.items():
+        if name.startswith(ENVIRONMENT_PREFIX):
+            key = name.removeprefix(ENVIRONMENT_PREFIX)
+            if key not in FOREIGN_VARIABLES:
+                values[key.lower()] = value
+    return values
+
+
+def _explain(error: ValidationError) -> SettingsError:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return SettingsError(
+            f"unknown setting {key!r}", hint="known settings: " + ", ".join(sorted(Settings.model_fields))
+        )
+    shown = "(hidden)" if key == "endpoint_key" else repr(first["input"])
+    return SettingsError(
+        f"setting {key!r} cannot be {shown}: {first['msg']}", hint=Settings.model_fields[key].description or ""
+    )

@@ -1,0 +1,123 @@
+"""The values that travel between the stages. Imports nothing of ours but the text map."""
+
+from dataclasses import dataclass, field
+
+from rag.mapped_text import MappedText
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch `source[start:end]` of a document."""
+
+    document: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document that is embedded and found as one.
+
+    `content.text` is the cleaned text; `content` maps it back to the source. `number` is its row in the vector and keyword
+    indexes of one generation. `section` is the path of headings above it, outermost first.
+    """
+
+    number: int
+    document: str
+    title: str
+    section: tuple[str, ...]
+    content: MappedText
+    also_in: tuple[Place, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.content.text
+
+    @property
+    def start(self) -> int:
+        return self.content.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        return self.content.spans[-1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How one search found a passage: rank from 1, and its raw score (higher is better)."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A retrieved passage. `score` is the fused score in 0..1; `dense` and `keyword` say which search found it."""
+
+    rank: int
+    score: float
+    passage: Passage
+    dense: Found | None = None
+    keyword: Found | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One exact slice: `quote == source[start:end]`. `marker` is the number that stands in the answer as [marker]."""
+
+    marker: int
+    document: str
+    title: str
+    start: int
+    end: int
+    quote: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer and the markers of the citations that support it."""
+
+    text: str
+    citations: tuple[int, ...]
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no answer, which terms of the question the material does not hold, and what it can answer instead."""
+
+    reason: str
+    missing: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    retrieve: float = 0.0
+    first_text: float = 0.0
+    total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    question: str
+    search_queries: tuple[str, ...]
+    text: str
+    llm: str
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    refusal: Refusal | None = None
+    seconds: Seconds = field(default_factory=Seconds)
+
+    @property
+    def refused(self) -> bool:
+        return self.refusal is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation; `role` is "user" or "assistant"."""
+
+    role: str
+    text: str

@@ -1,0 +1,214 @@
+"""Every page has the form that corpus/README.md describes: the chatbot and its readers rely on it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from tests.corpus.pages import CHINESE, CORPUS, FORMULA, PAGES, Page, without_code
+
+Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=False, pattern=r"^\S(.*\S)?$")]
+
+SECTIONS = re.compile("一句话回答,展开,(代码,)?追问,常见错误")
+TEX_TEXT = re.compile(r"\\(text|textbf|textit|textrm|mbox)\{[^{}]*\}")
+QUOTED_CLAIM = re.compile("“[^”]*”")
+UNSPACED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
+HALF_WIDTH_PUNCTUATION = re.compile(r"[\u4e00-\u9fff][,;:?!]")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=str)
+
+
+class FrontMatter(BaseModel):
+    """What stands above a page."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Annotated[Text, StringConstraints(pattern=r"[？?]$")]
+    tags: Annotated[list[Text], Field(min_length=2, max_length=6)]
+    asked_as: Annotated[list[Text], Field(min_length=3, max_length=6)]
+    updated: Annotated[date, Field(strict=True)]
+    references: Annotated[list[Text], Field(min_length=1)]
+
+    @field_validator("tags", "asked_as", "references")
+    @classmethod
+    def no_repeats(cls, values: list[str]) -> list[str]:
+        if len(set(values)) < len(values):
+            raise ValueError("the same entry stands twice")
+        return values
+
+    @field_validator("asked_as")
+    @classmethod
+    def one_in_english(cls, values: list[str]) -> list[str]:
+        if not any(_is_english(value) for value in values):
+            raise ValueError("no way of asking is in English")
+        return values
+
+
+def _is_english(text: str) -> bool:
+    return not CHINESE.search(text) and len(re.findall(r"[A-Za-z]{2,}", text)) >= 3
+
+
+def test_corpus_has_pages() -> None:
+    assert PAGES, f"no pages below {CORPUS}"
+
+
+@every_page
+def test_file(page: Page) -> None:
+    assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+\.md", page.name), "topic/english-slug.md"
+    assert "\r" not in page.source, "line endings are LF"
+    assert "\ufeff" not in page.source, "no byte-order mark"
+    assert "\ufffd" not in page.source, "U+FFFD is what is left of a broken character"
+    assert page.source.endswith("\n"), "the last line ends"
+    assert not page.source.endswith("\n\n"), "no empty lines at the end"
+    trailing = [number for number, line in enumerate(page.source.split("\n"), 1) if line != line.rstrip()]
+    assert not trailing, f"white space at the end of lines {trailing}"
+
+
+@every_page
+def test_front_matter(page: Page) -> None:
+    assert page.source.startswith("---\n")
+    front_matter = FrontMatter.model_validate(page.metadata)
+    assert front_matter.title not in front_matter.asked_as, "asked_as lists other ways to ask"
+
+
+def test_titles_and_ways_of_asking_are_unique() -> None:
+    """One question has one page: two pages that claim the same question would compete for it."""
+    titles = Counter(page.metadata.get("title") for page in PAGES)
+    assert [title for title, count in titles.items() if count > 1] == []
+    asked: Counter[object] = Counter()
+    for page in PAGES:
+        ways = page.metadata.get("asked_as")
+        asked.update(ways if isinstance(ways, list) else [])
+    assert [question for question, count in asked.items() if count > 1] == []
+
+
+@every_page
+def test_title_is_the_only_first_heading(page: Page) -> None:
+    firsts = [text for level, text, _ in page.headings if level == 1]
+    assert firsts == [page.metadata["title"]]
+    assert page.headings[0][0] == 1, "the title comes first"
+
+
+@every_page
+def test_sections(page: Page) -> None:
+    sections = [text for level, text, _ in page.headings if level == 2]
+    assert SECTIONS.fullmatch(",".join(sections)), sections
+    assert all(level <= 3 for level, _, _ in page.headings), "no headings below the third level"
+    for (level, text, index), following in zip(page.headings, [*page.headings[1:], None], strict=True):
+        end = following[2] if following else len(page.tokens)
+        holds_subsections = following is not None and following[0] > level
+        assert end > index + 3 or holds_subsections, f"nothing stands under {text!r}"
+
+
+@every_page
+def test_follow_ups(page: Page) -> None:
+    questions = _subsections(page, "追问")
+    assert 3 <= len(questions) <= 6, questions
+    assert all(question.endswith(("？", "?")) for question in questions), questions
+    assert len(set(questions)) == len(questions), "the same follow-up stands twice"
+
+
+@every_page
+def test_common_mistakes_say_what_is_right(page: Page) -> None:
+    last = page.headings[-1]
+    assert last[:2] == (2, "常见错误"), "nothing comes after the common mistakes"
+    items = [
+        token.content
+        for token, before in zip(page.tokens[last[2] + 1 :], page.tokens[last[2] - 1 :], strict=False)
+        if token.type == "inline" and before.type == "list_item_open"
+    ]
+    assert len(items) >= 2, "a list of at least two mistakes"
+    silent = [item[:40] for item in items if "**正确**" not in item]
+    assert not silent, f"these say nothing after **正确**：{silent}"
+
+
+@every_page
+def test_code_blocks(page: Page) -> None:
+    for block in page.code_blocks:
+        assert block.closed, f"line {block.line}: the fence is not closed"
+        assert re.fullmatch(r"[a-z+]+", block.language), f"line {block.line}: the fence names no language"
+        assert block.code.strip(), f"line {block.line}: an empty fence"
+    indented = [page.line_of(token) for token in page.tokens if token.type == "code_block"]
+    assert not indented, f"code by indentation at lines {indented}: use a fence"
+
+
+@every_page
+def test_links_resolve(page: Page) -> None:
+    for token in _inline_tokens(page):
+        if token == "image":
+            pytest.fail("pictures are not allowed: a remote one tells its server who reads")
+    for href, line in _links(page):
+        assert not re.match(r"[a-z]+:|//|/", href), f"line {line}: {href} leaves the corpus"
+        target, _, anchor = href.partition("#")
+        assert not anchor, f"line {line}: {href}: link to the page, headings move"
+        resolved = (page.path.parent / target).resolve()
+        assert resolved.is_relative_to(CORPUS), f"line {line}: {href} leaves the corpus"
+        assert resolved.is_file(), f"line {line}: {href} does not exist"
+        assert resolved != page.path, f"line {line}: {href} links to its own page"
+
+
+@every_page
+def test_no_html(page: Page) -> None:
+    found = [kind for kind in _inline_tokens(page) if kind == "html_inline"]
+    found += [token.type for token in page.tokens if token.type == "html_block"]
+    assert not found
+
+
+@every_page
+def test_formulas_are_whole(page: Page) -> None:
+    """Dollar signs pair up within their paragraph or cell, and Chinese stands in \\text{} only."""
+    for text, line in page.paragraphs:
+        rest = FORMULA.sub(" ", without_code(text)).replace(r"\$", "")
+        assert "$" not in rest, f"line {line}: a dollar sign without its partner in {text[:60]!r}"
+    for formula in page.formulas():
+        where = f"line {formula.line}: {formula.tex[:60]!r}"
+        assert formula.display or "\n" not in formula.tex, f"{where} runs over the end of the line"
+        assert formula.display or formula.tex == formula.tex.strip(), f"{where} has spaces inside its dollar signs"
+        assert formula.tex.count("{") - formula.tex.count(r"\{") == formula.tex.count("}") - formula.tex.count(r"\}"), (
+            f"{where}: unbalanced braces"
+        )
+        assert not CHINESE.search(TEX_TEXT.sub("", formula.tex)), f"{where}: Chinese outside \\text{{}}"
+    fences = {number for block in page.code_blocks for number in _lines_of(block.line, block.code)}
+    for number, source_line in enumerate(page.source.split("\n"), 1):
+        if "$$" in source_line and number not in fences:
+            assert source_line.strip() == "$$", f"line {number}: $$ stands on a line of its own"
+
+
+@every_page
+def test_typography(page: Page) -> None:
+    """Full-width punctuation after Chinese, a space between Chinese and Latin words; quoted claims stay as they were."""
+    for text, line in page.paragraphs:
+        prose = QUOTED_CLAIM.sub("“”", FORMULA.sub(" ", without_code(text)))
+        for pattern in (UNSPACED, HALF_WIDTH_PUNCTUATION):
+            match = pattern.search(prose)
+            assert not match, f"line {line}: …{prose[max(0, match.start() - 10) : match.end() + 10]}…"
+
+
+def _subsections(page: Page, section: str) -> list[str]:
+    inside, found = False, []
+    for level, text, _ in page.headings:
+        if level <= 2:
+            inside = text == section
+        elif inside and level == 3:
+            found.append(text)
+    return found
+
+
+def _inline_tokens(page: Page) -> Iterable[str]:
+    for token in page.tokens:
+        yield from (child.type for child in token.children or [])
+
+
+def _links(page: Page) -> Iterable[tuple[str, int]]:
+    for token in page.tokens:
+        for child in token.children or []:
+            if child.type == "link_open":
+                yield str(child.attrs["href"]), page.line_of(token)
+
+
+def _lines_of(line: int, code: str) -> range:
+    return range(line, line + code.count("\n") + 1)
