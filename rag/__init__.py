@@ -1,0 +1,54 @@
+"""Question -> answer. The names here are the public ones; they are imported where they are first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rag.assistant import Assistant
+    from rag.embedding import load_embedder
+    from rag.errors import RagError
+    from rag.index import open_index
+    from rag.runnables import PassageRetriever, answer_runnable
+    from rag.settings import Settings, load_settings
+    from rag.types import Answer, Citation, Claim, Hit, Passage, Turn
+
+_HOMES = {
+    "Answer": "rag.types",
+    "Assistant": "rag.assistant",
+    "Citation": "rag.types",
+    "Claim": "rag.types",
+    "Hit": "rag.types",
+    "Passage": "rag.types",
+    "PassageRetriever": "rag.runnables",
+    "RagError": "rag.errors",
+    "Settings": "rag.settings",
+    "Turn": "rag.types",
+    "answer_runnable": "rag.runnables",
+    "load_embedder": "rag.embedding",
+    "load_settings": "rag.settings",
+    "open_index": "rag.index",
+}
+
+__all__ = [
+    "Answer",
+    "Assistant",
+    "Citation",
+    "Claim",
+    "Hit",
+    "Passage",
+    "PassageRetriever",
+    "RagError",
+    "Settings",
+    "Turn",
+    "answer_runnable",
+    "load_embedder",
+    "load_settings",
+    "open_index",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # `python -m rag --help` must not wait for torch and langchain.
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'rag' has no attribute {name!r}")

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION_CHARACTERS = 4_000
-# Best cosine below which the material is taken to be silent.
-SIMILARITY_THRESHOLD = 0.82
 # Passages a chat model is given.
 MODEL_PASSAGES = 4
 REFUSALS = {
@@ -98,7 +96,7 @@ class Assistant:
         retrieved = time.perf_counter() - started
         yield EvidenceFound(evidence)
         draft = Answer(question, (query,), "", self.llm, seconds=Seconds(retrieve=retrieved))
-        refusal = judge(index, evidence, threshold=SIMILARITY_THRESHOLD)
+        refusal = judge(index, evidence)
         first_text = 0.0
         written = Written((), (), ())
         if refusal is None:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from rag.index import Index
 from rag.retrieval import Evidence
 from rag.sentences import Unit, UnitKind, units
-from rag.types import Citation, Claim, Hit, Passage
+from rag.types import Citation, Claim, Passage
 
 # About what is read in a minute; longer sections are cut at a passage border.
-ANSWER_CHARACTERS = 1_000
+ANSWER_CHARACTERS = 900
+# Other passages of the page are quoted only from the first ranks, and only if they scored nearly as well as the best.
+MAX_RANK = 4
+NEARLY = 0.8
 # A page of the corpus opens with the answer in one sentence; it leads, whichever part of the page matched.
 SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
 
@@ -28,25 +31,22 @@ class Written:
 
 
 def choose_passages(index: Index, evidence: Evidence) -> list[Passage]:
-    """The passages to quote, in document order: the short answer of the page, the best hit, and what goes with it.
-
-    Passages of the best hit's own question come first, then others of its page that were found too.
-    """
-    best = evidence.hits[0].passage
-    siblings = index.storage.passages(list(dict.fromkeys(index.storage.document_numbers(best.document))))
-    siblings = [passage for passage in siblings if passage.document == best.document]
-    found = {hit.passage.number: hit for hit in evidence.hits}
-    chosen = {best.number}
-    room = ANSWER_CHARACTERS - len(best.text)
-    wanted = [
-        *(passage for passage in siblings if _is_short_answer(passage) and passage.section[:1] == best.section[:1]),
-        *_following(siblings, best),
-        *(
-            passage
-            for passage in sorted(siblings, key=lambda p: _rank(found, p))
-            if passage.number in found and _related(passage, best)
-        ),
+    """The passages to quote, in document order: the short answer of the page, the best hit and the rest of its section,
+    and passages of the same page that were found nearly as well."""
+    best = evidence.hits[0]
+    siblings = [
+        passage
+        for passage in index.storage.passages(index.storage.document_numbers(best.passage.document))
+        if passage.document == best.passage.document and _same_question(passage, best.passage)
     ]
+    also_good = [hit.passage for hit in evidence.hits[1:MAX_RANK] if hit.score >= NEARLY * best.score]
+    wanted = [
+        *(passage for passage in siblings if _is_short_answer(passage)),
+        *(passage for passage in siblings if passage.section == best.passage.section),
+        *(passage for passage in siblings if any(passage.number == other.number for other in also_good)),
+    ]
+    chosen = {best.passage.number}
+    room = ANSWER_CHARACTERS - len(best.passage.text)
     for passage in wanted:
         if passage.number not in chosen and len(passage.text) <= room:
             chosen.add(passage.number)
@@ -59,24 +59,29 @@ def write_extract(passages: Sequence[Passage], sources: dict[str, str]) -> Writt
     chunks: list[str] = []
     claims: list[Claim] = []
     citations: list[Citation] = []
-    shown: set[str] = set()
     for passage in passages:
-        text = passage.text
-        for unit in units(text):
-            part = text[unit.start : unit.end]
+        heading = ""
+        new_passage = True
+        for unit in units(passage.text):
+            part = passage.text[unit.start : unit.end]
             span = passage.content.source_range(unit.start, unit.end)
             if unit.kind is UnitKind.HEADING or span is None or _is_own_heading(part, passage):
-                heading = part.lstrip("# ").strip()
-                if heading and heading not in shown and heading != passage.title and len(chunks) > 0:
-                    chunks.append(f"\n\n**{heading}**\n\n")
-                    shown.add(heading)
+                heading = part.lstrip("# ").replace("**", "").strip()
                 continue
+            if heading and chunks and heading != passage.title:
+                chunks.append(f"\n\n**{heading}**\n\n")
+                new_passage = False
             marker = len(citations) + 1
             quote = sources[passage.document][span[0] : span[1]]
             citations.append(Citation(marker, passage.document, passage.title, span[0], span[1], quote))
             claims.append(Claim(part, (marker,), supported=True))
-            chunks.append(_render(unit, part, marker))
-        chunks.append("\n\n")
+            chunk = _render(unit, part, marker)
+            if new_passage and chunks:
+                chunk = f"\n\n{chunk.lstrip()}"
+            elif heading or not chunks or chunks[-1].endswith("\n\n"):
+                chunk = chunk.lstrip()
+            chunks.append(chunk)
+            heading, new_passage = "", False
     return Written(tuple(chunks), tuple(claims), tuple(citations))
 
 
@@ -100,21 +105,7 @@ def _is_short_answer(passage: Passage) -> bool:
     return bool(passage.section) and passage.section[-1].lower() in SHORT_ANSWER_HEADINGS
 
 
-def _following(siblings: Sequence[Passage], best: Passage) -> list[Passage]:
-    """The other passages of exactly the same section, in order: a long answer that was cut."""
-    return [passage for passage in siblings if passage.section == best.section]
-
-
-def _related(passage: Passage, best: Passage) -> bool:
-    """Under the same top heading: the same page, or the same question of an article with many."""
-    return passage.section[:1] == best.section[:1] and (
-        len(best.section) < 2 or passage.section[:2] == best.section[:2] or _is_page(best)
-    )
-
-
-def _is_page(passage: Passage) -> bool:
-    return passage.section[0] == passage.title
-
-
-def _rank(found: dict[int, Hit], passage: Passage) -> int:
-    return found[passage.number].rank if passage.number in found else len(found) + 1
+def _same_question(passage: Passage, best: Passage) -> bool:
+    """Whether both stand under the same question: the page, or one of many questions of an article."""
+    depth = next((place for place, name in enumerate(best.section, start=1) if name.endswith(("?", "？"))), 1)
+    return passage.section[:depth] == best.section[:depth]

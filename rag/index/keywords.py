@@ -7,6 +7,7 @@ Robertson & Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (20
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ K1 = 1.2
 B = 0.75
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeywordIndex:
     """Postings sorted by term, then passage. `starts[t]:starts[t + 1]` is the slice of term number t.
 
@@ -87,6 +88,11 @@ class KeywordIndex:
         """In how many passages the term stands."""
         number = self.numbers.get(term)
         return 0 if number is None else int(self.starts[number + 1] - self.starts[number])
+
+    @cached_property
+    def latin_terms(self) -> list[str]:
+        """The terms that begin with a Latin letter or a digit."""
+        return [term for term in self.numbers if term[0].isascii()]
 
     def save(self, file: Path) -> None:
         names = "\n".join(self.numbers).encode()

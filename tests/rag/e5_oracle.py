@@ -209,7 +209,7 @@ def write_tiny(path: Path, *, spare_positions: int = 64) -> Path:
         "emb.ln.b": (hidden,),
     }
     for layer in range(layers):
-        rows = dict.fromkeys(["q", "k", "v", "ao"], (hidden, hidden))
+        rows: dict[str, tuple[int, ...]] = dict.fromkeys(["q", "k", "v", "ao"], (hidden, hidden))
         for name, shape in (rows | {"fi": (feed_forward, hidden), "fo": (hidden, feed_forward)}).items():
             shapes |= {f"l{layer}.{name}.w": shape, f"l{layer}.{name}.b": shape[:1]}
         for name in ("aln", "oln"):

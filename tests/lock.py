@@ -1,0 +1,33 @@
+"""Choose versions anew: python -m tests.lock (needs uv).
+
+torch is held at one version, and its CUDA packages are left out: torch itself asks for those it needs, and a CPU build
+needs none.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TORCH = "torch==2.13.0"
+LEFT_OUT = re.compile(r"^(nvidia-|cuda-|triton\b)")
+LOCKS = {"requirements.lock": (), "requirements-dev.lock": ("--extra", "test", "--extra", "check")}
+
+
+def main() -> int:
+    for name, extras in LOCKS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            constraint = Path(folder, "constraint.txt")
+            constraint.write_text(f"{TORCH}\n", encoding="ascii")
+            chosen = Path(folder, "chosen.txt")
+            command = [sys.executable, "-m", "uv", "pip", "compile", "-q", "pyproject.toml", *extras, "--universal"]
+            options = ["--python-version", "3.11", "-c", str(constraint), "--no-annotate", "--no-header", "-o", str(chosen)]
+            subprocess.run([*command, *options], check=True)
+            lines = [line for line in chosen.read_text(encoding="utf-8").splitlines() if not LEFT_OUT.match(line)]
+        Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
