@@ -180,7 +180,7 @@ def test_formulas_are_whole(page: Page) -> None:
 
 @every_page
 def test_typography(page: Page) -> None:
-    """Full-width punctuation after Chinese, a space between Chinese and Latin words; quoted claims stay as they were."""
+    """Full-width punctuation after Chinese, a space between Chinese and Latin words; quotations stay as they were."""
     for text, line in page.paragraphs:
         prose = QUOTED_CLAIM.sub("“”", FORMULA.sub(" ", without_code(text)))
         for pattern in (UNSPACED, HALF_WIDTH_PUNCTUATION):
