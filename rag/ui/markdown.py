@@ -1,0 +1,107 @@
+"""Answer text -> Markdown that is safe to show, with its citation markers as links.
+
+Documents and answers are data: HTML in them is shown as text, an image becomes a link that nothing fetches by itself.
+Gradio sanitises what it renders and a Content-Security-Policy forbids remote requests; neither is relied on here.
+"""
+
+import re
+from collections.abc import Iterable
+
+from rag.types import Answer
+
+# A marker that we know to be one stands between these while the text around it is made safe.
+OPEN, CLOSE = "\ue000", "\ue001"
+KNOWN_MARKER = re.compile(f"{OPEN}(\\d+){CLOSE}")
+MARKER = re.compile(r"\[(\d{1,3})\]")
+MARKERS_AFTER = re.compile(r"[ \n]*((?:\[\d{1,3}\] ?)+)")
+MARKERS_AT_END = re.compile(r"((?:\[\d{1,3}\])+)(\s*)$")
+
+# What is shown verbatim: fenced code, inline code (not across a blank line), display and inline formulas.
+VERBATIM = re.compile(
+    r"(?P<fence>^[ \t]*(?P<ticks>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=ticks)[`~]*[ \t]*$|\Z))"
+    r"|(?P<code>(?<!`)(?P<quote>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=quote)(?!`))"
+    r"|(?P<formula>\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$\n]+?(?<!\s)\$)",
+    re.MULTILINE | re.DOTALL,
+)
+ADDRESS = re.compile(r"<(https?://[^<>\s]+)>")
+# Gradio draws these as diagrams with a library of its own; quoted material stays text.
+DIAGRAM = re.compile(r"^(\s*(?:```+|~~~+)\s*)mermaid\b", re.IGNORECASE)
+
+
+def mark_chunk(chunk: str) -> str:
+    """A chunk of a streamed answer, whose markers stand at its end."""
+    return MARKERS_AT_END.sub(lambda match: MARKER.sub(_known, match[1]) + match[2], without_private(chunk))
+
+
+def mark_answer(answer: Answer) -> str:
+    """The text of a finished answer: markers are what stands right after a claim and names one of its citations.
+
+    `[1]` anywhere else is text of the material, such as an index or a reference of the author.
+    """
+    text = without_private(answer.text)
+    result: list[str] = []
+    position = 0
+    for claim in answer.claims:
+        found = text.find(without_private(claim.text), position)
+        if found < 0:
+            continue
+        end = found + len(without_private(claim.text))
+        result.append(text[position:end])
+        position = end
+        after = MARKERS_AFTER.match(text, end)
+        if after and {int(number) for number in MARKER.findall(after[1])} <= set(claim.citations):
+            result.append(text[end : after.start(1)] + MARKER.sub(_known, after[1]))
+            position = after.end()
+    result.append(text[position:])
+    return "".join(result)
+
+
+def render(marked: str, *, turn: int, label: str) -> str:
+    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart; `label` names a link to those
+    who hear it, as in "source {number}"."""
+    parts: list[str] = []
+    position = 0
+    for match in VERBATIM.finditer(marked):
+        parts.append(_safe_text(marked[position : match.start()]))
+        parts.append(_safe_verbatim(match))
+        position = match.end()
+    parts.append(_safe_text(marked[position:]))
+
+    def link(match: re.Match[str]) -> str:
+        number = match[1]
+        name = label.format(number=number)
+        return f'<a class="marker" href="#cite-{turn}-{number}" title="{name}" aria-label="{name}">{number}</a>'
+
+    return KNOWN_MARKER.sub(link, "".join(parts))
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it stands, on one line: for titles and questions inside our own HTML."""
+    escaped = "".join(f"&#{ord(c)};" if c in "<>&\"'`*_[]()\\#!|~$" else c for c in without_private(text))
+    return " ".join(escaped.split())
+
+
+def join_chunks(chunks: Iterable[str]) -> str:
+    return "".join(mark_chunk(chunk) for chunk in chunks).strip()
+
+
+def without_private(text: str) -> str:
+    """The text without the characters that we use as brackets."""
+    return text.replace(OPEN, "").replace(CLOSE, "")
+
+
+def _known(match: re.Match[str]) -> str:
+    return f"{OPEN}{match[1]}{CLOSE}"
+
+
+def _safe_text(text: str) -> str:
+    text = ADDRESS.sub(r"\1 ", text)
+    return text.replace("![", "[").replace("<", "&lt;")
+
+
+def _safe_verbatim(match: re.Match[str]) -> str:
+    # A link cannot stand inside code: the marker stays as it was written.
+    text = KNOWN_MARKER.sub(r"[\1]", match[0])
+    if match["formula"]:
+        return text.replace("<", r"\lt ")
+    return DIAGRAM.sub(r"\1text", text) if match["fence"] else text

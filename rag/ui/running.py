@@ -1,0 +1,56 @@
+"""An answer being written in a thread of its own, so that stopping never waits for a slow model."""
+
+import logging
+import threading
+from collections.abc import Generator, Iterator
+from queue import SimpleQueue
+
+from rag.answering.events import Event
+
+logger = logging.getLogger(__name__)
+
+
+class Run:
+    """Iterate over it to get the events. After `stop` the iteration ends at once; the source iterator is closed in its
+    thread as soon as it comes back from the step it is in."""
+
+    def __init__(self, events: Iterator[Event]) -> None:
+        self._events = events
+        self._queue: SimpleQueue[Event | Exception | None] = SimpleQueue()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._pump, name="answer", daemon=True)
+        self._thread.start()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._queue.put(None)
+
+    def __iter__(self) -> Iterator[Event]:
+        while (item := self._queue.get()) is not None and not self.stopped:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+    def join(self, timeout: float) -> bool:
+        """Wait for the thread; whether it has ended."""
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _pump(self) -> None:
+        try:
+            for event in self._events:
+                if self.stopped:
+                    break
+                self._queue.put(event)
+        except Exception as error:  # handed to whoever iterates, whatever it is
+            if self.stopped:
+                logger.info("an answer failed after it was stopped: %s", error)
+            self._queue.put(error)
+        finally:
+            if isinstance(self._events, Generator):
+                self._events.close()
+            self._queue.put(None)

@@ -1,0 +1,175 @@
+"""The sources panel: each quote of an answer, highlighted inside the source text around it.
+
+What is shown is taken from the index once, when the answer is finished: it stays right when the material changes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from rag.types import Citation, Passage
+from rag.ui.texts import Texts
+
+# Characters of source text shown before and after a quote; then on to the next line break, but not further than that.
+CONTEXT = 240
+LINE_REACH = 160
+# Two quotes nearer than this are shown in one stretch.
+NEAR = 120
+SNIPPET = 180
+NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of source text and the markers of the citations that cover it (none: surroundings)."""
+
+    text: str
+    markers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The quotes of one section, in stretches of source text. `whole` is false where the source was not to be had and
+    only the quotes are shown."""
+
+    document: str
+    title: str
+    section: tuple[str, ...]
+    stretches: tuple[tuple[Segment, ...], ...]
+    page: int | None = None
+    whole: bool = True
+
+    @property
+    def markers(self) -> list[int]:
+        return sorted({marker for stretch in self.stretches for segment in stretch for marker in segment.markers})
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """A retrieved passage as the panel lists it before there are citations."""
+
+    document: str
+    title: str
+    section: tuple[str, ...]
+    snippet: str
+
+    @classmethod
+    def of(cls, passage: Passage) -> "Nearby":
+        return cls(passage.document, passage.title, passage.section, " ".join(passage.text.split())[:SNIPPET])
+
+
+def make_excerpts(
+    citations: Sequence[Citation],
+    source_of: Callable[[str], str | None],
+    section_of: Callable[[Citation], tuple[str, ...]],
+) -> tuple[Excerpt, ...]:
+    """Excerpts in the order in which the answer cites them, one for each section that it quotes."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Citation]] = {}
+    for citation in citations:
+        groups.setdefault((citation.document, section_of(citation)), []).append(citation)
+    result = []
+    for (document, section), group in groups.items():
+        source = source_of(document)
+        whole = source is not None and all(source[c.start : c.end] == c.quote for c in group)
+        stretches = (
+            tuple(_segments(source, start, end, group) for start, end in _stretches(source, group))
+            if source is not None and whole
+            else tuple((Segment(citation.quote, (citation.marker,)),) for citation in group)
+        )
+        result.append(Excerpt(document, group[0].title, section, stretches, group[0].page, whole))
+    return tuple(result)
+
+
+def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, int]]:
+    """Where to cut the source: the quotes with their surroundings, joined where they meet."""
+    merged: list[tuple[int, int]] = []
+    for citation in sorted(citations, key=lambda c: (c.start, c.end)):
+        start, end = _line_start(source, citation.start - CONTEXT), _line_end(source, citation.end + CONTEXT)
+        if merged and start <= merged[-1][1] + NEAR:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _line_start(source: str, position: int) -> int:
+    position = max(position, 0)
+    line = source.rfind("\n", max(position - LINE_REACH, 0), position)
+    return line + 1 if line >= 0 else (0 if position <= LINE_REACH else position)
+
+
+def _line_end(source: str, position: int) -> int:
+    position = min(position, len(source))
+    line = source.find("\n", position, position + LINE_REACH)
+    return line if line >= 0 else (len(source) if position + LINE_REACH >= len(source) else position)
+
+
+def _segments(source: str, start: int, end: int, citations: Sequence[Citation]) -> tuple[Segment, ...]:
+    """source[start:end], cut wherever a quote begins or ends: quotes may overlap."""
+    inside = [c for c in citations if start <= c.start and c.end <= end]
+    cuts = sorted({start, end, *(c.start for c in inside), *(c.end for c in inside)})
+    return tuple(
+        Segment(source[low:high], tuple(c.marker for c in inside if c.start <= low and high <= c.end))
+        for low, high in zip(cuts, cuts[1:], strict=False)
+    )
+
+
+def render_excerpts(excerpts: Sequence[Excerpt], texts: Texts, *, turn: int) -> str:
+    if not excerpts:
+        return f'<p class="hint">{_text(texts.sources_none)}</p>'
+    return "".join(_excerpt(excerpt, texts, turn) for excerpt in excerpts)
+
+
+def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
+    cards = "".join(
+        f'<article class="source nearby">{_head(item.title, item.section, item.document)}'
+        f"<p>{_text(item.snippet)}…</p></article>"
+        for item in nearby
+    )
+    return f'<p class="hint">{_text(heading)}</p>{cards}'
+
+
+def render_panel(body: str, texts: Texts, *, turn: int, question: str, selected: int = 0) -> str:
+    """The whole panel. `turn` is the question it belongs to, counted from 1 (0: none yet); behaviour.js reads the
+    `data-` attributes."""
+    heading = texts.sources_of.format(number=turn) if turn else texts.sources
+    asked = f'<p class="asked">{_text(question)}</p>' if turn else ""
+    return (
+        f'<section class="panel" data-turn="{turn}" data-selected="{selected}" aria-label="{_text(texts.sources)}">'
+        f'<header><h2>{_text(heading)}</h2><button type="button" class="close" title="{_text(texts.close)}"'
+        f' aria-label="{_text(texts.close)}">×</button></header>{asked}<div class="body">{body}</div></section>'
+    )
+
+
+def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
+    seen: set[int] = set()
+    stretches = []
+    for stretch in excerpt.stretches:
+        stretches.append("".join(_segment(segment, turn, seen) for segment in stretch))
+    note = "" if excerpt.whole else f'<p class="hint">{_text(texts.sources_changed)}</p>'
+    body = '<div class="gap" aria-hidden="true">⋯</div>'.join(f'<div class="stretch">{part}</div>' for part in stretches)
+    head = _head(excerpt.title, excerpt.section, excerpt.document, page=excerpt.page)
+    return f'<article class="source">{head}{note}<div class="excerpt">{body}</div></article>'
+
+
+def _segment(segment: Segment, turn: int, seen: set[int]) -> str:
+    if not segment.markers:
+        return _text(segment.text)
+    new = [marker for marker in segment.markers if marker not in seen]
+    seen.update(new)
+    # The number is drawn by CSS, so that the text of the element is the quote and nothing else.
+    anchors = "".join(f'<i id="cite-{turn}-{marker}" data-number="{marker}"></i>' for marker in new)
+    markers = " ".join(str(marker) for marker in segment.markers)
+    return f'{anchors}<mark data-cites="{markers}">{_text(segment.text)}</mark>'
+
+
+def _head(title: str, section: tuple[str, ...], document: str, *, page: int | None = None) -> str:
+    path = [name for name in section if name != title]
+    crumbs = f'<p class="path">{" › ".join(_text(name) for name in path)}</p>' if path else ""
+    place = _text(document) + (f" · p. {page}" if page is not None else "")
+    return f'<h3>{_text(title)}</h3>{crumbs}<p class="document">{place}</p>'
+
+
+def _text(text: str) -> str:
+    """Escaped for element content and attributes. A parser would turn a bare carriage return into a line feed."""
+    return escape(text).replace("\r", "&#13;")
