@@ -1,5 +1,5 @@
-"""What a scraped page adds is taken away, what it broke is repaired; every character left still knows its place in
-the source."""
+"""What a scraped page adds is taken away, what it broke is repaired; every character left knows its place in the source.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,18 +9,21 @@ from ingest.formulas import has_marked_threefold, keep_formulas_once
 from ingest.loading import CONTROL_CHARACTERS, Document
 from rag.mapped_text import MappedText
 
-# Lines that beg, advertise or belong to the page's frame. Each alternative was seen on real pages.
+# Lines that beg, advertise or belong to the page's frame. Each alternative was seen on real pages; a text about codes
+# that are scanned, or a 👉 before a point, is none.
 PROMOTION = re.compile(
-    r"二维码|扫码|微信扫|加微信|公众号回复|免费领取|免费分享|免费送|100%免费|资源包|大礼包|资料包|点个收藏|点赞收藏|一键三连|求关注|上传CSDN|官方认证"
-    r"|👇|👉|🆓|全套视频教程|学习路线大纲|篇幅有限.{0,20}(展示|分享|放)|(资源|面试题|项目实战)合集$|商业化落地方案$|\d+本.{0,12}书籍$"
+    r"(扫|扫描|识别|长按|关注|添加|保存|下方|下面|文末|官方).{0,8}二维码|二维码.{0,8}(领取|获取|添加|进群|入群|免费|免.领)"
+    r"|扫码.{0,8}(领取|获取|关注|添加|加|进群|入群|下载|免费)|二v码|微信扫|加微信|公众号回复|免费领取|免费分享|免费送|100%免费"
+    r"|学习资源包|大礼包|资料包|点个收藏|点赞收藏|一键三连|求关注|上传CSDN|CSDN官方认证|🆓|👇\s*👇|👉.{0,16}👈|👉.{0,4}(获取|领取|点击)"
+    r"|全套视频教程|学习路线大纲|篇幅有限.{0,20}(展示|分享|放)|(资源|面试题|项目实战)合集$|商业化落地方案$|\d{1,4}本.{0,12}书籍$"
 )
 FRAME = re.compile(
     r"^\s*(更多推荐|相关推荐|所有评论\s*[(（]\d+[)）]|最新评论|分享到.*|阅读全文|展开全文|版权声明.*|转载请注明.*)\s*$"
 )
-REFERENCE_LEFTOVER = re.compile(r"\s*[(（]\[[^\][\n]{1,60}\]\[\d+\][)）]")
+REFERENCE_LEFTOVER = re.compile(r"(?:(?<!\s)\s+)?[(（]\[[^\][\n]{1,60}\]\[\d+\][)）]")
 BOLD_PUNCTUATION = re.compile(r"(\*\*)[：:，,。；;](\*\*)")
 ESCAPED = re.compile(r"\\(?=\*|_(?!\w)|#|\d+[.、])")
-TRAILING_BULLET = re.compile(r"(?<=\S)\s*(?<!-)-\s*$")
+TRAILING_BULLET = re.compile(r"(?<=[^\s-])\s*-$")
 GLUED_ITEM = re.compile(r"(?<=[。;；:：)）])\s*(?=- .{0,12}[\u4e00-\u9fff])")
 LONE_BULLET = re.compile(r"^\s*[-*•·]\s*$")
 BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）])\s")
@@ -30,6 +33,9 @@ FORMULA_MARK = re.compile(r"\\[A-Za-z]+|\b[A-Za-z]_\w\b")
 CHINESE = re.compile(r"[\u3400-\u9fff]")
 # A line is repeated by the scraper when its list item holds code; the repeat follows within the item's own list.
 REPEAT_WINDOW = 40
+MAX_FORMULA_CHARACTERS = 1_000
+# A sentence that inline code has broken into lines is shorter than this.
+MAX_JOINED_CHARACTERS = 2_000
 
 
 def clean(document: Document) -> list[MappedText]:
@@ -65,10 +71,11 @@ def _without_promoting_chapters(lines: Sequence[MappedText]) -> list[MappedText]
 
 def _split_trailing_bullet(line: MappedText) -> list[MappedText]:
     """`…中执行。 -`: the bullet of the next item was glued to the end of this line."""
-    match = TRAILING_BULLET.search(line.text)
-    if match is None or re.fullmatch(r"[-|: ]+", line.text.strip()):
+    text = line.text.rstrip()
+    match = TRAILING_BULLET.search(text)
+    if match is None or re.fullmatch(r"[-|: ]+", text.strip()):
         return [line]
-    return [line[: match.start()], line[match.start() :].strip()]
+    return [line[: match.start()], line[len(text) - 1 : len(text)]]
 
 
 def _split_glued_items(line: MappedText) -> list[MappedText]:
@@ -120,34 +127,36 @@ def _repair_line(line: MappedText, *, weak: bool) -> MappedText:
 
 def _with_math(line: MappedText) -> MappedText:
     r"""`(\frac{a}{b})` has lost the backslashes of `\(…\)`: give it dollar signs so that it is set as a formula."""
-    if ("\\" not in line.text and "_" not in line.text) or "$" in line.text or "|" in line.text[:1]:
+    if ("\\" not in line.text and "_" not in line.text) or "$" in line.text or line.text.startswith("|"):
         return line
     parts: list[MappedText] = []
-    position = start = 0
-    while (start := line.text.find("(", start)) != -1:
-        end = _closing(line.text, start)
+    position = 0
+    for start, end in _brackets(line.text):
         inner = line.text[start + 1 : end]
         if (
-            end == -1
+            start < position
+            or len(inner) > MAX_FORMULA_CHARACTERS
             or CHINESE.search(inner)
             or "`" in inner
             or not FORMULA_MARK.search(inner)
             or (start and line.text[start - 1].isalnum() and not CHINESE.match(line.text[start - 1]))
         ):
-            start += 1
             continue
         parts += [line[position:start], MappedText.added("$"), line[start + 1 : end].strip(), MappedText.added("$")]
-        position = start = end + 1
+        position = end + 1
     return MappedText.join("", [*parts, line[position:]]) if parts else line
 
 
-def _closing(text: str, start: int) -> int:
-    depth = 0
-    for index in range(start, len(text)):
-        depth += (text[index] == "(") - (text[index] == ")")
-        if depth == 0:
-            return index
-    return -1
+def _brackets(text: str) -> list[tuple[int, int]]:
+    """The places of every pair of brackets, outer ones first."""
+    pairs = []
+    open_places = []
+    for place, character in enumerate(text):
+        if character == "(":
+            open_places.append(place)
+        elif character == ")" and open_places:
+            pairs.append((open_places.pop(), place))
+    return sorted(pairs)
 
 
 def _restore_lists(lines: Sequence[MappedText]) -> list[MappedText]:
@@ -207,7 +216,12 @@ def _join_broken_lines(lines: Sequence[MappedText]) -> list[MappedText]:
         text = line.text.strip()
         if text.startswith("```"):
             inside = not inside
-        elif not inside and result and _continues(result[-1].text.strip(), text):
+        elif (
+            not inside
+            and result
+            and len(result[-1]) < MAX_JOINED_CHARACTERS
+            and _continues(result[-1].text.strip(), text)
+        ):
             result[-1] = MappedText.join(" " if text[0].isalnum() else "", (result[-1], line.strip()))
             continue
         result.append(line)

@@ -1,5 +1,4 @@
-"""Scraped code has lost its fences, often its line breaks. Find the lines that are code, set them on lines of their
-own, fence them.
+"""Scraped code has lost its fences, often its line breaks. Find the code, set it on lines of its own, fence it.
 
 A line is code when, but for comments and strings, it is ASCII and Python parses it as a statement that does
 something. Lost indentation is not invented: the lines stand as the page has them.
@@ -16,7 +15,8 @@ from rag.mapped_text import MappedText
 FENCE = MappedText.added("```")
 MAX_STATEMENT_LINES = 12
 # Longer lines are prose or data; splitting them into statements would cost more than it could bring.
-MAX_JOINED_LENGTH = 2_000
+MAX_CODE_LINE = 2_000
+MAX_CUT_POINTS = 200
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SHELL = re.compile(r"^(?:\$ )?[a-z][\w.-]*(?: [\w./=:-]+)* --?[a-z][\w-]*[\s\S]*$")
 COMMENT_THEN_COMMAND = re.compile(r"^(#.*[\u4e00-\u9fff])([a-z][\w-]* --[a-z].*)$")
@@ -92,7 +92,7 @@ def _code_at(lines: Sequence[MappedText], start: int) -> tuple[list[MappedText],
     """The code lines that begin at `start`, and the index after them; no lines where it is not code."""
     line = lines[start]
     text = line.text.strip()
-    if not text:
+    if not text or len(text) > MAX_CODE_LINE:
         return [], start
     glued = COMMENT_THEN_COMMAND.match(line.text)
     if glued:
@@ -138,8 +138,7 @@ def _brackets_open(text: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _is_statement(text: str) -> bool:
-    """Whether Python parses `text` as one statement that does something (a bare name or a product of names does
-    not)."""
+    """Whether Python parses `text` as statements that do something (a bare name or a product of names does not)."""
     body = re.sub(r"\s*#[^'\"]*$", "", text)
     if body.startswith("@"):
         return body[1:].replace(".", "").isidentifier()
@@ -172,16 +171,15 @@ def _does_something(statement: ast.stmt) -> bool:
 
 
 def _split_joined(line: MappedText) -> list[MappedText]:
-    """Split code whose line breaks were lost into the fewest statements that cover it; empty where there is no such
-    split.
+    """Split code whose line breaks were lost into the fewest statements that cover it; empty where it cannot be split.
 
-    `x = f(a) y = g(x)` -> `x = f(a)`, `y = g(x)`. A comment ends before the first statement that follows its Chinese text.
+    `x = f(a) y = g(x)` -> `x = f(a)`, `y = g(x)`. A comment ends before the first statement that follows its Chinese
+    text.
     """
-    text = line.text
-    if len(text) > MAX_JOINED_LENGTH or " " not in text:
-        return []
-    text = re.sub(r"\s*-$", "", text)
+    text = line.text.removesuffix("-").rstrip()
     cuts = _cut_points(text)
+    if len(cuts) > MAX_CUT_POINTS:
+        return []
     best: dict[int, tuple[int, list[tuple[int, int]]]] = {0: (0, [])}
     for end_index in range(1, len(cuts)):
         end = cuts[end_index]

@@ -1,7 +1,8 @@
-"""File -> Document: decode the text, tell binary from text, read the front matter. Files are data; nothing in them
-runs."""
+"""File -> Document: decode the text, tell binary from text, read the front matter. Files are data; nothing in them runs.
+"""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import frontmatter
 import yaml
 from charset_normalizer import from_bytes
 
-from rag.errors import DocumentError
+from rag.errors import DocumentError, IngestError
 
 SUFFIXES = frozenset({".md", ".markdown", ".txt"})
 # Describes the folder, not its subject.
@@ -21,10 +22,10 @@ MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 DETECTION_BYTES = 200_000
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
-# Text files hold tabs and line breaks, no other control characters; a stray one is scraping noise, many are a binary
-# file.
+# Text files hold tabs and line breaks, no other control characters: a stray one is scraping noise, many a binary file.
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 MAX_CONTROL_SHARE = 0.01
+FRONT_MATTER_END = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +46,27 @@ class Document:
 
 def list_files(root: Path) -> Iterator[Path]:
     """Readable documents below `root` (or `root` itself), sorted; hidden files and folders and links out of the root
-    are left out."""
+    are left out. A folder that cannot be listed raises IngestError: its documents have not vanished."""
     if root.is_file():
         yield root
         return
     inside = root.resolve()
-    for path in sorted(root.rglob("*")):
-        relative = path.relative_to(root)
-        if path.suffix.lower() not in SUFFIXES or any(part.startswith(".") for part in relative.parts):
-            continue
-        if relative.as_posix().lower() == FOLDER_README:
+    paths: list[Path] = []
+    for folder, subfolders, files in os.walk(root, onerror=_refuse):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        paths += [Path(folder, name) for name in files if not name.startswith(".")]
+    for path in sorted(paths):
+        if path.suffix.lower() not in SUFFIXES or path.relative_to(root).as_posix().lower() == FOLDER_README:
             continue
         if path.is_file() and path.resolve().is_relative_to(inside):
             yield path
+
+
+def _refuse(error: OSError) -> None:
+    raise IngestError(
+        f"the folder {error.filename} cannot be listed: {error.strerror}",
+        hint="make it readable; its documents would count as removed",
+    ) from error
 
 
 def read_document(name: str, path: Path, *, max_bytes: int) -> Document:
@@ -92,7 +101,7 @@ def read_document(name: str, path: Path, *, max_bytes: int) -> Document:
         size=len(data),
         is_markdown=is_markdown,
         body_start=body_start,
-        title=str(metadata.get("title") or "").strip(),
+        title=next(iter(_strings(metadata.get("title"))), "").strip(),
         tags=_strings(metadata.get("tags")),
         asked_as=_strings(metadata.get("asked_as")),
     )
@@ -159,17 +168,17 @@ def _is_gb2312(character: str) -> bool:
 def _split_front_matter(source: str) -> tuple[int, dict[str, object]]:
     if not source.startswith("---"):
         return 0, {}
+    closing = FRONT_MATTER_END.search(source, 3)
+    if closing is None:
+        return 0, {}
     try:
         metadata, _ = frontmatter.parse(source)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # YAML's dates raise ValueError
         return 0, {}
-    if not metadata:
-        return 0, {}
-    closing = re.search(r"^---\s*$", source[3:], flags=re.MULTILINE)
-    return (3 + closing.end() if closing else 0), dict(metadata)
+    return (closing.end(), dict(metadata)) if metadata else (0, {})
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+    """The plain values; nested ones, which YAML aliases can blow up without bound, say nothing to us."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(str(item) for item in values if isinstance(item, str | int | float))

@@ -1,9 +1,8 @@
 """Sections -> passages within the token budget, cut at natural borders.
 
 A question and its answer stay together while they fit; a longer answer is cut between its sections, then between
-blocks, then
-between sentences. Each passage knows its heading path, which is embedded with it. Nothing overlaps: every line is in
-one passage.
+blocks, then between sentences. Each passage knows its heading path, which is embedded with it. Nothing overlaps: every
+line is in one passage.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -48,8 +47,7 @@ def count_tokens(text: str) -> int:
 
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
-    """The passages of a document, in order. `also_asked` (other ways to ask its question) is embedded with the first
-    one."""
+    """The passages of a document, in order. `also_asked` (other ways to ask its question) is embedded with the first."""
     drafts = [
         Draft(path, content, _header(document.title, path))
         for path, content in _pack(document.root, (), budget)
@@ -63,15 +61,19 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
 
 
 def split_draft(draft: Draft, fits: Callable[[str], bool]) -> list[Draft]:
-    """Halve a draft until each part's embedded text fits the embedder."""
+    """Halve a draft until each part's embedded text fits the embedder; a header that leaves no room is shortened."""
     if fits(draft.embedded_text) or len(draft.content) < 2:
         return [draft]
+    header = draft.header
+    while header and not fits(header * 2):
+        header = header[: len(header) // 2]
     half = max(1, count_tokens(draft.content.text) // 2)
-    parts = [part for part in _pack_blocks(draft.content, half) if part.spans]
+    parts = _pack_blocks(draft.content, half)
     if len(parts) < 2:
         middle = len(draft.content) // 2
         parts = [draft.content[:middle], draft.content[middle:]]
-    return [piece for part in parts for piece in split_draft(Draft(draft.section, part, draft.header), fits)]
+    smaller = (Draft(draft.section, part, header) for part in parts if part.spans)
+    return [piece for part in smaller for piece in split_draft(part, fits)]
 
 
 def _header(title: str, path: Sequence[str]) -> str:
@@ -155,8 +157,8 @@ def _group(blocks: Sequence[MappedText], budget: int) -> list[MappedText]:
 
 
 def _pack_blocks(block: MappedText, budget: int) -> list[MappedText]:
-    """A block that is larger than the budget, cut at lines, sentences, words; fences and table heads stand again in
-    each part."""
+    """A block that is larger than the budget, cut at lines, sentences, words. The marks of a fence and the head of a
+    table stand again in each part, unless they fill half of it."""
     if count_tokens(block.text) <= budget:
         return [block]
     lines = block.text.split("\n")
@@ -165,9 +167,11 @@ def _pack_blocks(block: MappedText, budget: int) -> list[MappedText]:
         before, after = len(lines[0]) + 1, len(lines[-1]) + 1
     elif lines[0].startswith("|") and len(lines) > 2 and set(lines[1].strip()) <= set("|-: "):
         before = len(lines[0]) + len(lines[1]) + 2
-    head, tail = block[:before], block[len(block) - after :] if after else MappedText.added("")
-    inner = block[before : len(block) - after]
+    head, tail = block[:before], block[len(block) - after :]
     overhead = count_tokens(head.text) + count_tokens(tail.text)
+    if overhead * 2 > budget:
+        before = after = overhead = 0
+    inner = block[before : len(block) - after]
     splitter = RecursiveCharacterTextSplitter(
         separators=["\n", ""] if before else SENTENCE_BORDERS,
         is_separator_regex=True,
@@ -183,7 +187,9 @@ def _pack_blocks(block: MappedText, budget: int) -> list[MappedText]:
         start = inner.text.index(text, position)
         position = start + len(text)
         part = inner[start:position]
-        parts.append(
-            head + part.strip() + (MappedText.added("\n") + tail.strip() if after else tail) if before else part.strip()
-        )
-    return parts
+        if before:
+            part = head + part.strip("\n")
+            parts.append(part + MappedText.added("\n") + tail.strip() if after else part)
+        else:
+            parts.append(part.strip())
+    return [part for part in parts if part.text.strip()]

@@ -1,8 +1,7 @@
 """Passages that say the same, exactly or nearly, are kept once, with all their places.
 
-Nearly: the same but for punctuation, numbering and a few characters. Passages whose numbers or Latin terms differ are
-never merged:
-`ZeRO-2` and `ZeRO-3` may be all that tells two answers apart.
+Nearly: the same but for punctuation, numbering and a few characters. Passages whose numbers, Latin terms, negations or
+opposites differ are never merged: `ZeRO-2` and `ZeRO-3` may be all that tells two answers apart.
 """
 
 import hashlib
@@ -20,35 +19,45 @@ SHINGLE = 8
 # Bottom-k sketch (Broder 1997): near-equal texts share most of their smallest shingle hashes.
 SKETCH = 8
 MARKS = re.compile(r"[\W_]+")
-LATIN = re.compile(r"[a-z0-9]+")
-NEGATIONS = re.compile(r"[不没無无非未]|\bnot?\b|n't")
+# What may turn an answer into another one: numbers, Latin terms, operators, negations, one of two opposites.
+DECISIVE = re.compile(
+    r"\d+(?:\.\d+)*|[a-z]+|(?<![\w\s-])-(?=\d)|[<>=≤≥≠+*/%^×÷]"
+    r"|[不没无非未否勿别大小高低多少增减升降加前后先上下左右内外入出快慢长短强弱优缺正负真假开关有难易]"
+)
 
 
 def find_repeats(texts: Sequence[str]) -> list[int | None]:
     """For each text the place of the earlier text that it repeats; None where it says something new."""
-    plain = [_plain(text) for text in texts]
-    first_with: dict[str, int] = {}
+    said = [_said(text) for text in texts]
+    first_with: dict[tuple[str, tuple[str, ...]], int] = {}
     by_hash: defaultdict[int, list[int]] = defaultdict(list)
     result: list[int | None] = []
-    for place, text in enumerate(plain):
-        earlier = first_with.get(text)
-        sketch = _sketch(text)
+    for place, (plain, decisive) in enumerate(said):
+        earlier = first_with.get((plain, decisive))
         if earlier is None:
+            sketch = _sketch(plain)
             votes = Counter(other for value in sketch for other in by_hash[value])
             candidates = sorted(other for other, count in votes.items() if 2 * count >= len(sketch))
             earlier = next(
-                (other for other in candidates if _nearly_same(plain[other], text, texts[other], texts[place])), None
+                (
+                    other
+                    for other in candidates
+                    if decisive == said[other][1] and fuzz.ratio(said[other][0], plain, score_cutoff=NEAR)
+                ),
+                None,
             )
         if earlier is None:
-            first_with[text] = place
+            first_with[plain, decisive] = place
             for value in sketch:
                 by_hash[value].append(place)
         result.append(earlier)
     return result
 
 
-def _plain(text: str) -> str:
-    return MARKS.sub("", fold("\n".join(without_numbering(line.lstrip("# ")) for line in text.splitlines())))
+def _said(text: str) -> tuple[str, tuple[str, ...]]:
+    """The letters of a text without its marks and numbering, and what is decisive in it."""
+    folded = fold("\n".join(without_numbering(line.lstrip("# ")) for line in text.splitlines()))
+    return MARKS.sub("", folded), tuple(DECISIVE.findall(folded.replace("**", "")))
 
 
 def _sketch(text: str) -> list[int]:
@@ -56,11 +65,3 @@ def _sketch(text: str) -> list[int]:
     return sorted(int.from_bytes(hashlib.blake2b(shingle.encode(), digest_size=8).digest()) for shingle in shingles)[
         :SKETCH
     ]
-
-
-def _nearly_same(plain_a: str, plain_b: str, text_a: str, text_b: str) -> bool:
-    if fuzz.ratio(plain_a, plain_b, score_cutoff=NEAR) < NEAR:
-        return False
-    return LATIN.findall(plain_a) == LATIN.findall(plain_b) and NEGATIONS.findall(fold(text_a)) == NEGATIONS.findall(
-        fold(text_b)
-    )

@@ -1,8 +1,8 @@
 """Cleaned lines -> a tree of sections: chapters, numbered questions, headings, and the blocks of text below them.
 
 Question styles it knows: `31、…？` + `答案:`, `Q1：…`, `1. …` + `面试官想听`, `### 2. …`. What makes numbered lines
-questions is that they
-count up through the document and that answers follow; a numbered list inside an answer starts again at 1.
+questions is that they count up through the document and that answers follow; a numbered list inside an answer starts
+again at 1.
 """
 
 import re
@@ -14,22 +14,21 @@ from ingest.cleaning import CHAPTER, clean
 from ingest.loading import Document
 from rag.mapped_text import MappedText
 
-MARKDOWN_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+MARKDOWN_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*)$")
 QUESTION_STYLES = (
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?Q\s?(\d{1,3})\s*[:：.、]\s*\S"),
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*、\s*\S"),
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*[.．]\s+\S"),
 )
 NUMBERING = re.compile(
-    r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）]|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
+    r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）](?!\d)|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
 )
 SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")
 ANSWER_MARK = re.compile(r"^\s*(?:\*\*)?(?:参考)?(?:答案|解答|回答)(?:\*\*)?\s*[:：]\s*")
 ANSWER_FOLLOWS = re.compile(r"^\s*(?:(?:参考)?(?:答案|解答|回答)\s*[:：]|A\d{0,3}\s*[:：]|面试官想听)")
-ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*)?\s*$")
+ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*\s*)?$")
 BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、])\s")
-# A series without question or answer marks counts as questions where its items are this far apart (lines) in the
-# middle.
+# A series without question or answer marks counts as questions where its items are this far apart (lines, median).
 MIN_SERIES = 5
 MIN_MEDIAN_GAP = 5
 CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL = 1, 2, 4
@@ -50,7 +49,8 @@ class Section:
         if self.heading is None:
             return ""
         match = MARKDOWN_HEADING.match(self.heading.text)
-        return (match[2] if match else self.heading.text).replace("**", "").strip()
+        name = match[2].rstrip().rstrip("#") if match else self.heading.text
+        return name.replace("**", "").strip()
 
     def walk(self) -> Iterator["Section"]:
         yield self
@@ -65,7 +65,7 @@ class StructuredDocument:
 
 
 def without_numbering(heading: str) -> str:
-    """`31、请说明…` -> `请说明…`"""
+    """`31、请说明…` -> `请说明…`; `3.5 倍` stays."""
     return NUMBERING.sub("", heading)
 
 

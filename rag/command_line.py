@@ -39,6 +39,8 @@ def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentPars
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s", stream=sys.stderr)
     try:
@@ -59,20 +61,20 @@ def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentPars
 
 
 def json_lines(name: str) -> Iterator[dict[str, Any] | RagError]:
-    """The rows of a JSON-lines file (`-` is stdin). A row that is not a JSON object comes as an error; the others go
-    on."""
+    """The rows of a JSON-lines file (`-` is stdin). A row that is not a JSON object comes as an error in its place."""
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not splitlines: U+2028 and its like may stand in a JSON string as they are.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             yield UsageError(f"line {number} is not JSON: {error}", hint='a row looks like {"id": "q1", "text": "…"}')
             continue
         yield (

@@ -6,13 +6,30 @@ from collections.abc import Sequence
 from rag.analysis import fold
 from rag.types import Turn
 
-# A question that begins or ends like this leans on what was said before.
-LEANS = re.compile(
-    r"^(那么?|那它|它|他们|它们|这个|这种|这|该|上面|前面|刚才|第[一二三四五六七八九十\d]+[点条个步]|再|还有|继续|展开|详细|具体|举个?例|为什么[?？]?$|and\b|what about|how about|why[?？]?$|it\b|its\b|that\b|this\b|those\b|the (first|second|third|last|former|latter)\b)"
-    r"|(呢|的呢|展开说说?|详细说说?|举个例子)[?？。]?$"
+# All patterns see the folded question. A new subject is announced: what was said before no longer counts.
+CHANGES_SUBJECT = re.compile(
+    r"^(换个|换一个|另一个|另外一个|下一个|再问(一)?个|新的?)(问题|话题)"
+    r"|^(new|another|next|different|unrelated|separate) (question|topic)|^(changing|switching) (the )?(subject|topic)"
 )
+# How a question begins that leans on what was said before: 那…, 它…, 第二点…, 换成…, what about…
+BEGINS = re.compile(
+    r"^(那|它|他|他们|该|这|上面|前面|上述|刚才|前者|后者|后来|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|展开|详细|具体|举个?例"
+    r"|换成|换作|改成|只把|可(?!以|能|用|不可|解释|训练|学习|微|控|分|视|变|逆|导|扩|靠)|既然|凭(啥|什么)|里头|里面|其中|正式的|为什么[?？]?$|为啥[?？]?$|怎么说[?？]?$"
+    r"|(and|so|but|then|also)\b|what about|how about|(why|how)( so)?[?]?$"
+    r"|(it|its|that|this|those|these|they|their)\b|the (first|second|third|last|former|latter)\b|(can|could) you (expand|elaborate)|elaborate|tell me more|more detail)"
+)
+# How it ends: …呢, …行不行, 展开说
+ENDS = re.compile(
+    r"(呢|行不行|(?<!能)不行吗|够不够|咋办|咋弄|还作数吗|展开(说|讲)(说|讲|一下)?|详细(说|讲)(说|讲|一下)?|(再|多)?(说|讲)(详细|具体)(一?点|些)?|举个?例子|然后|instead|then|too|as well)[?？。!！]?$"
+)
+# A pronoun for what was said before. 它 may also stand for something the question itself names: see `leans_on_history`.
+POINTS_BACK = re.compile(r"它俩|它们?|这样|这么|这个|这些|这种|这名单|那样|那些|那么|刚才|上面|上述|前者|后者|\b(it|its|that one|this one|they|them)\b")
+# What is done to something the question leaves out: 除以根号 d
+OPERATION = re.compile(r"(要|会|能|用|先)?(除以|乘以|乘上|加上|减去|开根号|取对数|取平方|归一化一下)")
 # A question this short names no subject of its own (folded characters, Latin words count as one).
 SHORT = 6
+# A subject longer than this says too much; its end is what was asked.
+MAX_SUBJECT_CHARACTERS = 300
 
 
 def standalone(question: str, history: Sequence[Turn]) -> str:
@@ -21,10 +38,15 @@ def standalone(question: str, history: Sequence[Turn]) -> str:
     if not earlier or not leans_on_history(question):
         return question
     subject = next((text for text in reversed(earlier) if not leans_on_history(text)), earlier[-1])
-    return f"{subject.rstrip('?？。 ')} {question}"
+    return f"{subject[-MAX_SUBJECT_CHARACTERS:].rstrip('?？。 ')} {question}"
 
 
 def leans_on_history(question: str) -> bool:
+    """Whether a question cannot be understood without what was said before."""
     folded = fold(question).strip()
+    if CHANGES_SUBJECT.search(folded):
+        return False
     units = re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)
-    return bool(LEANS.search(folded)) or (len(units) <= SHORT and not re.search(r"[a-z0-9]{2,}", folded))
+    return bool(BEGINS.search(folded) or ENDS.search(folded) or POINTS_BACK.search(folded)) or (
+        len(units) <= SHORT and not re.search(r"[a-z0-9]{2,}", folded)
+    )

@@ -26,7 +26,10 @@ def leaves_the_machine(settings: Settings) -> bool:
 
 
 def open_chat_model(settings: Settings) -> "BaseChatModel | None":
-    """The chat model that the settings name; None for the extractive answerer. Raises SettingsError or ChatModelError."""
+    """The chat model that the settings name; None for the extractive answerer.
+
+    Raises SettingsError or ChatModelError.
+    """
     match resolve(settings):
         case ChatModelName.EXTRACTIVE:
             return None

@@ -14,6 +14,7 @@ outside all pieces (a repaired bullet, an added fence) have no place in the sour
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, Self
 
 
@@ -67,16 +68,19 @@ class MappedText:
         if step != 1:
             raise ValueError(f"a MappedText cannot be sliced with step {step}")
         pieces = []
-        for piece in self.pieces:
+        first = bisect_right(self.pieces, start, key=lambda piece: piece.text_start) - 1
+        for piece in islice(self.pieces, max(first, 0), None):
+            if piece.text_start >= stop:
+                break
             low = max(piece.text_start, start)
             high = min(piece.text_start + piece.length, stop)
             if low < high:
                 pieces.append(Piece(low - start, piece.source_start + low - piece.text_start, high - low))
         return type(self)(self.text[start:stop], tuple(pieces))
 
-    def strip(self) -> Self:
-        start = len(self.text) - len(self.text.lstrip())
-        return self[start : max(start, len(self.text.rstrip()))]
+    def strip(self, characters: str | None = None) -> Self:
+        start = len(self.text) - len(self.text.lstrip(characters))
+        return self[start : max(start, len(self.text.rstrip(characters)))]
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> Self:
         """The text with the given (start, end) ranges, in order and apart, left out."""
@@ -93,7 +97,7 @@ class MappedText:
         low: int | None = None
         high = 0
         first = bisect_right(self.pieces, start, key=lambda piece: piece.text_start) - 1
-        for piece in self.pieces[max(first, 0) :]:
+        for piece in islice(self.pieces, max(first, 0), None):
             if piece.text_start >= end:
                 break
             a = max(piece.text_start, start)

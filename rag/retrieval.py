@@ -1,8 +1,8 @@
 """Question -> passages: dense and keyword candidates, fused. Every hit says how each search ranked and scored it.
 
-Reciprocal rank fusion trusts both sides equally, which halves quality when one is blind (an English question over Chinese
-text shares no terms with its answer). Here the keyword side speaks as loudly as it has something to say: its score is divided
-by the most the question's terms could score, so a side that matches nothing adds nothing.
+Reciprocal rank fusion trusts both sides equally, which halves quality when one is blind (an English question over
+Chinese text shares no terms with its answer). Here the keyword side speaks as loudly as it has something to say: its
+score is divided by the most the question's terms could score, so a side that matches nothing adds nothing.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,8 @@ class Ranking:
 class Evidence:
     """What retrieval found, and two measures of how well it fits the question.
 
-    `similarity` is the best cosine; `coverage` (0..1) the best share of the question's terms, weighted by rarity, in one passage.
+    `similarity` is the best cosine; `coverage` (0..1) the best share of the question's terms, weighted by rarity, in
+    one passage.
     """
 
     query: str
@@ -53,7 +54,7 @@ def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Ranki
 
 
 def search_keyword(scores: NDArray[np.float32], count: int) -> Ranking:
-    """The `count` best of the keyword scores of all passages; passages that share no term with the question are left out."""
+    """The `count` best of the keyword scores of all passages; those that share no term with the question are out."""
     found = np.flatnonzero(scores > 0)
     if len(found) > count:
         threshold = np.partition(scores[found], -count)[-count]
@@ -63,7 +64,7 @@ def search_keyword(scores: NDArray[np.float32], count: int) -> Ranking:
 
 
 def fuse(dense: NDArray[np.float32], keyword: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Fused scores in 0..1 of candidates with their cosines and their keyword shares (score by ceiling), both of shape (n,)."""
+    """Fused scores in 0..1, from the cosines and the keyword shares (score by ceiling) of candidates, shape (n,)."""
     low, high = float(dense.min()), float(dense.max())
     spread = (dense - low) / max(high - low, 1e-6)
     return np.asarray((spread + KEYWORD_WEIGHT * keyword) / (1 + KEYWORD_WEIGHT), dtype=np.float32)

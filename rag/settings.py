@@ -45,14 +45,16 @@ def default_models_folder() -> Path:
 class Settings(BaseModel):
     """Everything that can be set, with its default and what it means."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Inputs are hidden because one of them is a key, and a traceback shows the whole chain of errors.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
     models: Path = Field(default_factory=default_models_folder, description="folder of the fetched models")
     embedder: str = Field(
         "multilingual-e5-small",
         min_length=1,
-        description="a pinned model, a local sentence-transformers folder, or a hub name; changing it requires re-ingesting",
+        description="a pinned model, a local sentence-transformers folder, or a hub name; "
+        "changing it requires re-ingesting",
     )
     precision: Precision = Field(
         Precision.AUTO, description="what the embedder computes in; auto takes bfloat16 where the processor has it"
@@ -101,7 +103,7 @@ def _from_file(config: Path | None) -> dict[str, Any]:
             return {}
         raise SettingsError(f"settings file not found: {config}", hint="check the path given with --config")
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(
             f"cannot read the settings file {file}: {error}", hint="it must be UTF-8 TOML, one `key = value` a line"

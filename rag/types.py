@@ -18,8 +18,8 @@ class Place:
 class Passage:
     """A piece of a document that is embedded and found as one.
 
-    `content.text` is the cleaned text; `content` maps it back to the source. `number` is its row in the vector and keyword
-    indexes of one generation. `section` is the path of headings above it, outermost first.
+    `content.text` is the cleaned text; `content` maps it back to the source. `number` is its row in the vector and
+    keyword indexes of one generation. `section` is the path of headings above it, outermost first.
     """
 
     number: int
@@ -85,7 +85,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why there is no answer, which terms of the question the material does not hold, and what it can answer instead."""
+    """Why there is no answer, which names in the question the material lacks, and what it can answer instead."""
 
     reason: str
     missing: tuple[str, ...] = ()

@@ -1,7 +1,13 @@
 """Fixtures that several test files share."""
 
-import pytest
+import zlib
+from collections.abc import Callable, Sequence
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rag.analysis import fold
 from rag.embedding import Embedder, load_embedder
 from rag.models import fetch
 from rag.settings import Settings, load_settings
@@ -19,3 +25,42 @@ def model_settings() -> Settings:
 def embedder(model_settings: Settings) -> Embedder:
     """The real default embedder. Tests that use it are marked `slow`."""
     return load_embedder(model_settings)
+
+
+class HashEmbedder:
+    """A fast, deterministic Embedder: hashed character n-grams. Texts that share wording are near each other."""
+
+    identity = "hash@1"
+    dimension = 256
+    max_tokens = 512
+
+    def embed_passages(
+        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
+    ) -> NDArray[np.float32]:
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = self.embed_query(text)
+            if progress:
+                progress(row + 1, len(texts))
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        folded = f" {fold(text)} "
+        vector = np.zeros(self.dimension, dtype=np.float32)
+        for size in (1, 2, 3):
+            for start in range(len(folded) - size + 1):
+                code = zlib.crc32(folded[start : start + size].encode("utf-8", "replace"))
+                vector[code % self.dimension] += size if code & 0x1000 else -size
+        length = float(np.linalg.norm(vector))
+        if not length:
+            vector[0] = length = 1.0
+        return np.asarray(vector / length, dtype=np.float32)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """About as many as a real tokenizer would: one for a Chinese character, one for four others."""
+        return [2 + sum(4 if ord(character) > 0x2E80 else 1 for character in text) // 4 for text in texts]
+
+
+@pytest.fixture(scope="session")
+def hash_embedder() -> HashEmbedder:
+    return HashEmbedder()

@@ -1,5 +1,7 @@
-"""Which sentences of the evidence support a sentence that a chat model wrote. Model text never decides what a
-citation points at."""
+"""Which sentences of the evidence support a sentence that a chat model wrote.
+
+Model text never decides what a citation points at.
+"""
 
 import re
 from collections.abc import Sequence
@@ -20,8 +22,7 @@ NEGATION = re.compile(r"不是|不会|不能|不需要|没有|无需|无法|并�
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSentence:
-    """A quotable unit of a retrieved passage: its citation without a marker, and its terms with those of its
-    headings."""
+    """A quotable unit of a retrieved passage: its citation without a marker, its terms and those of its headings."""
 
     citation: Citation
     terms: frozenset[str]

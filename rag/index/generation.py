@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,10 @@ class Model(BaseModel):
 
 
 class Root(Model):
-    """A file or folder that the index mirrors. `number` never changes; `name` prefixes documents when there are several roots."""
+    """A file or folder that the index mirrors.
+
+    `number` never changes; `name` prefixes its documents when there are several roots.
+    """
 
     number: int
     path: str
@@ -74,19 +76,16 @@ class Current(Model):
 
 @dataclass(frozen=True)
 class Index:
-    """An open generation. Opening verifies every byte and modifies nothing."""
+    """An open generation. Opening verifies every byte and modifies nothing.
+
+    Everything is loaded or held open from the start, so it keeps working when its files are collected.
+    """
 
     folder: Path
     manifest: Manifest
     storage: Storage
-
-    @cached_property
-    def vectors(self) -> faiss.Index:
-        return load_vectors(self.folder / VECTORS_FILE)
-
-    @cached_property
-    def keywords(self) -> KeywordIndex:
-        return KeywordIndex.load(self.folder / KEYWORDS_FILE)
+    vectors: faiss.Index
+    keywords: KeywordIndex
 
     def close(self) -> None:
         self.storage.close()
@@ -106,7 +105,20 @@ def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
     file = index_folder / "CURRENT"
     if not file.is_file():
         raise IndexMissingError(f"there is no index at {index_folder}", hint="make one: python -m ingest corpus/")
-    current = _read_current(file)
+    while True:
+        current = _read_current(file)
+        try:
+            return _open_generation(index_folder, current, embedder)
+        except (IndexCorruptError, OSError) as error:
+            if _read_current(file) != current:
+                continue  # newer generations were published while this one was being opened, and it was collected
+            if isinstance(error, OSError):
+                message = f"the index at {index_folder} cannot be read: {error}"
+                raise IndexCorruptError(message, hint=REBUILD_HINT) from error
+            raise
+
+
+def _open_generation(index_folder: Path, current: Current, embedder: str | None) -> Index:
     folder = index_folder / "generations" / current.generation
     manifest_file = folder / "manifest.json"
     if not manifest_file.is_file():
@@ -132,7 +144,9 @@ def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
             f"the index at {index_folder} was made with embedder {manifest.embedder!r}, the settings name {embedder!r}",
             hint=f"set `embedder` back, or {REBUILD_HINT}",
         )
-    return Index(folder, manifest, Storage(folder / STORAGE_FILE))
+    vectors = load_vectors(folder / VECTORS_FILE)
+    keywords = KeywordIndex.load(folder / KEYWORDS_FILE)
+    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords)
 
 
 @contextmanager
@@ -196,14 +210,16 @@ def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) 
     _write_synced(temporary, current.model_dump_json().encode())
     temporary.replace(index_folder / "CURRENT")
     _sync(index_folder)
-    _collect(index_folder)
+    _collect(index_folder, live=name)
     return manifest
 
 
-def _collect(index_folder: Path) -> None:
-    """Remove generations older than the last ones. A reader that has one open keeps its files until it closes them."""
+def _collect(index_folder: Path, *, live: str) -> None:
+    """Remove generations older than the last ones. A reader that has one open keeps what it opened."""
     folders = sorted(path for path in (index_folder / "generations").iterdir() if path.name.isdigit())
-    for folder in folders[:-KEPT_GENERATIONS]:
+    # By age, not by number: where CURRENT was lost, numbers began again at 1.
+    others = sorted((path for path in folders if path.name != live), key=lambda path: path.stat().st_mtime_ns)
+    for folder in others[: len(folders) - KEPT_GENERATIONS]:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,7 +1,7 @@
 """BM25 over keyword terms, as arrays: the postings of a term are one slice, so a query touches only what it names.
 
-Robertson & Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), with the idf of Lucene, ln(1 + (N - n + 0.5) /
-(n + 0.5)), which is never negative. On disk: one safetensors file, no pickle.
+Robertson & Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), with the idf of Lucene,
+ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. On disk: one safetensors file, no pickle.
 """
 
 from collections import Counter
@@ -23,8 +23,8 @@ B = 0.75
 class KeywordIndex:
     """Postings sorted by term, then passage. `starts[t]:starts[t + 1]` is the slice of term number t.
 
-    `passages` (int32) and `weights` (float32, idf times saturated frequency) run in parallel; `ceilings` (float32) is the most a
-    term can add to a score.
+    `passages` (int32) and `weights` (float32, idf times saturated frequency) run in parallel; `ceilings` (float32) is
+    the most a term can add to a score.
     """
 
     numbers: dict[str, int]
@@ -77,7 +77,10 @@ class KeywordIndex:
         return scores
 
     def ceiling(self, query: Sequence[str]) -> float:
-        """The score no passage can exceed; a term that stands nowhere counts as the rarest, for it is what is missing."""
+        """The score no passage can exceed.
+
+        A term that stands nowhere counts as the rarest, for it is what is missing.
+        """
         unknown = float(np.log1p((self.passage_count + 0.5) / 0.5) * (K1 + 1))
         return sum(
             count * (float(self.ceilings[self.numbers[term]]) if term in self.numbers else unknown)

@@ -14,13 +14,13 @@ from rag.types import Passage, Place
 
 SCHEMA = """
 CREATE TABLE documents (
-    id INTEGER PRIMARY KEY, root INTEGER NOT NULL, relative TEXT NOT NULL, name TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
-    sha256 TEXT NOT NULL, size INTEGER NOT NULL, stale INTEGER NOT NULL, tags TEXT NOT NULL, asked_as TEXT NOT NULL,
-    source TEXT NOT NULL
+    id INTEGER PRIMARY KEY, root INTEGER NOT NULL, relative TEXT NOT NULL, name TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL, stale INTEGER NOT NULL, tags TEXT NOT NULL,
+    asked_as TEXT NOT NULL, source TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL, text TEXT NOT NULL,
-    pieces TEXT NOT NULL, header TEXT NOT NULL, embedding_key TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL,
+    text TEXT NOT NULL, pieces TEXT NOT NULL, header TEXT NOT NULL, embedding_key TEXT NOT NULL,
     number INTEGER UNIQUE, same_as INTEGER
 ) STRICT;
 CREATE INDEX passages_of_document ON passages (document);
@@ -30,8 +30,11 @@ CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage as it is stored. Of passages that say the same, one has a `number` (its row in the vectors and keywords);
-    the others name it in `same_as`."""
+    """A passage as it is stored.
+
+    Of passages that say the same, one has a `number` (its row in the vectors and keywords); the others name it in
+    `same_as`.
+    """
 
     section: tuple[str, ...]
     content: MappedText
@@ -73,8 +76,8 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
         for number, document in enumerate(documents):
             connection.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (number, document.root, document.relative, document.name, document.title, document.sha256, document.size,
-                 int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source),
+                (number, document.root, document.relative, document.name, document.title, document.sha256,
+                 document.size, int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source),
             )  # fmt: skip
             connection.executemany(
                 "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -123,7 +126,8 @@ class Storage:
         """Passages by number, in the order asked for."""
         marks = ",".join("?" * len(numbers))
         rows = self._rows(
-            "SELECT p.number, d.name, d.title, p.section, p.text, p.pieces FROM passages p JOIN documents d ON d.id = p.document"
+            "SELECT p.number, d.name, d.title, p.section, p.text, p.pieces"
+            " FROM passages p JOIN documents d ON d.id = p.document"
             f" WHERE p.number IN ({marks})",
             list(numbers),
         )
@@ -151,7 +155,8 @@ class Storage:
     def document_numbers(self, name: str) -> list[int]:
         """Numbers of the passages of a document, in order; a repeat counts as the passage it repeats."""
         rows = self._rows(
-            "SELECT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document WHERE d.name = ? ORDER BY p.id",
+            "SELECT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document"
+            " WHERE d.name = ? ORDER BY p.id",
             [name],
         )
         return [int(str(row[0])) for row in rows]
@@ -161,7 +166,8 @@ class Storage:
         passages: dict[object, list[StoredPassage]] = {}
         if with_passages:
             for document, section, text, pieces, header, key, number, same_as in self._rows(
-                "SELECT document, section, text, pieces, header, embedding_key, number, same_as FROM passages ORDER BY id"
+                "SELECT document, section, text, pieces, header, embedding_key, number, same_as"
+                " FROM passages ORDER BY id"
             ):
                 passages.setdefault(document, []).append(
                     StoredPassage(
@@ -174,13 +180,14 @@ class Storage:
                     )
                 )
         rows = self._rows(
-            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source FROM documents ORDER BY id"
+            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source"
+            " FROM documents ORDER BY id"
         )
         return [
             StoredDocument(
-                root=int(str(root)), relative=str(relative), name=str(name), title=str(title), sha256=str(sha256), size=int(str(size)),
-                stale=bool(stale), tags=tuple(json.loads(str(tags))), asked_as=tuple(json.loads(str(asked_as))), source=str(source),
-                passages=tuple(passages.get(number, ())),
+                root=int(str(root)), relative=str(relative), name=str(name), title=str(title), sha256=str(sha256),
+                size=int(str(size)), stale=bool(stale), tags=tuple(json.loads(str(tags))),
+                asked_as=tuple(json.loads(str(asked_as))), source=str(source), passages=tuple(passages.get(number, ())),
             )
             for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source in rows
         ]  # fmt: skip

@@ -44,9 +44,7 @@ def panel(session: Session) -> str:
         body = render_nearby(exchange.nearby, texts.sources_found if session.busy else texts.sources)
     else:
         body = f'<p class="hint">{escape(texts.searching if session.busy else texts.sources_none)}</p>'
-    return render_panel(
-        body, texts, turn=exchange.number, question=exchange.question, selected=session.selected
-    )
+    return render_panel(body, texts, turn=exchange.number, question=exchange.question, selected=session.selected)
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:

@@ -147,7 +147,9 @@ def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
     for stretch in excerpt.stretches:
         stretches.append("".join(_segment(segment, turn, seen) for segment in stretch))
     note = "" if excerpt.whole else f'<p class="hint">{_text(texts.sources_changed)}</p>'
-    body = '<div class="gap" aria-hidden="true">⋯</div>'.join(f'<div class="stretch">{part}</div>' for part in stretches)
+    body = '<div class="gap" aria-hidden="true">⋯</div>'.join(
+        f'<div class="stretch">{part}</div>' for part in stretches
+    )
     head = _head(excerpt.title, excerpt.section, excerpt.document, page=excerpt.page)
     return f'<article class="source">{head}{note}<div class="excerpt">{body}</div></article>'
 

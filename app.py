@@ -1,0 +1,90 @@
+"""Opens the web UI: python app.py"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag.command_line import run, settings_from
+from rag.settings import ChatModelName, Settings
+
+if TYPE_CHECKING:
+    from rag.embedding import Embedder
+
+CORPUS = Path(__file__).resolve().with_name("corpus")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python app.py",
+        description="Open the chat in the browser. What is missing is made first: the embedder, and an index of corpus/.",
+    )
+    parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    parser.add_argument("--host", help="address to bind to (default: 127.0.0.1, this machine only)")
+    parser.add_argument("--port", type=int, help="first port to try (default: 7860)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
+    )
+    parser.add_argument(
+        "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answer (default: auto)"
+    )
+    parser.add_argument(
+        "--lang", choices=["auto", "zh", "en"], default="auto", help="interface language (default: the browser's)"
+    )
+    parser.add_argument(
+        "--auth-file",
+        type=Path,
+        metavar="FILE",
+        help="who may sign in, lines user:password; needed beyond this machine",
+    )
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run(_serve, build_parser(), arguments)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from rag.ui.launch import check_host, private_environment, serve
+    from rag.ui.texts import Language
+
+    settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)
+    users = check_host(settings.host, options.auth_file)
+    with private_environment():
+        from rag.assistant import Assistant
+        from rag.llm import open_chat_model
+
+        chat_model = open_chat_model(settings)
+        embedder = _embedder(settings)
+        if not (settings.index / "CURRENT").exists():
+            _ingest(settings, embedder)
+        assistant = Assistant(settings, embedder, chat_model=chat_model)
+        language = None if options.lang == "auto" else Language(options.lang)
+        serve(assistant, host=settings.host, port=settings.port, users=users, language=language)
+    return 0
+
+
+def _embedder(settings: Settings) -> "Embedder":
+    """The embedder that the settings name; a pinned one that is missing is fetched."""
+    from rag.embedding import load_embedder
+    from rag.model_commands import fetch_with_bar
+    from rag.models import MODELS, ModelState, list_models
+
+    missing = {status.model.name for status in list_models(settings.models) if status.state is not ModelState.PRESENT}
+    if settings.embedder in MODELS and settings.embedder in missing:
+        fetch_with_bar(settings, settings.embedder)
+    return load_embedder(settings)
+
+
+def _ingest(settings: Settings, embedder: "Embedder") -> None:
+    from ingest.progress import Bars
+    from ingest.sync import sync
+
+    sys.stderr.write(f"making an index of {CORPUS} at {settings.index}; this happens once\n")
+    with Bars() as bars:
+        report = sync(settings, lambda: embedder, [CORPUS], identity=embedder.identity, progress=bars.update)
+    sys.stderr.write(report.as_text())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+// What the page does by itself. Runs once, as `js_on_load` of the sources panel: `element`, `trigger` and `watch` are
+// given by Gradio.
+
+const panel = () => element.querySelector(".panel");
+const parse = (link, kind) => new RegExp(`#${kind}-(\\d+)-(\\d+)$`).exec(link?.getAttribute("href") ?? "");
+
+// Pick out one quote of the panel: 0 picks none. The marks stay where they are; only the chosen one is strong.
+function choose(turn, number) {
+  const current = panel();
+  if (!current || current.dataset.turn !== String(turn)) return false;
+  current.dataset.selected = number;
+  const marks = [...current.querySelectorAll("mark")];
+  const cited = (mark) => mark.dataset.cites.split(" ").includes(String(number));
+  for (const mark of marks) mark.classList.toggle("selected", cited(mark));
+  for (const link of document.querySelectorAll("a.marker")) {
+    link.classList.toggle("selected", link.getAttribute("href") === `#cite-${turn}-${number}`);
+  }
+  const first = marks.find(cited);
+  const body = current.querySelector(".body");
+  if (first) {
+    const offset = first.getBoundingClientRect().top - body.getBoundingClientRect().top;
+    body.scrollTop += offset - Math.min(120, body.clientHeight / 3);
+  } else {
+    body.scrollTop = 0;
+  }
+  return true;
+}
+
+const setOpen = (open) => document.body.classList.toggle("sources-open", open);
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  const cite = parse(link, "cite");
+  const ask = parse(link, "ask");
+  if (cite) {
+    event.preventDefault();
+    setOpen(true);
+    const [turn, number] = [Number(cite[1]), Number(cite[2])];
+    // Sources of another question are fetched; the panel then says which quote to pick out.
+    if (!choose(turn, number)) trigger("select", { turn, number });
+  } else if (ask) {
+    event.preventDefault();
+    trigger("submit", { turn: Number(ask[1]), number: Number(ask[2]) });
+  } else if (event.target.closest?.(".panel .close")) {
+    setOpen(false);
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") setOpen(false);
+});
+
+// Enter that confirms a word of an input method must not send the question.
+document.addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key === "Enter" && (event.isComposing || event.keyCode === 229)) event.stopPropagation();
+  },
+  true,
+);
+
+function refresh() {
+  const current = panel();
+  if (!current) return;
+  document.documentElement.lang = current.dataset.language;
+  choose(Number(current.dataset.turn), Number(current.dataset.selected));
+}
+
+watch("value", refresh);
+refresh();

@@ -1,0 +1,178 @@
+"""Serving the page: address and port, sign-in, and what the server allows."""
+
+import os
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag.errors import UsageError
+from rag.ui.texts import Language
+
+if TYPE_CHECKING:
+    from rag.assistant import Assistant
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+PORTS_TRIED = 100
+# Nothing is uploaded; the server's own upload address must not be of use to anybody.
+MAX_UPLOAD = "1mb"
+SESSIONS_KEPT = 200
+# Gradio's page needs inline scripts and styles, and compiles templates. What matters here: nothing is fetched from,
+# or sent to, any other host, whatever stands in a document or an answer.
+CONTENT_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
+    "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds HEADERS to every response."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def check_host(host: str, auth_file: Path | None) -> list[tuple[str, str]] | None:
+    """Users who may sign in; None where nobody has to. Raises UsageError for an open door to the network."""
+    users = read_users(auth_file) if auth_file is not None else None
+    if host not in LOOPBACK and users is None:
+        raise UsageError(
+            f"binding to {host} would let everyone on the network ask and read the material",
+            hint="stay on 127.0.0.1, or name who may sign in with --auth-file FILE (lines user:password, mode 0600)",
+        )
+    return users
+
+
+def read_users(file: Path) -> list[tuple[str, str]]:
+    """The `user:password` lines of a file that only its owner may read. Raises UsageError."""
+    try:
+        mode = file.stat().st_mode
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the auth file {file}: {error}", hint="check the path") from error
+    if stat.S_IMODE(mode) & 0o077:
+        raise UsageError(f"others may read the auth file {file}", hint=f"chmod 600 {file}")
+    users = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        user, colon, password = line.partition(":")
+        if not (user.strip() and colon and password):
+            raise UsageError(
+                f"line {number} of {file} is not user:password", hint="one user a line, none of both empty"
+            )
+        users.append((user.strip(), password))
+    if not users:
+        raise UsageError(f"the auth file {file} names nobody", hint="add a line user:password")
+    return users
+
+
+def free_port(host: str, first: int) -> int:
+    """The first port from `first` on that nobody listens on. Raises UsageError."""
+    for port in range(first, min(first + PORTS_TRIED, 65_536)):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                if isinstance(error, socket.gaierror):
+                    raise UsageError(f"{host!r} is no address of this machine", hint="try 127.0.0.1") from error
+                continue
+            return port
+    raise UsageError(f"no free port from {first} on at {host}", hint="choose another with --port, and check --host")
+
+
+@contextmanager
+def private_environment() -> Iterator[None]:
+    """Gradio reads its environment when it is imported: no telemetry, a folder of our own, no option behind our back."""
+    folder = tempfile.mkdtemp(prefix="interview-rag-")  # made with mode 0700
+    for name in [name for name in os.environ if name.startswith("GRADIO_")]:
+        del os.environ[name]
+    os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder, "HF_HUB_DISABLE_TELEMETRY": "1"}
+    # Gradio asks itself whether it is up; that question must not go to a proxy.
+    known = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, [known, *sorted(LOOPBACK)]))
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def serve(
+    assistant: "Assistant",
+    *,
+    host: str,
+    port: int,
+    users: list[tuple[str, str]] | None = None,
+    language: Language | None = None,
+) -> None:
+    """Open the page and stay until interrupted. Prints the address on stdout."""
+    import gradio as gr
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    from rag.ui.page import build_page
+
+    page = build_page(assistant, language=language)
+    free = free_port(host, port)
+    if free != port:
+        sys.stderr.write(f"port {port} is taken, using {free}\n")
+    middleware = [Middleware(SecurityHeaders)]
+    if host in LOOPBACK:
+        # A web site whose name is made to point here (DNS rebinding) must not read the material.
+        middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
+    page.launch(
+        server_name=f"[{host}]" if ":" in host else host,
+        server_port=free,
+        auth=users,
+        share=False,
+        quiet=True,
+        inbrowser=False,
+        prevent_thread_lock=True,
+        show_error=False,
+        allowed_paths=[],
+        max_file_size=MAX_UPLOAD,
+        enable_monitoring=False,
+        strict_cors=True,
+        ssr_mode=False,
+        pwa=False,
+        mcp_server=False,
+        run_history=False,
+        footer_links=[],
+        state_session_capacity=SESSIONS_KEPT,
+        app_kwargs={"middleware": middleware, "docs_url": None, "redoc_url": None, "openapi_url": None},
+        # Fonts of the system: the default theme asks another host for its fonts.
+        theme=gr.themes.Base(
+            font=["system-ui", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "sans-serif"],
+            font_mono=["ui-monospace", "Menlo", "Consolas", "Noto Sans Mono CJK SC", "monospace"],
+        ),
+        css_paths=[Path(__file__).with_name("style.css")],
+    )
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    sys.stdout.write(f"http://{shown}:{free}/\n")
+    sys.stdout.flush()
+    try:
+        threading.Event().wait()
+    finally:
+        page.close(verbose=False)
