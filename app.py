@@ -17,7 +17,7 @@ CORPUS = Path(__file__).resolve().with_name("corpus")
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python app.py",
-        description="Open the chat in the browser. What is missing is made first: the embedder, and an index of corpus/.",
+        description="Open the chat in the browser. What is missing is made first: embedder, index of corpus/.",
     )
     parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
     parser.add_argument("--host", help="address to bind to (default: 127.0.0.1, this machine only)")

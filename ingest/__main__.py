@@ -10,7 +10,8 @@ from rag.command_line import add_common_options, print_json, run, settings_from
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ingest",
-        description="Bring the index in line with its roots: read what is new or changed, keep the rest, remove what has gone.",
+        description="Bring the index in line with its roots: read what is new or changed, keep the rest, "
+        "remove what has gone.",
     )
     parser.add_argument(
         "paths",
@@ -22,7 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_common_options(parser)
     parser.add_argument("--remove-root", type=Path, metavar="PATH", help="forget a root and its documents")
     parser.add_argument("--allow-empty", action="store_true", help="a root without documents is meant to be so")
-    parser.add_argument("--rebuild", action="store_true", help="read and embed everything anew")
+    parser.add_argument("--rebuild", action="store_true", help="read and embed everything anew, from all roots")
     return parser
 
 
@@ -31,10 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _ingest(options: argparse.Namespace) -> int:
-    from rag.embedding import embedder_identity, load_embedder
-
     from ingest.progress import Bars
     from ingest.sync import sync
+    from rag.embedding import embedder_identity, load_embedder
 
     settings = settings_from(options)
     with Bars() as bars:

@@ -1,5 +1,4 @@
-"""What a scraped page adds is taken away, what it broke is repaired; every character left knows its place in the source.
-"""
+"""What a scraped page adds is taken away, what it broke is repaired; every character left knows its place in the source."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

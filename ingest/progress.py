@@ -11,7 +11,7 @@ class Bars:
     """One bar a stage, made when the stage begins."""
 
     def __init__(self) -> None:
-        self._bars: dict[str, tqdm] = {}  # type: ignore[type-arg]
+        self._bars: dict[str, tqdm] = {}
 
     def __enter__(self) -> Self:
         return self

@@ -18,10 +18,13 @@ NEAR = 95.0
 SHINGLE = 8
 # Bottom-k sketch (Broder 1997): near-equal texts share most of their smallest shingle hashes.
 SKETCH = 8
+# Passages that share a shingle with this many earlier ones are a form filled in over and over.
+MAX_SHARING = 50
 MARKS = re.compile(r"[\W_]+")
+LINE_MARK = re.compile(r"^\s*(?:#+|[-*+•·>])\s+")
 # What may turn an answer into another one: numbers, Latin terms, operators, negations, one of two opposites.
 DECISIVE = re.compile(
-    r"\d+(?:\.\d+)*|[a-z]+|(?<![\w\s-])-(?=\d)|[<>=≤≥≠+*/%^×÷]"
+    r"\d+(?:\.\d+)*|[a-z]+|(?<![\w-])[-−](?=\d)|[<>=≤≥≠+*/%^×÷]"
     r"|[不没无非未否勿别大小高低多少增减升降加前后先上下左右内外入出快慢长短强弱优缺正负真假开关有难易]"
 )
 
@@ -49,14 +52,15 @@ def find_repeats(texts: Sequence[str]) -> list[int | None]:
         if earlier is None:
             first_with[plain, decisive] = place
             for value in sketch:
-                by_hash[value].append(place)
+                if len(by_hash[value]) < MAX_SHARING:
+                    by_hash[value].append(place)
         result.append(earlier)
     return result
 
 
 def _said(text: str) -> tuple[str, tuple[str, ...]]:
     """The letters of a text without its marks and numbering, and what is decisive in it."""
-    folded = fold("\n".join(without_numbering(line.lstrip("# ")) for line in text.splitlines()))
+    folded = fold("\n".join(without_numbering(LINE_MARK.sub("", line)) for line in text.splitlines()))
     return MARKS.sub("", folded), tuple(DECISIVE.findall(folded.replace("**", "")))
 
 

@@ -3,21 +3,24 @@
 import errno
 import hashlib
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rag.embedding import Embedder
+from safetensors import SafetensorError
 
 from ingest.loading import list_files, read_document
 from ingest.passages import Draft, cut, split_draft
 from ingest.repeats import find_repeats
 from ingest.structure import structure
 from rag.analysis import terms
+from rag.embedding import Embedder
 from rag.errors import DocumentError, IndexCorruptError, IndexMismatchError, IndexMissingError, IngestError
 from rag.index.generation import (
     KEYWORDS_FILE,
@@ -80,7 +83,8 @@ class Report:
         lines = [
             f"generation {self.generation}" + ("" if self.published else " (nothing changed)"),
             f"documents: {documents.added} added, {documents.changed} changed, {documents.moved} moved, "
-            f"{documents.unchanged} unchanged, {documents.removed} removed, {documents.stale} stale, {len(documents.failed)} failed",
+            f"{documents.unchanged} unchanged, {documents.removed} removed, {documents.stale} stale, "
+            f"{len(documents.failed)} failed",
             f"passages: {self.passages_total} in all, {self.passages_embedded} embedded, {self.passages_reused} reused",
             f"{self.seconds:.1f} seconds",
             *(f"failed: {failure['error']}" for failure in documents.failed),
@@ -105,31 +109,31 @@ def sync(
     embedded. Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError.
     """
     started = time.perf_counter()
-    with writer_lock(settings.index):
-        previous = _open_previous(settings, identity, rebuild=rebuild)
-        try:
-            run = _Run(
-                settings, load_embedder, identity, previous, progress or (lambda stage, done, total: None), started
-            )
-            roots = _choose_roots(
-                previous.manifest.roots if previous else _remembered_roots(settings.index), paths, remove_root
-            )
-            return run.bring_in_line(
-                roots, {_absolute(path) for path in paths}, allow_empty=allow_empty, rebuild=rebuild
-            )
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise IngestError(
-                    f"no space left on the disk of {settings.index}",
-                    hint="free some space and run the command again; the old index is untouched",
-                ) from error
-            raise IngestError(
-                f"cannot write the index at {settings.index}: {error}",
-                hint="check the folder and its permissions; the old index is untouched",
-            ) from error
-        finally:
+    try:
+        with writer_lock(settings.index), ExitStack() as stack:
+            previous = _open_previous(settings, identity, rebuild=rebuild)
             if previous is not None:
-                previous.close()
+                stack.callback(previous.close)
+            known = previous.manifest.roots if previous else _remembered_roots(settings.index)
+            roots = _choose_roots(known, paths, remove_root)
+            # Where nothing can be kept, roots that were not named would lose their documents.
+            asked = set() if rebuild or previous is None else {_absolute(path) for path in paths}
+            run = _Run(settings, load_embedder, identity, previous, progress or _no_progress, started, rebuild=rebuild)
+            return run.bring_in_line(roots, asked, allow_empty=allow_empty)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise IngestError(
+                f"no space left on the disk of {settings.index}",
+                hint="free some space and run the command again; the old index is untouched",
+            ) from error
+        raise IngestError(
+            f"cannot write the index at {settings.index}: {error}",
+            hint="check the folder and its permissions; the old index is untouched",
+        ) from error
+
+
+def _no_progress(stage: str, done: int, total: int) -> None:
+    pass
 
 
 def _open_previous(settings: Settings, identity: str, *, rebuild: bool) -> Index | None:
@@ -148,8 +152,8 @@ def _open_previous(settings: Settings, identity: str, *, rebuild: bool) -> Index
     if wanted != made_with:
         index.close()
         raise IndexMismatchError(
-            f"the index at {settings.index} was made with embedder {made_with[0]!r} and {made_with[1]} tokens a passage, "
-            f"the settings name {wanted[0]!r} and {wanted[1]}",
+            f"the index at {settings.index} was made with embedder {made_with[0]!r} and {made_with[1]} tokens a "
+            f"passage, the settings name {wanted[0]!r} and {wanted[1]}",
             hint="rebuild it: python -m ingest --rebuild",
         )
     return index
@@ -194,7 +198,8 @@ def _free_name(path: Path, roots: Sequence[Root]) -> str:
 
 
 class _Run:
-    """One run of `sync`: reads the roots, embeds what is new, publishes."""
+    """One run of `sync`: reads the roots, embeds what is new, publishes. With `rebuild` only what `previous` knows of
+    vanished documents is used."""
 
     def __init__(
         self,
@@ -204,6 +209,8 @@ class _Run:
         previous: Index | None,
         progress: Progress,
         started: float,
+        *,
+        rebuild: bool,
     ) -> None:
         self.settings = settings
         self.load_embedder = load_embedder
@@ -211,15 +218,16 @@ class _Run:
         self.previous = previous
         self.progress = progress
         self.started = started
+        self.rebuild = rebuild
         self.counts = Counts()
 
-    def bring_in_line(self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, rebuild: bool) -> Report:
+    def bring_in_line(self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool) -> Report:
         before = (
             {(d.root, d.relative): d for d in self.previous.storage.documents(with_passages=True)}
             if self.previous
             else {}
         )
-        usable = {} if rebuild else before
+        usable = {} if self.rebuild else before
         kept_roots = {root.number for root in roots if asked and root.path not in asked}
         files = self._list(roots, kept_roots, before, allow_empty=allow_empty)
         documents = [document for key, document in before.items() if key[0] in kept_roots]
@@ -234,10 +242,10 @@ class _Run:
         several = len(roots) > 1
         prefixes = {root.number: f"{root.name}/" if several else "" for root in roots}
         documents = sorted((replace(d, name=prefixes[d.root] + d.relative) for d in documents), key=lambda d: d.name)
-        same = self.previous is not None and not rebuild and self.previous.manifest.roots == tuple(roots)
         if (
-            same
-            and self.previous is not None
+            self.previous is not None
+            and not self.rebuild
+            and self.previous.manifest.roots == tuple(roots)
             and _signature(documents) == _signature(self.previous.storage.documents())
         ):
             manifest = self.previous.manifest
@@ -269,6 +277,8 @@ class _Run:
 
     def _read(self, root: Root, relative: str, path: Path, earlier: StoredDocument | None) -> StoredDocument | None:
         try:
+            if not _is_utf8(str(path)):
+                raise DocumentError(f"{_shown(relative)}: the file name is not UTF-8", hint="rename the file")
             if earlier is not None and _file_hash(path) == earlier.sha256:
                 self.counts.unchanged += 1
                 return replace(earlier, stale=False)
@@ -279,16 +289,11 @@ class _Run:
                 if isinstance(error, DocumentError)
                 else f"{relative}: cannot be read: {error.strerror or error}"
             )
-            self.counts.failed.append({"path": str(path), "error": message})
-            if earlier is None:
-                return None
-            self.counts.stale += 1
-            return replace(earlier, stale=True)
+            return self._failed(path, message, earlier)
         structured = structure(document)
         drafts = cut(structured, budget=self.settings.passage_tokens, also_asked=document.asked_as)
         if not drafts:
-            self.counts.failed.append({"path": str(path), "error": f"{relative}: nothing is left after cleaning"})
-            return replace(earlier, stale=True) if earlier else None
+            return self._failed(path, f"{relative}: nothing is left after cleaning", earlier)
         if earlier is None:
             self.counts.added += 1
         else:
@@ -299,6 +304,14 @@ class _Run:
             size=document.size,
             stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source, passages=passages,
         )  # fmt: skip
+
+    def _failed(self, path: Path, message: str, earlier: StoredDocument | None) -> StoredDocument | None:
+        """Its last good version, where it has one, stands for a document that cannot be read."""
+        self.counts.failed.append({"path": _shown(str(path)), "error": message})
+        if earlier is None:
+            return None
+        self.counts.stale += 1
+        return replace(earlier, stale=True)
 
     def _count_gone(
         self, before: dict[tuple[int, str], StoredDocument], now: Sequence[StoredDocument], roots: set[int]
@@ -316,23 +329,23 @@ class _Run:
                 self.counts.removed += 1
 
     def _publish(self, roots: Sequence[Root], documents: list[StoredDocument]) -> Report:
-        known = self._known_vectors()
-        new_texts = {
-            p.embedding_key: p.embedded_text for d in documents for p in d.passages if p.embedding_key not in known
-        }
-        if new_texts:
-            documents, new_texts = self._fit(documents, known)
-        documents = _number(documents)
+        earlier, known = self._earlier_vectors()
+        documents = _number(self._fit(documents, earlier))
         kept = [p for d in documents for p in d.passages if p.number is not None]
-        needed = {p.embedding_key for p in kept}
-        new_texts = {key: text for key, text in new_texts.items() if key in needed}
+        new_texts = {p.embedding_key: p.embedded_text for p in kept if p.embedding_key not in known}
         vectors, dimension = self._vectors([p.embedding_key for p in kept], known, new_texts)
-        generation = int(current_generation(self.settings.index) or 0) + 1 if self._has_current() else 1
+        generation = self._next_number()
         report = self._report(generation, len(kept), len(new_texts), len(kept) - len(new_texts), published=True)
         with new_generation(self.settings.index, generation) as folder:
-            write_storage(folder / STORAGE_FILE, documents)
-            save_vectors(vectors, folder / VECTORS_FILE)
-            KeywordIndex.build([terms(p.embedded_text) for p in kept]).save(folder / KEYWORDS_FILE)
+            try:
+                write_storage(folder / STORAGE_FILE, documents)
+                save_vectors(vectors, folder / VECTORS_FILE)
+                KeywordIndex.build([terms(p.embedded_text) for p in kept]).save(folder / KEYWORDS_FILE)
+            except (sqlite3.Error, RuntimeError, SafetensorError) as error:  # what a full disk is to these libraries
+                raise IngestError(
+                    f"cannot write the index at {self.settings.index}: {error}",
+                    hint="check the space on its disk; the old index is untouched",
+                ) from error
             publish(
                 self.settings.index,
                 folder,
@@ -344,43 +357,42 @@ class _Run:
             )  # fmt: skip
         return self._report(generation, len(kept), len(new_texts), len(kept) - len(new_texts), published=True)
 
-    def _has_current(self) -> bool:
+    def _next_number(self) -> int:
+        """After every generation on disk: where CURRENT is damaged, older ones are not to outlive the new one."""
         try:
-            return current_generation(self.settings.index) is not None
+            live = int(current_generation(self.settings.index) or 0)
         except IndexCorruptError:
-            return False
+            live = 0
+        folders = (self.settings.index / "generations").glob("[0-9]*")
+        return max([live, *(int(folder.name) for folder in folders if folder.name.isdigit() and not live)]) + 1
 
-    def _known_vectors(self) -> dict[str, NDArray[np.float32]]:
-        if self.previous is None or self.previous.manifest.embedder != self.identity:
-            return {}
+    def _earlier_vectors(self) -> tuple[set[str], dict[str, NDArray[np.float32]]]:
+        """The keys of all passages of the previous generation, which fit the embedder, and the vectors they have."""
+        if self.previous is None or self.rebuild or self.previous.manifest.embedder != self.identity:
+            return set(), {}
         vectors = all_vectors(self.previous.vectors)
-        passages = (p for d in self.previous.storage.documents(with_passages=True) for p in d.passages)
-        return {p.embedding_key: vectors[p.number] for p in passages if p.number is not None}
+        passages = [p for d in self.previous.storage.documents(with_passages=True) for p in d.passages]
+        return {p.embedding_key for p in passages}, {
+            p.embedding_key: vectors[p.number] for p in passages if p.number is not None
+        }
 
-    def _fit(
-        self, documents: list[StoredDocument], known: dict[str, NDArray[np.float32]]
-    ) -> tuple[list[StoredDocument], dict[str, str]]:
+    def _fit(self, documents: list[StoredDocument], earlier: set[str]) -> list[StoredDocument]:
         """Cut new passages that the embedder would truncate until none is."""
+        new = list({p.embedded_text for d in documents for p in d.passages if p.embedding_key not in earlier})
+        if not new:
+            return documents
         embedder = self.load_embedder()
-        new = list({p.embedded_text for d in documents for p in d.passages if p.embedding_key not in known})
-        too_long = {
-            text for text, count in zip(new, embedder.count_tokens(new), strict=True) if count > embedder.max_tokens
-        }
-        if too_long:
-            documents = [
-                replace(
-                    d,
-                    passages=tuple(
-                        part
-                        for p in d.passages
-                        for part in (_split(p, embedder) if p.embedded_text in too_long else (p,))
-                    ),
-                )
-                for d in documents
-            ]
-        return documents, {
-            p.embedding_key: p.embedded_text for d in documents for p in d.passages if p.embedding_key not in known
-        }
+        counts = embedder.count_tokens(new)
+        too_long = {text for text, count in zip(new, counts, strict=True) if count > embedder.max_tokens}
+        return [
+            replace(
+                d,
+                passages=tuple(
+                    part for p in d.passages for part in (_split(p, embedder) if p.embedded_text in too_long else (p,))
+                ),
+            )
+            for d in documents
+        ]
 
     def _vectors(
         self, keys: Sequence[str], known: dict[str, NDArray[np.float32]], new_texts: dict[str, str]
@@ -437,6 +449,15 @@ def _signature(documents: Sequence[StoredDocument]) -> list[tuple[str, str, bool
 def _file_hash(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _is_utf8(name: str) -> bool:
+    return _shown(name) == name
+
+
+def _shown(name: str) -> str:
+    """A file name as text; bytes of it that are not UTF-8 become question marks."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def _key(text: str) -> str:

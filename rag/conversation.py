@@ -13,22 +13,27 @@ CHANGES_SUBJECT = re.compile(
 )
 # How a question begins that leans on what was said before: 那…, 它…, 第二点…, 换成…, what about…
 BEGINS = re.compile(
-    r"^(那|它|他|他们|该|这|上面|前面|上述|刚才|前者|后者|后来|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|展开|详细|具体|举个?例"
-    r"|换成|换作|改成|只把|可(?!以|能|用|不可|解释|训练|学习|微|控|分|视|变|逆|导|扩|靠)|既然|凭(啥|什么)|里头|里面|其中|正式的|为什么[?？]?$|为啥[?？]?$|怎么说[?？]?$"
-    r"|(and|so|but|then|also)\b|what about|how about|(why|how)( so)?[?]?$"
-    r"|(it|its|that|this|those|these|they|their)\b|the (first|second|third|last|former|latter)\b|(can|could) you (expand|elaborate)|elaborate|tell me more|more detail)"
+    r"^(那|它|他|该|这|上面|前面|上述|刚才|前者|后者|后来|反过来|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|展开"
+    r"|详细|具体|举个?例|换成|换作|改成|只把|既然|凭啥|凭什么|里头|里面|其中|正式的|可(?=最|是|它|这|那|要是)"
+    r"|(为什么|为啥|怎么说|why|how so)[?？]?$|(and|so|but|then|also)\b|(what|how) about\b|tell me more|elaborate"
+    r"|(it|its|that|this|those|these|they|their)\b|the (first|second|third|last|former|latter)\b|(can|could) you elaborate)"
 )
 # How it ends: …呢, …行不行, 展开说
 ENDS = re.compile(
-    r"(呢|行不行|(?<!能)不行吗|够不够|咋办|咋弄|还作数吗|展开(说|讲)(说|讲|一下)?|详细(说|讲)(说|讲|一下)?|(再|多)?(说|讲)(详细|具体)(一?点|些)?|举个?例子|然后|instead|then|too|as well)[?？。!！]?$"
+    r"(呢|行不行|不行吗|够不够|咋办|咋弄|还作数吗|(展开|详细|具体)(说|讲)[说讲]?(一下)?|[说讲](详细|具体)一?[点些]|举个?例子"
+    r"|\b(instead|then|too|as well))[?？。!！]?$"
 )
-# A pronoun for what was said before. 它 may also stand for something the question itself names: see `leans_on_history`.
-POINTS_BACK = re.compile(r"它俩|它们?|这样|这么|这个|这些|这种|这名单|那样|那些|那么|刚才|上面|上述|前者|后者|\b(it|its|that one|this one|they|them)\b")
-# What is done to something the question leaves out: 除以根号 d
-OPERATION = re.compile(r"(要|会|能|用|先)?(除以|乘以|乘上|加上|减去|开根号|取对数|取平方|归一化一下)")
-# A question this short names no subject of its own (folded characters, Latin words count as one).
+# A word for what was said before.
+POINTS_BACK = re.compile(r"它|这样|这个|这些|这种|这名单|那样|那些|刚才|前者|后者|\b(it|its|they|them)\b")
+# What is done to something that the question leaves out: 除以根号 d
+OPERATION = re.compile(
+    r"^那?(为什么|为啥|怎么|干嘛)[还都又]?[要会能得用]?(除以|乘以|乘上|加上|减去|开根号|取对数|取平方)"
+)
+# In a longer question these words more likely speak of what it names itself: words of English, characters of Chinese.
+WITHIN_WORDS, WITHIN_CHARACTERS = 8, 14
+# A question this short names no subject of its own, unless it has a Latin term.
 SHORT = 6
-# A subject longer than this says too much; its end is what was asked.
+# Of a longer subject the end is kept; that is where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
 
 
@@ -47,6 +52,9 @@ def leans_on_history(question: str) -> bool:
     if CHANGES_SUBJECT.search(folded):
         return False
     units = re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)
-    return bool(BEGINS.search(folded) or ENDS.search(folded) or POINTS_BACK.search(folded)) or (
-        len(units) <= SHORT and not re.search(r"[a-z0-9]{2,}", folded)
-    )
+    if BEGINS.search(folded) or OPERATION.search(folded):
+        return True
+    within = WITHIN_CHARACTERS if re.search(r"[\u3400-\u9fff]", folded) else WITHIN_WORDS
+    if len(units) <= within and (ENDS.search(folded) or POINTS_BACK.search(folded)):
+        return True
+    return len(units) <= SHORT and not re.search(r"[a-z0-9]{2,}", folded)

@@ -1,5 +1,6 @@
 """An answer without a chat model: the section that answers, its sentences in order, each with its citation."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,10 @@ ANSWER_CHARACTERS = 900
 # Other passages of the page are quoted only from the first ranks, and only if they scored nearly as well as the best.
 MAX_RANK = 4
 NEARLY = 0.8
+# A line like `常见追问` in a document without markup heads what follows.
+LABEL = re.compile(r"[\u4e00-\u9fff]{2,8}[:：]?")
+# A heading may hold several sentences; a shorter text stands in one by accident.
+LONG_ENOUGH = 6
 # A page of the corpus opens with the answer in one sentence; it leads, whichever part of the page matched.
 SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
 
@@ -65,7 +70,7 @@ def write_extract(passages: Sequence[Passage], sources: dict[str, str]) -> Writt
         for unit in units(passage.text):
             part = passage.text[unit.start : unit.end]
             span = passage.content.source_range(unit.start, unit.end)
-            if unit.kind is UnitKind.HEADING or span is None or _is_own_heading(part, passage):
+            if unit.kind is UnitKind.HEADING or span is None or _is_own_heading(unit, part, passage):
                 heading = part.lstrip("# ").replace("**", "").strip()
                 continue
             if heading and chunks and heading != passage.title:
@@ -93,11 +98,10 @@ def _render(unit: Unit, part: str, marker: int) -> str:
     return f"\n\n{part} [{marker}]" if unit.begins_line else f" {part} [{marker}]"
 
 
-def _is_own_heading(part: str, passage: Passage) -> bool:
-    """Headings of plain-text documents have no `#`; they are known from the passage's path."""
-    return any(
-        (part.strip() and part.strip() in (name, f"**{name}**")) or (name.startswith(part.strip()) and len(part) > 8)
-        for name in passage.section
+def _is_own_heading(unit: Unit, part: str, passage: Passage) -> bool:
+    """Headings of plain-text documents have no `#`: they are known from the passage's path, or are a bare label."""
+    return (unit.begins_line and not unit.mark and bool(LABEL.fullmatch(part))) or any(
+        part == name or (len(part) >= LONG_ENOUGH and part in name) for name in passage.section
     )
 
 

@@ -23,7 +23,9 @@ NAME = re.compile(r"(?=\D)(?:.*[A-Z][A-Za-z]*[A-Z]|.*[A-Za-z]-?\d|.*_)")
 # A plain Latin word in a Chinese question may be a name (mamba) or just a word (baseline): it counts up to this cosine.
 SURE = 0.90
 # Latin words in Chinese questions that name nothing.
-FUNCTION_WORDS = frozenset(("vs", "versus", "and", "or", "the", "of", "in", "is", "what", "why", "how", "to", "for", "with", "ai"))
+FUNCTION_WORDS = frozenset(
+    ("vs", "versus", "and", "or", "the", "of", "in", "is", "what", "why", "how", "to", "for", "with", "ai")
+)
 # Spellings this alike (per cent) are taken for a slip of the pen; digits must agree, for ZeRO-2 is not ZeRO-3.
 TYPO = 80.0
 SUGGESTIONS = 3
@@ -61,7 +63,9 @@ def missing_names(index: Index, question: str, *, names_only: bool) -> list[str]
 def _is_known(index: Index, name: str) -> bool:
     if index.keywords.frequency(name):
         return True
-    if all(index.keywords.frequency(part) for part in re.split(r"[-_.+#/&]", name) if part) and re.search(r"[-_.+/]", name):
+    if all(index.keywords.frequency(part) for part in re.split(r"[-_.+#/&]", name) if part) and re.search(
+        r"[-_.+/]", name
+    ):
         return True
     digits = re.sub(r"\D", "", name)
     alike = process.extract(name, index.keywords.latin_terms, scorer=fuzz.ratio, score_cutoff=TYPO, limit=5)

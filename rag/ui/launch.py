@@ -105,7 +105,7 @@ def free_port(host: str, first: int) -> int:
 
 @contextmanager
 def private_environment() -> Iterator[None]:
-    """Gradio reads its environment when it is imported: no telemetry, a folder of our own, no option behind our back."""
+    """Gradio reads its environment when it is imported: no telemetry, a folder of our own, no hidden options."""
     folder = tempfile.mkdtemp(prefix="interview-rag-")  # made with mode 0700
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
         del os.environ[name]

@@ -14,7 +14,7 @@ from rag.settings import ChatModelName
 from rag.ui import chat
 from rag.ui.examples import example_questions
 from rag.ui.messages import messages, panel, question_problem
-from rag.ui.session import Session, State
+from rag.ui.session import Session
 from rag.ui.texts import TEXTS, Language, Texts, language_of
 
 # Formulas as the material writes them. Order counts: `$$` before `$`.
@@ -43,7 +43,8 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
     first = language or Language.ZH
     texts = TEXTS[first]
 
-    with gr.Blocks(title=texts.title, analytics_enabled=False, fill_width=True) as page:
+    page = gr.Blocks(title=texts.title, analytics_enabled=False, fill_width=True)
+    with page:
         session = gr.State(Session(language=first), delete_callback=Session.stop)
         with gr.Column(elem_id="page"):
             with gr.Row(elem_id="head"):
@@ -131,9 +132,7 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
 
         def ask_again(state: Session) -> Iterator[Updates]:
             if state.exchanges and not state.busy:
-                last = state.exchanges[-1]
-                if last.state is not State.DONE or last.answer is not None:
-                    state.exchanges = state.exchanges[:-1]
+                *state.exchanges, last = state.exchanges
                 yield from ask(state, last.question)
 
         def halt(state: Session) -> None:

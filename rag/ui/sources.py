@@ -6,6 +6,7 @@ What is shown is taken from the index once, when the answer is finished: it stay
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from rag.types import Citation, Passage
 from rag.ui.texts import Texts
@@ -110,7 +111,7 @@ def _segments(source: str, start: int, end: int, citations: Sequence[Citation]) 
     cuts = sorted({start, end, *(c.start for c in inside), *(c.end for c in inside)})
     return tuple(
         Segment(source[low:high], tuple(c.marker for c in inside if c.start <= low and high <= c.end))
-        for low, high in zip(cuts, cuts[1:], strict=False)
+        for low, high in pairwise(cuts)
     )
 
 
@@ -135,7 +136,8 @@ def render_panel(body: str, texts: Texts, *, turn: int, question: str, selected:
     heading = texts.sources_of.format(number=turn) if turn else texts.sources
     asked = f'<p class="asked">{_text(question)}</p>' if turn else ""
     return (
-        f'<section class="panel" data-turn="{turn}" data-selected="{selected}" aria-label="{_text(texts.sources)}">'
+        f'<section class="panel" data-turn="{turn}" data-selected="{selected}" data-language="{texts.tag}"'
+        f' aria-label="{_text(texts.sources)}">'
         f'<header><h2>{_text(heading)}</h2><button type="button" class="close" title="{_text(texts.close)}"'
         f' aria-label="{_text(texts.close)}">×</button></header>{asked}<div class="body">{body}</div></section>'
     )
@@ -143,9 +145,7 @@ def render_panel(body: str, texts: Texts, *, turn: int, question: str, selected:
 
 def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
     seen: set[int] = set()
-    stretches = []
-    for stretch in excerpt.stretches:
-        stretches.append("".join(_segment(segment, turn, seen) for segment in stretch))
+    stretches = ["".join(_segment(segment, turn, seen) for segment in stretch) for stretch in excerpt.stretches]
     note = "" if excerpt.whole else f'<p class="hint">{_text(texts.sources_changed)}</p>'
     body = '<div class="gap" aria-hidden="true">⋯</div>'.join(
         f'<div class="stretch">{part}</div>' for part in stretches

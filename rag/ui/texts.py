@@ -13,6 +13,7 @@ class Language(StrEnum):
 class Texts:
     """`{…}` are filled with `str.format`; both languages use the same ones."""
 
+    tag: str  # of the language, for the page itself
     title: str
     subtitle: str
     chat_label: str
@@ -58,6 +59,7 @@ class Texts:
 
 TEXTS = {
     Language.ZH: Texts(
+        tag="zh-CN",
         title="大模型面试问答",
         subtitle="答案逐句摘自资料，点编号看原文",
         chat_label="对话",
@@ -101,6 +103,7 @@ TEXTS = {
         try_again="之前的对话都还在。",
     ),
     Language.EN: Texts(
+        tag="en",
         title="LLM interview Q&A",
         subtitle="Every sentence is quoted from the material: click a number to read it there",
         chat_label="Conversation",
