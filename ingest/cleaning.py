@@ -1,4 +1,4 @@
-"""What a scraped page adds is taken away, what it broke is repaired; every character left knows its place in the source."""
+"""What a scraped page adds is taken away, what it broke is repaired; every character left knows its place."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -11,8 +11,8 @@ from rag.mapped_text import MappedText
 # Lines that beg, advertise or belong to the page's frame. Each alternative was seen on real pages; a text about codes
 # that are scanned, or a 👉 before a point, is none.
 PROMOTION = re.compile(
-    r"(扫|扫描|识别|长按|关注|添加|保存|下方|下面|文末|官方).{0,8}二维码|二维码.{0,8}(领取|获取|添加|进群|入群|免费|免.领)"
-    r"|扫码.{0,8}(领取|获取|关注|添加|加|进群|入群|下载|免费)|二v码|微信扫|加微信|公众号回复|免费领取|免费分享|免费送|100%免费"
+    r"(扫一扫|长按|关注|保存|上方|下方|下面|文末|官方).{0,8}二维码|二维码.{0,8}(领取|获取|添加|进群|入群|免费)"
+    r"|扫码.{0,8}(领取|获取|关注|添加|加群|加我|进群|入群|下载|免费)|二v码|微信扫|加微信|公众号回复|免费领取|免费分享|免费送|100%免费"
     r"|学习资源包|大礼包|资料包|点个收藏|点赞收藏|一键三连|求关注|上传CSDN|CSDN官方认证|🆓|👇\s*👇|👉.{0,16}👈|👉.{0,4}(获取|领取|点击)"
     r"|全套视频教程|学习路线大纲|篇幅有限.{0,20}(展示|分享|放)|(资源|面试题|项目实战)合集$|商业化落地方案$|\d{1,4}本.{0,12}书籍$"
 )
@@ -131,11 +131,11 @@ def _with_math(line: MappedText) -> MappedText:
     parts: list[MappedText] = []
     position = 0
     for start, end in _brackets(line.text):
+        if start < position or end - start > MAX_FORMULA_CHARACTERS:
+            continue
         inner = line.text[start + 1 : end]
         if (
-            start < position
-            or len(inner) > MAX_FORMULA_CHARACTERS
-            or CHINESE.search(inner)
+            CHINESE.search(inner)
             or "`" in inner
             or not FORMULA_MARK.search(inner)
             or (start and line.text[start - 1].isalnum() and not CHINESE.match(line.text[start - 1]))

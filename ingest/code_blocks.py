@@ -113,6 +113,9 @@ def _code_at(lines: Sequence[MappedText], start: int) -> tuple[list[MappedText],
         if _brackets_open(block):
             continue
         if _is_statement(block):
+            statements = _split_joined(line.strip()) if end == start + 1 and "#" in text else []
+            if len(statements) > 2:  # more than a statement and its comment
+                return statements, end
             return [part for line in lines[start:end] for part in _split_literals(line.strip())], end
         break
     statements = _split_joined(line.strip())
@@ -139,7 +142,9 @@ def _brackets_open(text: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _is_statement(text: str) -> bool:
     """Whether Python parses `text` as statements that do something (a bare name or a product of names does not)."""
-    body = re.sub(r"\s*#[^'\"]*$", "", text)
+    body = re.sub(r"(?:(?<!\s)\s+)?#[^'\"]*$", "", text)
+    if body.endswith(";"):
+        return False  # `loss.backward();`: the semicolon belongs to a sentence in which the code stood
     if body.startswith("@"):
         return body[1:].replace(".", "").isidentifier()
     candidate = body + "\n pass" if body.endswith(":") and body.startswith(HEADER_WORDS) else body

@@ -9,7 +9,7 @@ what they print.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from rag.mapped_text import MappedText
@@ -94,12 +94,12 @@ def _in_run(run: str, *, weak: bool) -> Iterator[Threefold]:
         ends_of_latex[total].append(place)
     position = 0
     for start in range(len(run)):
-        if start < position or not shown[start] or (start and _is_latin(run[start - 1])):
+        if start < position or not shown[start] or (start and (_is_latin(run[start - 1]) or run[start - 1] == "\\")):
             continue
         best: Threefold | None = None
         for latex in range(start + 1, min(start + MAX_RENDERED, len(run)) + 1):
-            if run[latex - 1] == "\\":
-                break
+            if MARKUP.match(run[latex - 1]):
+                break  # what is rendered has no markup
             size = latex - start
             for last in ends_of_latex.get(printed_until[latex] + shown_until[latex] - shown_until[start], ()):
                 found = Threefold(start, latex, last, last + size)
@@ -117,7 +117,7 @@ def _is_threefold(run: str, found: Threefold, *, weak: bool) -> bool:
         return False
     if found.end < len(run) and _is_latin(run[found.end - 1]) and _is_latin(run[found.end]):
         return False  # inside a word
-    first, latex, last = (run[a:b] for a, b in zip(found, found[1:], strict=False))
+    first, latex, last = (run[a:b] for a, b in pairwise(found))
     if len(latex) < len(first) - first.count("∣") or not any(character.isalnum() for character in first):
         return False
     if not MARKUP.search(latex) and not (weak and latex.translate(SAME) == first.translate(SAME)):

@@ -1,4 +1,4 @@
-"""File -> Document: decode the text, tell binary from text, read the front matter. Files are data; nothing in them runs."""
+"""File -> Document: decode the text, tell binary from text, read the front matter. Nothing in a file is ever run."""
 
 import hashlib
 import os

@@ -47,7 +47,7 @@ def count_tokens(text: str) -> int:
 
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
-    """The passages of a document, in order. `also_asked` (other ways to ask its question) is embedded with the first."""
+    """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first."""
     drafts = [
         Draft(path, content, _header(document.title, path))
         for path, content in _pack(document.root, (), budget)

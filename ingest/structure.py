@@ -23,6 +23,7 @@ QUESTION_STYLES = (
 NUMBERING = re.compile(
     r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）](?!\d)|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
 )
+Q = re.compile(r"\W*Q")
 SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")
 ANSWER_MARK = re.compile(r"^\s*(?:\*\*)?(?:参考)?(?:答案|解答|回答)(?:\*\*)?\s*[:：]\s*")
 ANSWER_FOLLOWS = re.compile(r"^\s*(?:(?:参考)?(?:答案|解答|回答)\s*[:：]|A\d{0,3}\s*[:：]|面试官想听)")
@@ -150,7 +151,7 @@ def _question_lines(lines: Sequence[MappedText], inside: Sequence[bool]) -> froz
     found: set[int] = set()
     for style in QUESTION_STYLES:
         matches = [
-            (index, int(match[1]))
+            (index, int(match[1]), _is_marked(lines, index))
             for index, line in enumerate(lines)
             if not inside[index] and (match := style.match(line.text))
         ]
@@ -160,27 +161,36 @@ def _question_lines(lines: Sequence[MappedText], inside: Sequence[bool]) -> froz
     return frozenset(found)
 
 
-def _longest_count(matches: Sequence[tuple[int, int]]) -> list[int]:
+def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
     """The line numbers of the longest run that counts up by one: 1, 2, 3, … or 31, 32, …
 
-    Of runs equally long the one that begins first wins, and each number takes its first place in it.
+    `matches` are (line, number, whether it is marked as a question). A run in which every second line is marked goes
+    before any other; each number takes its first marked place in the run, or its first.
     """
-    best: list[int] = []
-    chains: dict[int, list[int]] = {}
-    for index, number in matches:
-        chain = [*chains.get(number - 1, []), index]
-        if len(chain) > len(chains.get(number, [])):
-            chains[number] = chain
-        if len(chain) > len(best):
-            best = chain
-    return best
+    best: tuple[bool, int, int] = (False, 0, 0)
+    lines_of_best: list[int] = []
+    runs: dict[int, tuple[int, list[int]]] = {}  # by their last number: how many are marked, and the lines
+    for index, number, is_marked in matches:
+        marked, run = runs.get(number - 1, (0, []))
+        marked, run = marked + is_marked, [*run, index]
+        known_marked, known = runs.get(number, (0, []))
+        if (len(run), marked) > (len(known), known_marked):
+            runs[number] = marked, run
+        worth = (2 * marked >= len(run), len(run), marked)
+        if worth > best:
+            best, lines_of_best = worth, run
+    # A list in the last answer goes on counting, but its items follow each other.
+    numbered = {index: is_marked for index, _, is_marked in matches}
+    while best[2] and lines_of_best and not numbered[lines_of_best[-1]] and lines_of_best[-1] - 1 in numbered:
+        lines_of_best = lines_of_best[:-1]
+    return lines_of_best
 
 
 def _are_questions(lines: Sequence[MappedText], chain: Sequence[int], match_count: int) -> bool:
     if not chain:
         return False
     texts = [lines[index].text for index in chain]
-    if len(chain) >= 2 and all(re.match(r"\W*Q", text) for text in texts):
+    if len(chain) >= 2 and all(Q.match(text) for text in texts):
         return True
     answered = sum(bool(ANSWER_FOLLOWS.match(_next_text(lines, index))) for index in chain)
     asked = sum(bool(ENDS_AS_QUESTION.search(text)) for text in texts)
@@ -188,6 +198,12 @@ def _are_questions(lines: Sequence[MappedText], chain: Sequence[int], match_coun
         return True
     gaps = sorted(b - a for a, b in pairwise(chain))
     return len(chain) >= MIN_SERIES and 2 * len(chain) > match_count and gaps[len(gaps) // 2] >= MIN_MEDIAN_GAP
+
+
+def _is_marked(lines: Sequence[MappedText], index: int) -> bool:
+    """Whether the line asks, or is numbered as what asks, or an answer follows."""
+    text = lines[index].text
+    return bool(Q.match(text) or ENDS_AS_QUESTION.search(text) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
 
 
 def _next_text(lines: Sequence[MappedText], index: int) -> str:

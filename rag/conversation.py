@@ -16,7 +16,7 @@ BEGINS = re.compile(
     r"^(那|它|他|该|这|上面|前面|上述|刚才|前者|后者|后来|反过来|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|展开"
     r"|详细|具体|举个?例|换成|换作|改成|只把|既然|凭啥|凭什么|里头|里面|其中|正式的|可(?=最|是|它|这|那|要是)"
     r"|(为什么|为啥|怎么说|why|how so)[?？]?$|(and|so|but|then|also)\b|(what|how) about\b|tell me more|elaborate"
-    r"|(it|its|that|this|those|these|they|their)\b|the (first|second|third|last|former|latter)\b|(can|could) you elaborate)"
+    r"|(it|its|that|this|those|these|they|their)\b|the (first|second|third|last|former|latter)\b)"
 )
 # How it ends: …呢, …行不行, 展开说
 ENDS = re.compile(
@@ -31,8 +31,9 @@ OPERATION = re.compile(
 )
 # In a longer question these words more likely speak of what it names itself: words of English, characters of Chinese.
 WITHIN_WORDS, WITHIN_CHARACTERS = 8, 14
-# A question this short names no subject of its own, unless it has a Latin term.
+# A question this short names no subject of its own, unless it has a Latin term or asks what something is.
 SHORT = 6
+DEFINES = re.compile(r"^(什么是|啥是|何谓)..")
 # Of a longer subject the end is kept; that is where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
 
@@ -49,7 +50,7 @@ def standalone(question: str, history: Sequence[Turn]) -> str:
 def leans_on_history(question: str) -> bool:
     """Whether a question cannot be understood without what was said before."""
     folded = fold(question).strip()
-    if CHANGES_SUBJECT.search(folded):
+    if CHANGES_SUBJECT.search(folded) or (DEFINES.search(folded) and not POINTS_BACK.search(folded)):
         return False
     units = re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)
     if BEGINS.search(folded) or OPERATION.search(folded):

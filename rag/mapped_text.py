@@ -12,9 +12,8 @@ outside all pieces (a repaired bullet, an added fence) have no place in the sour
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple, Self
 
 
@@ -68,8 +67,7 @@ class MappedText:
         if step != 1:
             raise ValueError(f"a MappedText cannot be sliced with step {step}")
         pieces = []
-        first = bisect_right(self.pieces, start, key=lambda piece: piece.text_start) - 1
-        for piece in islice(self.pieces, max(first, 0), None):
+        for piece in self._pieces_from(start):
             if piece.text_start >= stop:
                 break
             low = max(piece.text_start, start)
@@ -96,8 +94,7 @@ class MappedText:
         """The smallest source slice that covers text[start:end]; None where nothing of it stands in the source."""
         low: int | None = None
         high = 0
-        first = bisect_right(self.pieces, start, key=lambda piece: piece.text_start) - 1
-        for piece in islice(self.pieces, max(first, 0), None):
+        for piece in self._pieces_from(start):
             if piece.text_start >= end:
                 break
             a = max(piece.text_start, start)
@@ -107,6 +104,11 @@ class MappedText:
                 low = a + shift if low is None else min(low, a + shift)
                 high = max(high, b + shift)
         return None if low is None else (low, high)
+
+    def _pieces_from(self, place: int) -> Iterator[Piece]:
+        """The pieces from the one that holds `place` on."""
+        first = bisect_right(self.pieces, place, key=lambda piece: piece.text_start) - 1
+        return map(self.pieces.__getitem__, range(max(first, 0), len(self.pieces)))
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

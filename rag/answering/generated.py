@@ -17,8 +17,18 @@ from rag.types import Citation, Claim, Passage
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-SENTENCE = re.compile(r".*?(?:[。！？!?；;]+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s)|\n)", re.DOTALL)
-LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[^>\n]{1,200}>|https?://\S+")
+FENCE = re.compile(r"\s*```")
+CODE_BLOCK = re.compile(r"\s*```.*?\n[ \t]*```[^\n]*\n", re.DOTALL)
+# Half-width marks end a sentence only before white space: neither in a URL nor in `a != b`.
+SENTENCE = re.compile(r".*?(?:[。！？；]+[”’」』）)]*|[!?;]+[”’」』）)]*(?=\s)|(?<=[a-z0-9)])\.(?=\s)|\n)", re.DOTALL)
+# Links, images, their definitions and HTML tags, but nothing in code, and not the signs of `a < b`.
+LINK = re.compile(
+    r"(?P<code>`[^`\n]+`)|!?\[(?P<text>[^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|^\s*\[[^\]\n]+\]:.*"
+    r"|!(?=\[)|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<[A-Za-z][\w-]*\s[^<>]*=[^<>]*$|<!--.*?(?:-->|$)"
+    r"|<?\b[a-z][a-z0-9+.-]{1,20}://[!-~]+|(?<![\w:/])//[\w-]+\.[!-~]+"
+)
+MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
+LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
 
 
@@ -33,7 +43,7 @@ def material(passages: Sequence[Passage]) -> str:
         f"[{number}] {' > '.join((passage.title, *passage.section))}\n{passage.text}"
         for number, passage in enumerate(passages, start=1)
     )
-    return "\n\n".join(quoted).replace("<material>", "‹material›").replace("</material>", "‹/material›")
+    return MATERIAL_TAG.sub(r"‹\1›", "\n\n".join(quoted))
 
 
 class CheckedWriter:
@@ -50,7 +60,7 @@ class CheckedWriter:
     def feed(self, text: str) -> Iterator[str]:
         """Checked text for every sentence that `text` completes."""
         self._pending += text
-        while match := SENTENCE.match(self._pending):
+        while match := (CODE_BLOCK if FENCE.match(self._pending) else SENTENCE).match(self._pending):
             self._pending = self._pending[match.end() :]
             yield from self._check(match[0])
 
@@ -63,8 +73,9 @@ class CheckedWriter:
         return Written(tuple(self._chunks), tuple(self._claims), tuple(self._citations))
 
     def _check(self, raw: str) -> Iterator[str]:
-        sentence = LINK.sub(r"\1", without_model_markers(raw))
-        body = sentence.strip().lstrip("-*#>0123456789.、 ").strip()
+        is_code = FENCE.match(raw) is not None
+        sentence = raw if is_code else LINK.sub(_inert, without_model_markers(raw))
+        body = sentence.strip() if is_code else LIST_MARK.sub("", sentence).strip()
         if not any(character.isalnum() for character in body):
             chunk = sentence
         else:
@@ -73,7 +84,7 @@ class CheckedWriter:
             self._claims.append(Claim(body, markers, supported=bool(support)))
             marks = " " + "".join(f"[{marker}]" for marker in markers) if markers else f" {UNSUPPORTED_MARK}"
             stripped = sentence.rstrip()
-            chunk = stripped + marks + sentence[len(stripped) :]
+            chunk = stripped + (f"\n\n{marks.strip()}" if is_code else marks) + sentence[len(stripped) :]
         if chunk:
             self._chunks.append(chunk)
             yield chunk
@@ -91,17 +102,23 @@ class CheckedWriter:
         return marker
 
 
+def _inert(match: re.Match[str]) -> str:
+    return match["code"] or match["text"] or ""
+
+
 def stream_model(model: "BaseChatModel", question: str, passages: Sequence[Passage]) -> Iterator[str]:
     """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model."""
-    import httpx
-    import openai
-
+    said_something = False
     try:
-        yield from answer_chain(model).stream({"question": question, "material": material(passages)})
-    except (openai.OpenAIError, httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        for text in answer_chain(model).stream({"question": question, "material": material(passages)}):
+            said_something = said_something or bool(text.strip())
+            yield text
+    except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list
         raise ChatModelError(
             f"the chat model did not answer: {error}", hint="check the endpoint, its model name and key"
         ) from error
+    if not said_something:
+        raise ChatModelError("the chat model answered with nothing", hint="check the endpoint and its model name")
 
 
 def says_no_answer(text: str) -> bool:

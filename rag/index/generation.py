@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,10 +110,10 @@ def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
         current = _read_current(file)
         try:
             return _open_generation(index_folder, current, embedder)
-        except (IndexCorruptError, OSError) as error:
+        except (IndexCorruptError, OSError, sqlite3.Error) as error:
             if _read_current(file) != current:
                 continue  # newer generations were published while this one was being opened, and it was collected
-            if isinstance(error, OSError):
+            if not isinstance(error, IndexCorruptError):
                 message = f"the index at {index_folder} cannot be read: {error}"
                 raise IndexCorruptError(message, hint=REBUILD_HINT) from error
             raise

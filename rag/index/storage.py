@@ -113,6 +113,11 @@ class Storage:
     def close(self) -> None:
         self._connection.close()
 
+    def __del__(self) -> None:
+        # An index that was replaced is closed when its last reader lets go of it.
+        if hasattr(self, "_connection"):
+            self._connection.close()
+
     def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
         with self._lock:
             try:

@@ -12,7 +12,7 @@ function choose(turn, number) {
   const marks = [...current.querySelectorAll("mark")];
   const cited = (mark) => mark.dataset.cites.split(" ").includes(String(number));
   for (const mark of marks) mark.classList.toggle("selected", cited(mark));
-  for (const link of document.querySelectorAll("a.marker")) {
+  for (const link of document.querySelectorAll('#chat a[href^="#cite-"]')) {
     link.classList.toggle("selected", link.getAttribute("href") === `#cite-${turn}-${number}`);
   }
   const first = marks.find(cited);
@@ -26,7 +26,8 @@ function choose(turn, number) {
   return true;
 }
 
-const setOpen = (open) => document.body.classList.toggle("sources-open", open);
+// On a phone the panel is a sheet that is opened and closed; elsewhere it always stands there.
+const setOpen = (open) => document.getElementById("sources").toggleAttribute("data-open", open);
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
@@ -59,11 +60,27 @@ document.addEventListener(
   true,
 );
 
+// A new question goes to the top of the view, so that its answer is read from the beginning.
+let newest = 0;
+function bringUp(turn) {
+  newest = turn;
+  const started = performance.now();
+  const step = () => {
+    const asked = [...document.querySelectorAll("#chat .message-row.user-row")].at(-1);
+    const view = document.querySelector("#chat .bubble-wrap");
+    if (asked && view) view.scrollTop += asked.getBoundingClientRect().top - view.getBoundingClientRect().top - 12;
+    if (performance.now() - started < 400) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
 function refresh() {
   const current = panel();
   if (!current) return;
+  const turn = Number(current.dataset.turn);
   document.documentElement.lang = current.dataset.language;
-  choose(Number(current.dataset.turn), Number(current.dataset.selected));
+  choose(turn, Number(current.dataset.selected));
+  if (turn > newest) bringUp(turn);
 }
 
 watch("value", refresh);

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rag.answering.events import EvidenceFound, Finished, TextAdded
 from rag.assistant import Assistant
 from rag.errors import RagError
+from rag.retrieval import Evidence
 from rag.types import Citation
 from rag.ui.running import Run
 from rag.ui.session import Exchange, Session, State
@@ -31,7 +32,7 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
         for event in run:
             match event:
                 case EvidenceFound(evidence):
-                    exchange.nearby = tuple(Nearby.of(hit.passage) for hit in evidence.hits[:NEAREST])
+                    exchange.nearby = nearest(evidence)
                     exchange.state = State.WRITING
                     yield
                 case TextAdded(text):
@@ -60,6 +61,14 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
         if exchange.state in (State.SEARCHING, State.WRITING):  # the reader has gone
             exchange.state = State.STOPPED
     yield
+
+
+def nearest(evidence: Evidence) -> tuple[Nearby, ...]:
+    """The best passage of each of the best documents."""
+    best: dict[str, Nearby] = {}
+    for hit in evidence.hits:
+        best.setdefault(hit.passage.document, Nearby.of(hit.passage))
+    return tuple(best.values())[:NEAREST]
 
 
 def _fail(exchange: Exchange, error: Exception) -> None:

@@ -57,8 +57,8 @@ def mark_answer(answer: Answer) -> str:
 
 
 def render(marked: str, *, turn: int, label: str) -> str:
-    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart; `label` names a link to those
-    who hear it, as in "source {number}"."""
+    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart; `label` names a link, as in
+    "source {number}"."""
     parts: list[str] = []
     position = 0
     for match in VERBATIM.finditer(marked):
@@ -68,9 +68,7 @@ def render(marked: str, *, turn: int, label: str) -> str:
     parts.append(_safe_text(marked[position:]))
 
     def link(match: re.Match[str]) -> str:
-        number = match[1]
-        name = label.format(number=number)
-        return f'<a class="marker" href="#cite-{turn}-{number}" title="{name}" aria-label="{name}">{number}</a>'
+        return f'[{match[1]}](#cite-{turn}-{match[1]} "{label.format(number=match[1])}")'
 
     return KNOWN_MARKER.sub(link, "".join(parts))
 

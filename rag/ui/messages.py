@@ -80,8 +80,8 @@ def _reply(exchange: Exchange, texts: Texts) -> str:
         notes = [] if all(claim.supported for claim in answer.claims) else [_note(texts.unsupported)]
         if answer.citations:
             link = texts.sources_link.format(count=len(answer.citations))
-            notes.append(f'<p class="more"><a href="#cite-{exchange.number}-0">{escape(link)}</a></p>')
-        return text + "\n\n" + "".join(notes)
+            notes.append(f"[{link}](#cite-{exchange.number}-0)")
+        return "\n\n".join([text, *notes])
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:

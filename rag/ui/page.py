@@ -62,6 +62,7 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
                         label=texts.chat_label,
                         show_label=False,
                         container=False,
+                        autoscroll=False,
                         height="100%",
                         layout="bubble",
                         buttons=["copy"],
@@ -182,7 +183,7 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
         sources.submit(ask_suggestion, session, **answering)
         retry.click(ask_again, session, **answering)
         stop.click(halt, session, **at_once)
-        clear.click(forget, session, view, **at_once)
+        gr.on([clear.click, conversation.clear], forget, session, view, **at_once)
         sources.select(pick, session, sources, **at_once)
         switch.input(lambda state, name: speak(state, Language(name)), [session, switch], labels, **at_once)
         page.load(greet, session, labels, **at_once)

@@ -3,6 +3,7 @@
 What is shown is taken from the index once, when the answer is finished: it stays right when the material changes.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,10 +13,12 @@ from rag.types import Citation, Passage
 from rag.ui.texts import Texts
 
 # Characters of source text shown before and after a quote; then on to the next line break, but not further than that.
-CONTEXT = 240
-LINE_REACH = 160
+CONTEXT = 160
+LINE_REACH = 120
 # Two quotes nearer than this are shown in one stretch.
 NEAR = 120
+# A page's own description of itself is no surroundings of a quote.
+FRONT_MATTER = re.compile(r"\A---\r?\n.*?^---\s*", re.DOTALL | re.MULTILINE)
 SNIPPET = 180
 NEAREST = 5
 
@@ -56,7 +59,8 @@ class Nearby:
 
     @classmethod
     def of(cls, passage: Passage) -> "Nearby":
-        return cls(passage.document, passage.title, passage.section, " ".join(passage.text.split())[:SNIPPET])
+        lines = (line for line in passage.text.splitlines() if not line.lstrip().startswith(("#", "```", "~~~")))
+        return cls(passage.document, passage.title, passage.section, " ".join(" ".join(lines).split())[:SNIPPET])
 
 
 def make_excerpts(
@@ -83,9 +87,12 @@ def make_excerpts(
 
 def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, int]]:
     """Where to cut the source: the quotes with their surroundings, joined where they meet."""
+    front_matter = FRONT_MATTER.match(source)
     merged: list[tuple[int, int]] = []
     for citation in sorted(citations, key=lambda c: (c.start, c.end)):
         start, end = _line_start(source, citation.start - CONTEXT), _line_end(source, citation.end + CONTEXT)
+        if front_matter:
+            start = min(max(start, front_matter.end()), citation.start)
         if merged and start <= merged[-1][1] + NEAR:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:

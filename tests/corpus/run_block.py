@@ -5,10 +5,11 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import time
 import traceback
 import types
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import NamedTuple
@@ -29,31 +30,55 @@ class Block(NamedTuple):
         return f"{self.page}:{self.line}"
 
 
+class Run:
+    """One block, running in a folder of its own until its deadline."""
+
+    def __init__(self, block: Block, folder: Path, context: ForkServerContext) -> None:
+        self.block = block
+        self.report, self.work = folder / "report", folder / "work"
+        self.work.mkdir(parents=True)
+        self.process = context.Process(target=_execute, args=(block, self.report, self.work))
+        self.process.start()
+        self.deadline = time.monotonic() + SECONDS_ALLOWED
+
+    @property
+    def is_over(self) -> bool:
+        return not self.process.is_alive() or time.monotonic() >= self.deadline
+
+    def problem(self) -> str:
+        """What went wrong, "" for nothing; ends the process if it still runs."""
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+            return f"{self.block}: did not end within {SECONDS_ALLOWED} s"
+        error = self.report.read_text(encoding="utf-8") if self.report.exists() else ""
+        if error or self.process.exitcode:
+            return f"{self.block}: exit code {self.process.exitcode}\n{error}"
+        left = sorted(path.name for path in self.work.iterdir())
+        return f"{self.block}: leaves files behind: {left}" if left else ""
+
+
 def run_blocks(blocks: Iterable[Block]) -> dict[Block, str]:
-    """What went wrong with each block: the last lines of its traceback, or "" when it ran to its end."""
+    """What went wrong with each block: the last lines of its traceback, or "" when it ran to its end.
+
+    One thread watches them all: multiprocessing loses exit codes when several threads start and join processes.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    ordered = list(blocks)
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
-        return dict(zip(ordered, threads.map(lambda block: _run(block, context), ordered), strict=True))
-
-
-def _run(block: Block, context: ForkServerContext) -> str:
+    problems: dict[Block, str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        report, work = Path(folder, "report"), Path(folder, "work")
-        work.mkdir()
-        process = context.Process(target=_execute, args=(block, report, work))
-        process.start()
-        process.join(SECONDS_ALLOWED)
-        if process.is_alive():
-            process.kill()
-            process.join()
-            return f"{block}: did not end within {SECONDS_ALLOWED} s"
-        problem = report.read_text(encoding="utf-8") if report.exists() else ""
-        if problem or process.exitcode:
-            return f"{block}: exit code {process.exitcode}\n{problem}"
-        left = sorted(path.name for path in work.iterdir())
-        return f"{block}: leaves files behind: {left}" if left else ""
+        pending = enumerate(blocks)
+        running: list[Run] = []
+        while True:
+            while len(running) < (os.cpu_count() or 1) and (job := next(pending, None)):
+                running.append(Run(job[1], Path(folder, str(job[0])), context))
+            if not running:
+                return problems
+            nearest = min(run.deadline for run in running)
+            wait([run.process.sentinel for run in running], timeout=max(0.0, nearest - time.monotonic()))
+            over = [run for run in running if run.is_over]
+            problems |= {run.block: run.problem() for run in over}
+            running = [run for run in running if run not in over]
 
 
 def _execute(block: Block, report: Path, work: Path) -> None:

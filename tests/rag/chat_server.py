@@ -1,0 +1,104 @@
+"""A real OpenAI-compatible chat endpoint on a loopback port, that says what it is told to, or misbehaves."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class ChatServer:
+    """`reply` is streamed in pieces of `piece` characters. `requests` are the bodies that were sent."""
+
+    reply: str = ""
+    piece: int = 3
+    status: int = 200
+    # Sent instead of the reply's chunks, after `cut_after` characters of it.
+    raw: bytes = b""
+    cut_after: int | None = None
+    wait: float = 0.0
+    endless: bool = False
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    gone: threading.Event = field(default_factory=threading.Event)
+    port: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def prompt(self) -> str:
+        """The text of the last request's messages."""
+        return "\n".join(message["content"] for message in self.requests[-1]["messages"])
+
+    @contextmanager
+    def running(self) -> Iterator["ChatServer"]:
+        chat = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                chat.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                chat.keys.append(self.headers["Authorization"])
+                try:
+                    chat.answer(self)
+                except ConnectionError:
+                    chat.gone.set()
+                self.close_connection = True
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nothing on stderr."""
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            self.port = server.server_address[1]
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+            thread.start()
+            try:
+                yield self
+            finally:
+                server.shutdown()
+                thread.join()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        time.sleep(self.wait)
+        if self.status != 200:
+            body = json.dumps({"error": {"message": f"status {self.status}", "type": "test"}}).encode()
+            handler.send_response(self.status)
+            handler.send_header("Content-Type", "application/json")
+            handler.send_header("Content-Length", str(len(body)))
+            handler.send_header("Retry-After", "0")
+            handler.end_headers()
+            handler.wfile.write(body)
+            return
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        said = self.reply if self.cut_after is None else self.reply[: self.cut_after]
+        while True:
+            for start in range(0, len(said), self.piece):
+                self.send(handler, self.event({"content": said[start : start + self.piece]}))
+            if not self.endless:
+                break
+            time.sleep(0.001)
+        if self.cut_after is not None:
+            return  # neither the end of the stream nor that of the chunked body
+        self.send(handler, self.raw or self.event({}, finish="stop") + b"data: [DONE]\n\n")
+        handler.wfile.write(b"0\r\n\r\n")
+
+    @staticmethod
+    def event(delta: dict[str, str], *, finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": finish}
+        body = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "test", "choices": [choice]}
+        return b"data: " + json.dumps(body).encode() + b"\n\n"
+
+    @staticmethod
+    def send(handler: BaseHTTPRequestHandler, data: bytes) -> None:
+        handler.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        handler.wfile.flush()

@@ -1,0 +1,162 @@
+"""Retrieval: both sides, their fusion, and that every hit says truly how it was found."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag.analysis import terms
+from rag.embedding import Embedder
+from rag.index import Index, open_index
+from rag.index.vectors import all_vectors
+from rag.retrieval import CANDIDATES, KEYWORD_WEIGHT, fuse, search, search_dense, search_keyword
+from tests.conftest import HashEmbedder
+from tests.rag.library import DOCUMENTS, ingest, library_settings
+
+QUESTIONS = [
+    "RoPE 为什么能外推？",
+    "find_unused_parameters",
+    "ZeRO-2 和 ZeRO-3 差在哪",
+    "Why loss scaling?",
+    "C++ 反量化",
+    "完全无关的天气",
+    "?!",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_order_is_that_of_a_plain_reimplementation(
+    question: str, library_index: Index, hash_embedder: HashEmbedder
+) -> None:
+    """Fewer passages than candidates: all compete, so numbers alone say what must come out."""
+    count = library_index.manifest.passages
+    assert count < CANDIDATES
+    cosines = all_vectors(library_index.vectors) @ hash_embedder.embed_query(question)
+    keyword = library_index.keywords.scores(terms(question)) / max(library_index.keywords.ceiling(terms(question)), 1e-6)
+    spread = (cosines - cosines.min()) / (cosines.max() - cosines.min())
+    fused = (spread + KEYWORD_WEIGHT * keyword) / (1 + KEYWORD_WEIGHT)
+    evidence = search(library_index, hash_embedder, question, k=count)
+    assert len(evidence.hits) == count
+    numbers = [hit.passage.number for hit in evidence.hits]
+    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=2e-6)
+    assert sorted(numbers) == list(range(count))
+    scores = [hit.score for hit in evidence.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert evidence.similarity == pytest.approx(cosines.max(), abs=1e-5)
+    assert evidence.coverage == pytest.approx(keyword.max(), abs=1e-5)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_found_by_is_the_rank_on_each_side(question: str, library_index: Index, hash_embedder: HashEmbedder) -> None:
+    cosines = all_vectors(library_index.vectors) @ hash_embedder.embed_query(question)
+    keyword = library_index.keywords.scores(terms(question))
+    by_cosine = sorted(range(len(cosines)), key=lambda number: (-cosines[number], number))
+    by_keyword = sorted(np.flatnonzero(keyword).tolist(), key=lambda number: (-keyword[number], number))
+    for place, hit in enumerate(search(library_index, hash_embedder, question).hits, start=1):
+        number = hit.passage.number
+        assert hit.rank == place
+        assert hit.dense is not None
+        assert hit.dense.rank == by_cosine.index(number) + 1
+        assert hit.dense.score == pytest.approx(cosines[number], abs=2e-6)
+        if number in by_keyword:
+            assert hit.keyword is not None
+            assert hit.keyword.rank == by_keyword.index(number) + 1
+            assert hit.keyword.score == pytest.approx(keyword[number], abs=2e-6)
+        else:
+            assert hit.keyword is None
+
+
+def test_a_blind_keyword_side_adds_nothing(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    evidence = search(library_index, hash_embedder, "zzz qqq")
+    assert evidence.coverage == 0
+    ranks = [hit.dense.rank for hit in evidence.hits if hit.dense]
+    assert ranks == list(range(1, len(evidence.hits) + 1))
+
+
+def test_ties_break_by_number() -> None:
+    scores = np.asarray([0, 2, 1, 2, 0, 1, 2], dtype=np.float32)
+    assert search_keyword(scores, 4).numbers.tolist() == [1, 3, 6, 2]
+    assert search_keyword(scores, 2).numbers.tolist() == [1, 3]
+    assert search_keyword(scores, 99).numbers.tolist() == [1, 3, 6, 2, 5]
+    assert search_keyword(np.zeros(4, dtype=np.float32), 3).numbers.tolist() == []
+
+
+def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    """They differ in a letter that the question does not name; the dense side is made blind."""
+
+    class Flat(HashEmbedder):
+        def embed_query(self, text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+            return np.eye(1, self.dimension, dtype=np.float32)[0]
+
+    documents = {f"{name}.md": f"# 第{name}篇\n\n显存不够的时候可以做的优化，方法 {name} 是其中一种。\n" for name in "cabed"}
+    ingest(tmp_path, Flat(), documents)
+    index = open_index(library_settings(tmp_path).index)
+    evidence = search(index, Flat(), "显存")
+    assert len(evidence.hits) == 5
+    assert [hit.passage.number for hit in evidence.hits] == [0, 1, 2, 3, 4]
+    assert search_dense(index, Flat().embed_query(""), 5).numbers.tolist() == [0, 1, 2, 3, 4]
+    index.close()
+
+
+def test_fusing_equal_cosines_leaves_the_keywords_to_decide() -> None:
+    fused = fuse(np.asarray([0.5, 0.5], dtype=np.float32), np.asarray([0.1, 0.9], dtype=np.float32))
+    assert fused[1] > fused[0]
+    assert np.isfinite(fused).all()
+
+
+def test_search_after_opening_anew_is_the_same(own_library: Path, hash_embedder: HashEmbedder) -> None:
+    for question in QUESTIONS:
+        found = []
+        for _ in range(2):
+            index = open_index(own_library / "index")
+            found.append(search(index, hash_embedder, question))
+            index.close()
+        assert found[0] == found[1]
+
+
+def test_an_empty_index_finds_nothing(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    ingest(tmp_path, hash_embedder, {}, allow_empty=True)
+    index = open_index(tmp_path / "index")
+    evidence = search(index, hash_embedder, "RoPE 为什么能外推？")
+    assert evidence.hits == ()
+    assert (evidence.similarity, evidence.coverage) == (0, 0)
+    index.close()
+
+
+def test_k_may_be_larger_than_the_corpus(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    count = library_index.manifest.passages
+    assert len(search(library_index, hash_embedder, "LoRA", k=1_000).hits) == count
+    assert len(search(library_index, hash_embedder, "LoRA", k=1).hits) == 1
+
+
+def test_a_passage_says_where_else_it_stands(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    hit = search(library_index, hash_embedder, "W4A16 权重 4 位整数 激活 16 位").hits[0]
+    places = [(hit.passage.document, hit.passage.start, hit.passage.end)]
+    places += [(place.document, place.start, place.end) for place in hit.passage.also_in]
+    assert {document for document, _, _ in places} == {"formats.md", "quantization.md"}
+    for document, start, end in places:
+        assert "权重用 4 位整数保存" in DOCUMENTS[document][start:end]
+
+
+def test_spans_are_exact_pieces_of_the_source(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    for hit in search(library_index, hash_embedder, "RoPE", k=100).hits:
+        source = library_index.storage.source(hit.passage.document)
+        assert source is not None
+        copied = "".join(source[start:end] for start, end in hit.passage.content.spans)
+        assert "".join(copied.split()) == "".join(hit.passage.text.split())
+        assert source[hit.passage.start : hit.passage.end].strip()
+
+
+@pytest.mark.slow
+def test_the_real_embedder_crosses_languages_and_scripts(tmp_path: Path, embedder: Embedder) -> None:
+    ingest(tmp_path, embedder, {name: text for name, text in DOCUMENTS.items() if name != "scaling.md"})
+    index = open_index(tmp_path / "index", embedder=embedder.identity)
+    for question, document in (
+        ("Why does LoRA save memory?", "lora.txt"),
+        ("How much more communication does sharding the parameters cost?", "zero.md"),
+        ("旋轉位置編碼為什麼能外推", "rope.md"),
+        ("優化器狀態和梯度怎麼切分", "zero.md"),
+    ):
+        assert search(index, embedder, question).hits[0].passage.document == document, question
+    index.close()

@@ -1,0 +1,93 @@
+"""A real Chromium, and the real server in a process of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[3]
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium() -> Path:
+    """Path of the installed Chromium. Without one the test is skipped, except in CI, where it fails."""
+    found = CHROMIUM if CHROMIUM.exists() else Path(shutil.which("chromium") or "")
+    if found.is_file():
+        return found
+    message = "Chromium is not installed: run `make test-system`"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(path), args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def serve(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run `python app.py` and give the address that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "app.py", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said: list[str] = []
+    listener = threading.Thread(target=lambda stream: said.extend(stream), args=(process.stderr,), daemon=True)
+    listener.start()
+    try:
+        address = process.stdout.readline().strip()  # empty when the process ended
+        assert address.startswith("http"), "".join(said)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+        listener.join(5)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def open_page(
+    browser: Browser, address: str, *, language: str = "zh-CN", width: int = 1360, dark: bool = False
+) -> Page:
+    """The page, ready for a question."""
+    height = 860 if width > 600 else 740
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, locale=language, color_scheme="dark" if dark else "light"
+    )
+    page = context.new_page()
+    # The page asks for the reader's language as soon as it runs.
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        page.goto(address)
+    page.wait_for_selector("html[lang] .panel")
+    page.wait_for_selector("#question textarea")
+    return page

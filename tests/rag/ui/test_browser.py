@@ -1,0 +1,364 @@
+"""The page in a real browser, over the real server and the real embedder."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlparse
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rag.assistant import Assistant
+from rag.embedding import Embedder
+from rag.settings import ChatModelName, Settings
+from rag.types import Answer
+from rag.ui.launch import CONTENT_POLICY
+from rag.ui.texts import TEXTS, Language
+from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.ui.browser import ROOT, open_browser, open_page, serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+NASTY_QUESTION = "梯度裁剪的阈值怎么选？"
+NASTY = """\
+# 梯度裁剪的阈值怎么选？
+
+阈值常取 1.0 <script>window.ran = 1</script> <img src="http://evil.invalid/a.png" onerror="window.ran = 2">。
+先看梯度范数的分布 ![x](http://evil.invalid/b.png) ![y][z]，再取高分位 {{constructor}} ${window.ran = 3} `<b>`。
+
+[z]: http://evil.invalid/c.png
+
+裁剪后 $a<b$ 成立 <a href="javascript:window.ran = 4">点这里</a> <svg onload="window.ran = 5"></svg>。
+```mermaid
+graph TD; A[<img src=x onerror="window.ran=6">]-->B
+```
+"""
+STEADY_QUESTION = "不相干的问题：明天上海的天气怎么样，要带伞吗？"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Settings:
+    folder = tmp_path_factory.mktemp("browser")
+    ingest(folder, embedder, {**DOCUMENTS, "clipping.md": NASTY})
+    return model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
+
+
+@pytest.fixture(scope="module")
+def assistant(settings: Settings, embedder: Embedder) -> Assistant:
+    """The same as the server's, to know what it must show."""
+    return Assistant(settings, embedder)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(settings: Settings, browser: Browser) -> Iterator[str]:
+    with serve("--index", str(settings.index), "--port", "7960", "--llm", "extractive") as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """A page of a Chinese reader. No test may make it ask another host for anything, or throw."""
+    page = open_page(browser, address)
+    trouble = watch(page)
+    yield page
+    page.context.close()
+    assert trouble == []
+
+
+def watch(page: Page) -> list[str]:
+    trouble: list[str] = []
+    page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+    page.on("request", lambda request: trouble.append(request.url) if is_remote(request.url) else None)
+    page.on("console", lambda message: trouble.append(message.text) if "Content Security" in message.text else None)
+    return trouble
+
+
+def is_remote(url: str) -> bool:
+    parts = urlparse(url)
+    return parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1"
+
+
+def ask(page: Page, question: str) -> None:
+    """Send a question with Enter and wait until it is answered."""
+    replies = page.locator("#chat .bot-row")
+    number = replies.count()
+    page.fill("#question textarea", question)
+    page.press("#question textarea", "Enter")
+    settle(page, number)
+
+
+def settle(page: Page, number: int) -> None:
+    reply = page.locator("#chat .bot-row").nth(number)
+    expect(reply.locator("a[href^='#cite-'], .notice, .note").first).to_be_visible(timeout=20_000)
+    expect(page.locator("#send")).to_be_visible()
+
+
+def answer_of(assistant: Assistant, question: str) -> Answer:
+    answer = assistant.ask(question)
+    assert answer.refusal is None, f"the test needs an answer to {question}"
+    return answer
+
+
+def selected(page: Page) -> str:
+    return "".join(page.locator(".panel mark.selected").all_text_contents())
+
+
+def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> None:
+    answer = answer_of(assistant, QUESTION)
+    ask(page, QUESTION)
+    assert page.input_value("#question textarea") == ""
+    reply = page.locator("#chat .bot-row").last
+    expect(reply).to_contain_text("ZeRO-2 切分优化器状态和梯度")
+    for citation in answer.citations:
+        reply.locator(f"a[href='#cite-1-{citation.marker}']").click()
+        assert selected(page) == citation.quote
+        source = assistant.source(citation.document) or ""
+        assert source[citation.start : citation.end] == citation.quote
+        expect(page.locator(".panel mark.selected").first).to_be_in_viewport()
+    expect(page.locator(".panel")).to_contain_text(answer.citations[0].document)
+    assert page.url.endswith("/")  # a marker is no navigation
+
+
+def test_formulas_tables_and_code_are_drawn(page: Page, assistant: Assistant) -> None:
+    question = "RoPE 怎么工作，为什么能外推？"
+    text = answer_of(assistant, question).text
+    ask(page, question)
+    reply = page.locator("#chat .bot-row").last
+    drawn = {"$$": ".katex-display", "|---": "table", "```python": "pre code .token"}
+    wanted = [selector for sign, selector in drawn.items() if sign in text]
+    assert wanted
+    for selector in wanted:
+        expect(reply.locator(selector).first).to_be_visible()
+
+
+def test_repeated_questions_keep_their_own_sources(page: Page) -> None:
+    ask(page, QUESTION)
+    ask(page, NASTY_QUESTION)
+    ask(page, QUESTION)
+    page.locator("#chat a[href='#cite-2-1']").first.click()
+    expect(page.locator(".panel[data-turn='2'] mark.selected").first).to_be_visible()
+    page.locator("#chat a[href='#cite-1-1']").first.click()
+    expect(page.locator(".panel[data-turn='1'] mark.selected").first).to_be_visible()
+    ids = page.eval_on_selector_all("[id^='cite-']", "elements => elements.map(e => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_in_a_document_runs_or_is_fetched(page: Page, assistant: Assistant) -> None:
+    answer = answer_of(assistant, NASTY_QUESTION)
+    assert "<script>" in answer.text
+    ask(page, NASTY_QUESTION)
+    reply = page.locator("#chat .bot-row").last
+    expect(reply).to_contain_text("<script>window.ran = 1</script>")
+    for citation in answer.citations:
+        reply.locator(f"a[href='#cite-1-{citation.marker}']").click()
+        assert selected(page) == citation.quote
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.ran") is None
+    assert page.locator("#chat .bot-row img, #chat .bot-row script, #sources img, #sources script").count() == 0
+    assert page.locator("#chat .bot-row [onerror], #chat .bot-row [onload], #chat a[href^='javascript']").count() == 0
+
+
+def test_the_policy_stops_what_slips_through(page: Page) -> None:
+    """Were an image to get into the page after all, the browser would not fetch it."""
+    blocked = page.evaluate(
+        """() => new Promise(resolve => {
+            document.addEventListener("securitypolicyviolation", event => resolve(event.blockedURI));
+            new Image().src = "http://evil.invalid/leak.png";
+        })"""
+    )
+    assert "evil.invalid" in blocked
+
+
+def test_a_refusal_and_its_suggestions(page: Page, assistant: Assistant) -> None:
+    refusal = assistant.ask(STEADY_QUESTION).refusal
+    assert refusal is not None
+    ask(page, STEADY_QUESTION)
+    notice = page.locator("#chat .bot-row .notice.refusal")
+    expect(notice).to_be_visible()
+    expect(page.locator(".panel")).to_contain_text(ZH.sources_nearest)
+    suggestions = notice.locator("a.suggestion")
+    assert suggestions.all_text_contents() == list(refusal.suggestions)
+    suggestions.first.click()
+    settle(page, 1)
+    expect(page.locator("#chat .user-row").last).to_have_text(refusal.suggestions[0])
+
+
+def test_languages(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, language="en-GB")
+    expect(page.locator("#title")).to_contain_text(EN.title)
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    ask(page, STEADY_QUESTION)
+    expect(page.locator("#chat .notice")).to_contain_text(EN.suggestions)
+    page.get_by_label("中文").check()
+    expect(page.locator("#title")).to_contain_text(ZH.title)
+    expect(page.locator("#send")).to_have_text(ZH.send)
+    expect(page.locator("#chat .notice")).to_contain_text(ZH.suggestions)  # what was said is said anew
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    page.context.close()
+
+
+def test_examples_can_be_asked(page: Page) -> None:
+    example = page.locator("#chat .example").first
+    question = example.inner_text().strip()
+    example.click()
+    settle(page, 0)
+    expect(page.locator("#chat .user-row")).to_have_text(question)
+
+
+def test_retry_and_clear(page: Page) -> None:
+    ask(page, QUESTION)
+    page.click("#retry")
+    expect(page.locator("#chat a[href='#cite-2-1']").first).to_be_visible()
+    assert page.locator("#chat .user-row").count() == 1
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    expect(page.locator(".panel")).to_contain_text(ZH.sources_empty)
+    expect(page.locator("#retry")).to_be_disabled()
+
+
+def test_what_cannot_be_asked_stays_in_the_box(page: Page) -> None:
+    long = "长" * 4_001
+    page.fill("#question textarea", long)
+    page.click("#send")
+    expect(page.get_by_text("4,001")).to_be_visible()
+    assert page.input_value("#question textarea") == long
+    page.fill("#question textarea", " ")
+    page.click("#send")
+    expect(page.get_by_text(ZH.question_empty)).to_be_visible()
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+
+
+def test_enter_of_an_input_method_does_not_send(page: Page) -> None:
+    page.fill("#question textarea", "梯度")
+    page.eval_on_selector(
+        "#question textarea",
+        "box => box.dispatchEvent(new KeyboardEvent('keydown', "
+        "{key: 'Enter', isComposing: true, bubbles: true, cancelable: true}))",
+    )
+    page.wait_for_timeout(500)
+    assert page.input_value("#question textarea") == "梯度"
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [360, 1360])
+def test_a_phone_has_one_column_and_no_sideways_scrolling(browser: Browser, address: str, width: int) -> None:
+    page = open_page(browser, address, width=width)
+    sideways = "document.documentElement.scrollWidth - window.innerWidth"
+    assert page.evaluate(sideways) <= 0
+    ask(page, "RoPE 怎么工作，为什么能外推？")
+    assert page.evaluate(sideways) <= 0
+    panel = page.locator("#sources")
+    if width == 360:
+        expect(panel).not_to_be_visible()
+    page.locator("#chat a[href^='#cite-1-']").first.click()
+    expect(panel).to_be_visible()
+    expect(page.locator(".panel mark.selected").first).to_be_in_viewport()
+    assert page.evaluate(sideways) <= 0
+    if width == 360:
+        page.click(".panel .close")
+        expect(panel).not_to_be_visible()
+    page.context.close()
+
+
+def test_two_readers_do_not_see_each_other(browser: Browser, address: str) -> None:
+    first, second = open_page(browser, address), open_page(browser, address)
+    ask(first, QUESTION)
+    ask(second, NASTY_QUESTION)
+    assert first.locator("#chat .user-row").all_inner_texts() == [QUESTION]
+    assert second.locator("#chat .user-row").all_inner_texts() == [NASTY_QUESTION]
+    first.context.close()
+    second.context.close()
+
+
+def test_what_the_server_gives_away(address: str) -> None:
+    response = httpx.get(address)
+    assert response.headers["content-security-policy"] == CONTENT_POLICY
+    assert httpx.get(address, headers={"Host": "evil.invalid"}).status_code == 400
+    for path in ("monitoring", "docs", "openapi.json", "gradio_api/file=/etc/passwd", "gradio_api/openapi.json"):
+        assert httpx.get(address + path).status_code >= 400, path
+    assert httpx.get(address + "gradio_api/info").json().get("named_endpoints") == {}
+    upload = httpx.post(address + "gradio_api/upload", files={"files": ("big.bin", b"x" * 2_000_000)})
+    assert upload.status_code >= 400
+
+
+def test_a_taken_port_and_ctrl_c(settings: Settings, address: str) -> None:
+    taken = str(urlparse(address).port)
+    process = subprocess.Popen(
+        [sys.executable, "app.py", "--index", str(settings.index), "--port", taken, "--llm", "extractive"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert urlparse(process.stdout.readline().strip()).port != int(taken)
+    process.send_signal(2)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert re.fullmatch(rf"port {taken} is taken, using \d+\n(interrupted\n)?", said)
+
+
+class SlowModel(BaseHTTPRequestHandler):
+    """An OpenAI-compatible endpoint that never finishes an answer; `gone` is set when its reader hangs up."""
+
+    gone = threading.Event()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        deadline = time.monotonic() + 60
+        try:
+            while time.monotonic() < deadline:
+                delta = {"role": "assistant", "content": "ZeRO-3 还切分模型参数。"}
+                chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "slow"}
+                chunk["choices"] = [{"index": 0, "delta": delta, "finish_reason": None}]
+                self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+                self.wfile.flush()
+                time.sleep(0.2)
+        except OSError:
+            self.gone.set()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_stop_really_stops(settings: Settings, browser: Browser, tmp_path: Path) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), SlowModel)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    environment = {
+        "INTERVIEW_RAG_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}/v1",
+        "INTERVIEW_RAG_ENDPOINT_MODEL": "slow",
+    }
+    try:
+        with serve(
+            "--index", str(settings.index), "--port", "7970", "--llm", "endpoint", environment=environment
+        ) as address:
+            page = open_page(browser, address)
+            page.fill("#question textarea", QUESTION)
+            page.press("#question textarea", "Enter")
+            reply = page.locator("#chat .bot-row").last
+            expect(reply).to_contain_text("还切分模型参数", timeout=20_000)
+            expect(page.locator("#send")).not_to_be_visible()
+            page.click("#stop")
+            expect(reply).to_contain_text(ZH.stopped)
+            expect(reply).to_contain_text("还切分模型参数")
+            expect(page.locator("#send")).to_be_visible()
+            assert SlowModel.gone.wait(10), "the model was left running"
+            page.context.close()
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,213 @@
+"""A conversation: what is shown, what is kept, and stopping. No browser."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag.answering.events import Event, EvidenceFound, TextAdded
+from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant
+from rag.errors import ChatModelError, IndexMissingError
+from rag.retrieval import Evidence
+from rag.types import Refusal
+from rag.ui import chat
+from rag.ui.examples import example_questions
+from rag.ui.messages import messages, panel, problem_text, question_problem
+from rag.ui.running import Run
+from rag.ui.session import Session, State
+from rag.ui.texts import TEXTS, Language
+from tests.conftest import HashEmbedder
+from tests.rag.library import library_settings
+
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+NO_EVIDENCE = EvidenceFound(Evidence("q", (), 0.0, 0.0))
+
+
+def ask(assistant: Assistant, session: Session, question: str) -> int:
+    """The number of times the page would be brought up to date."""
+    return sum(1 for _ in chat.answer(assistant, session, question))
+
+
+def use_stream(assistant: Assistant, monkeypatch: pytest.MonkeyPatch, events: Iterator[Event]) -> None:
+    monkeypatch.setattr(assistant, "stream", lambda question, history: events)
+
+
+def test_an_answer_with_its_sources(assistant: Assistant) -> None:
+    session = Session()
+    assert ask(assistant, session, QUESTION) >= 3
+    exchange = session.exchanges[0]
+    assert exchange.state is State.DONE
+    assert exchange.answer is not None
+    shown = messages(session)
+    assert [message["role"] for message in shown] == ["user", "assistant"]
+    for citation in exchange.answer.citations:
+        assert f"(#cite-1-{citation.marker} " in shown[1]["content"]
+        assert f'id="cite-1-{citation.marker}"' in panel(session)
+    assert sorted(m for e in exchange.excerpts for m in e.markers) == [c.marker for c in exchange.answer.citations]
+    assert exchange.excerpts[0].section[0] == QUESTION
+
+
+def test_the_evidence_is_shown_before_the_answer(assistant: Assistant) -> None:
+    session = Session()
+    steps = chat.answer(assistant, session, QUESTION)
+    next(steps)
+    assert TEXTS[Language.ZH].searching in messages(session)[1]["content"]
+    next(steps)
+    assert TEXTS[Language.ZH].sources_found in panel(session)
+    assert "zero.md" in panel(session)
+    list(steps)
+
+
+def test_history_is_passed_on_and_repeated_questions_stay_apart(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    stream = assistant.stream
+
+    def remember(question: str, history: list[object]) -> Iterator[Event]:
+        asked.append([turn.role for turn in history])  # type: ignore[attr-defined]
+        return stream(question, history)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(assistant, "stream", remember)
+    session = Session()
+    ask(assistant, session, QUESTION)
+    ask(assistant, session, QUESTION)
+    assert asked == [[], ["user", "assistant"]]
+    first, second = messages(session)[1]["content"], messages(session)[3]["content"]
+    assert "#cite-1-1" in first
+    assert "#cite-2-" not in first
+    assert "#cite-2-1" in second
+    session.show(1)
+    assert 'id="cite-1-1"' in panel(session)
+    assert 'id="cite-2-1"' not in panel(session)
+
+
+def test_a_refusal_is_a_notice_in_the_readers_language(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    ask(assistant, session, QUESTION)
+    exchange = session.exchanges[0]
+    assert exchange.answer is not None
+    object.__setattr__(exchange.answer, "refusal", Refusal("missing_terms", ("Mamba",), ("What is <b>RoPE</b>?",)))
+    shown = messages(session)[1]["content"]
+    assert TEXTS[Language.ZH].refused_missing.format(missing="Mamba") in shown
+    assert 'href="#ask-1-0"' in shown
+    assert "<b>" not in shown
+    session.language = Language.EN
+    assert "does not mention" in messages(session)[1]["content"]
+    assert TEXTS[Language.EN].sources_nearest in panel(session)
+
+
+def test_failures_are_told_and_nothing_is_lost(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    ask(assistant, session, QUESTION)
+
+    def fail() -> Iterator[Event]:
+        yield NO_EVIDENCE
+        yield TextAdded("half ")
+        raise ChatModelError("no route to <host>")
+
+    use_stream(assistant, monkeypatch, fail())
+    ask(assistant, session, "Why?")
+    assert [exchange.state for exchange in session.exchanges] == [State.DONE, State.FAILED]
+    assert not session.busy
+    shown = messages(session)[3]["content"]
+    assert shown.startswith("half")
+    assert TEXTS[Language.ZH].model_failed in shown
+    assert "route" not in shown  # the wording of an error is for the terminal
+
+
+def test_an_index_that_has_gone(own_library: Path, hash_embedder: HashEmbedder) -> None:
+    own = Assistant(library_settings(own_library), hash_embedder)
+    session = Session(language=Language.EN)
+    ask(own, session, QUESTION)
+    (own_library / "index" / "CURRENT").unlink()
+    ask(own, session, QUESTION)
+    assert isinstance(session.exchanges[1].problem, IndexMissingError)
+    assert "python -m ingest" in messages(session)[3]["content"]
+    session.show(1)
+    assert 'id="cite-1-1"' in panel(session)  # earlier sources can still be read
+
+
+def test_an_unknown_failure_is_friendly_too() -> None:
+    assert problem_text(RuntimeError("<secret>"), TEXTS[Language.EN]) == TEXTS[Language.EN].failed
+
+
+def test_stopping_ends_at_once_and_closes_the_stream(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed, release = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[Event]:
+        try:
+            yield NO_EVIDENCE
+            yield TextAdded("begun ")
+            release.wait(10)  # a model that takes its time
+            yield TextAdded("never shown")
+        finally:
+            closed.set()
+
+    use_stream(assistant, monkeypatch, slow())
+    session = Session()
+    for _ in chat.answer(assistant, session, "q"):
+        if session.exchanges[-1].chunks:
+            session.stop()
+    assert session.exchanges[-1].state is State.STOPPED
+    assert not session.busy
+    assert not closed.is_set()  # nobody waited for the model
+    release.set()
+    assert closed.wait(5)
+    shown = messages(session)[1]["content"]
+    assert shown.startswith("begun")
+    assert TEXTS[Language.ZH].stopped in shown
+
+
+def test_a_reader_who_leaves_stops_the_work(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = threading.Event()
+
+    def endless() -> Iterator[Event]:
+        try:
+            while True:
+                yield NO_EVIDENCE
+        finally:
+            closed.set()
+
+    use_stream(assistant, monkeypatch, endless())
+    steps = chat.answer(assistant, Session(), "q")
+    next(steps)
+    next(steps)
+    steps.close()  # type: ignore[attr-defined]
+    assert closed.wait(5)
+
+
+def test_a_run_ends_its_thread() -> None:
+    run = Run(iter([NO_EVIDENCE]))
+    assert list(run) == [NO_EVIDENCE]
+    assert run.join(5)
+
+
+def test_clearing_forgets_and_numbers_go_on(assistant: Assistant) -> None:
+    session = Session()
+    ask(assistant, session, QUESTION)
+    session.clear()
+    assert messages(session) == []
+    assert TEXTS[Language.ZH].sources_empty in panel(session)
+    ask(assistant, session, QUESTION)
+    assert session.exchanges[0].number == 2
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "\u200b", "\x00"])
+def test_an_empty_question_is_not_asked(question: str) -> None:
+    assert question_problem(question, TEXTS[Language.EN]) == TEXTS[Language.EN].question_empty
+
+
+def test_a_question_may_be_as_long_as_the_assistant_takes() -> None:
+    assert question_problem("x" * MAX_QUESTION_CHARACTERS, TEXTS[Language.EN]) is None
+    assert "4,001" in str(question_problem("x" * (MAX_QUESTION_CHARACTERS + 1), TEXTS[Language.EN]))
+
+
+def test_examples_are_titles_that_ask(assistant: Assistant) -> None:
+    documents = assistant.index.storage.documents()
+    chinese, english = (example_questions(documents, language) for language in (Language.ZH, Language.EN))
+    assert "ZeRO-2 和 ZeRO-3 差在哪？" in chinese
+    assert english == ["Why does mixed precision training need loss scaling?"]
+    assert example_questions(reversed(documents), Language.ZH) == chinese
+    assert example_questions(documents, Language.ZH, count=2) == chinese[:2]

@@ -1,0 +1,78 @@
+"""Markers become links of their own answer, and nothing else does; what is shown is safe."""
+
+import pytest
+
+from rag.types import Answer, Claim
+from rag.ui.markdown import join_chunks, mark_answer, plain, render
+
+
+def answer(text: str, *claims: tuple[str, tuple[int, ...]]) -> Answer:
+    return Answer("q", ("q",), text, "extractive", tuple(Claim(t, c, supported=True) for t, c in claims))
+
+
+def shown(marked: str, turn: int = 2) -> str:
+    return render(marked, turn=turn, label="source {number}")
+
+
+def test_markers_after_their_claims_become_links() -> None:
+    text = "RoPE rotates. [1] It extrapolates. [2][3]"
+    marked = mark_answer(answer(text, ("RoPE rotates.", (1,)), ("It extrapolates.", (2, 3))))
+    assert shown(marked) == (
+        'RoPE rotates. [1](#cite-2-1 "source 1") It extrapolates. [2](#cite-2-2 "source 2")[3](#cite-2-3 "source 3")'
+    )
+
+
+def test_numbers_in_brackets_of_the_material_stay_text() -> None:
+    text = "As [7] shows, x[0] is first. [1] See [1] too."
+    marked = mark_answer(answer(text, ("As [7] shows, x[0] is first.", (1,)), ("See [1] too.", (2,))))
+    assert shown(marked).count("#cite-") == 1
+
+
+def test_a_marker_that_is_not_of_the_claim_is_no_link() -> None:
+    assert "#cite-" not in shown(mark_answer(answer("A claim. [9]", ("A claim.", (1,)))))
+
+
+def test_marker_under_a_code_block() -> None:
+    code = "```python\nx[1] = '<b>'\n```"
+    marked = mark_answer(answer(f"{code}\n\n[1]\n\n", (code, (1,))))
+    assert shown(marked).startswith(code)
+    assert shown(marked).strip().endswith('[1](#cite-2-1 "source 1")')
+
+
+def test_streamed_chunks_show_what_the_finished_answer_shows() -> None:
+    chunks = ["**Head**\n\n", "One [0]. [1]", " Two. [2][3]\n", "\n\n```\ncode\n```\n\n[4]\n\n"]
+    finished = answer("".join(chunks).strip(), ("One [0].", (1,)), ("Two.", (2, 3)), ("```\ncode\n```", (4,)))
+    assert shown(join_chunks(chunks)) == shown(mark_answer(finished)).strip()
+
+
+def test_a_marker_inside_code_stays_as_it_was_written() -> None:
+    assert shown(join_chunks(["```\n", "x = 1 [1]", "\ny\n```\n"])) == "```\nx = 1 [1]\ny\n```"
+
+
+def test_repeated_answers_link_to_their_own_sources() -> None:
+    marked = mark_answer(answer("Same. [1]", ("Same.", (1,))))
+    assert "#cite-1-1" in shown(marked, 1)
+    assert "#cite-2-1" in shown(marked, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
+        ('<img src="http://evil.example/x.png">', '&lt;img src="http://evil.example/x.png">'),
+        ("![logo](http://evil.example/x.png)", "[logo](http://evil.example/x.png)"),
+        ("![logo][ref]", "[logo][ref]"),
+        ("<https://example.org/a>", "https://example.org/a "),
+        ("a `<b>` c", "a `<b>` c"),
+        ("$a<b$ and 1 < 2", r"$a\lt b$ and 1 &lt; 2"),
+        ("$$x<y$$", r"$$x\lt y$$"),
+        ("```mermaid\ngraph\n```", "```text\ngraph\n```"),
+        ("forged \ue0001\ue001 marker", "forged 1 marker"),
+    ],
+)
+def test_what_is_shown_is_safe(text: str, expected: str) -> None:
+    assert shown(join_chunks([text])).strip() == expected.strip()
+
+
+def test_plain_text_has_no_markup_left() -> None:
+    assert plain("<b>*x*</b>\n`y`") == "&#60;b&#62;&#42;x&#42;&#60;/b&#62; &#96;y&#96;"
