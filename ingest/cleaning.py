@@ -19,6 +19,8 @@ PROMOTION = re.compile(
 FRAME = re.compile(
     r"^\s*(更多推荐|相关推荐|所有评论\s*[(（]\d+[)）]|最新评论|分享到.*|阅读全文|展开全文|版权声明.*|转载请注明.*)\s*$"
 )
+# MathML has invisible operators, which the second and third renderings of a formula lack.
+UNSEEN = re.compile(rf"{CONTROL_CHARACTERS.pattern}|[\u2061-\u2064]")
 REFERENCE_LEFTOVER = re.compile(r"(?:(?<!\s)\s+)?[(（]\[[^\][\n]{1,60}\]\[\d+\][)）]")
 BOLD_PUNCTUATION = re.compile(r"(\*\*)[：:，,。；;](\*\*)")
 ESCAPED = re.compile(r"\\(?=\*|_(?!\w)|#|\d+[.、])")
@@ -93,8 +95,8 @@ def _lines(document: Document) -> list[MappedText]:
     for raw in document.source[document.body_start :].splitlines(keepends=True):
         text = raw.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
         line = MappedText.copied(text, position)
-        if CONTROL_CHARACTERS.search(text):
-            line = line.without(match.span() for match in CONTROL_CHARACTERS.finditer(text))
+        if UNSEEN.search(text):
+            line = line.without(match.span() for match in UNSEEN.finditer(text))
         result.append(line)
         position += len(raw)
     return result

@@ -5,6 +5,7 @@ blocks, then between sentences. Each passage knows its heading path, which is em
 line is in one passage.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -48,10 +49,15 @@ def count_tokens(text: str) -> int:
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
     """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first."""
+    packed = [(path, content) for path, content in _pack(document.root, (), budget) if _body(content, path)]
+    # A section that says next to nothing is no passage; the short end of a long one is.
+    letters: Counter[tuple[str, ...]] = Counter()
+    for path, content in packed:
+        letters[path] += sum(character.isalnum() for character in _body(content, path))
     drafts = [
         Draft(path, content, _header(document.title, path))
-        for path, content in _pack(document.root, (), budget)
-        if content.spans and _says_something(content, path)
+        for path, content in packed
+        if content.spans and letters[path] >= MIN_CHARACTERS
     ]
     if drafts and also_asked:
         first = drafts[0]
@@ -91,12 +97,12 @@ def _shorten(text: str, tokens: int) -> str:
     return text
 
 
-def _says_something(content: MappedText, path: Sequence[str]) -> bool:
-    """A heading alone (a question whose answer was left out) is no passage."""
+def _body(content: MappedText, path: Sequence[str]) -> str:
+    """The text without its headings; empty for a heading alone, such as a question whose answer was left out."""
     body = content.text
     for heading in path:
-        body = body.replace(heading, "")
-    return sum(character.isalnum() for character in body) >= MIN_CHARACTERS
+        body = body.replace(heading, "", 1)
+    return body.strip("#* \n")
 
 
 def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[tuple[str, ...], MappedText]]:

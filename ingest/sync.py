@@ -358,13 +358,14 @@ class _Run:
         return self._report(generation, len(kept), len(new_texts), len(kept) - len(new_texts), published=True)
 
     def _next_number(self) -> int:
-        """After every generation on disk: where CURRENT is damaged, older ones are not to outlive the new one."""
+        """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""
         try:
-            live = int(current_generation(self.settings.index) or 0)
+            live = current_generation(self.settings.index)
         except IndexCorruptError:
-            live = 0
+            live = None
         folders = (self.settings.index / "generations").glob("[0-9]*")
-        return max([live, *(int(folder.name) for folder in folders if folder.name.isdigit() and not live)]) + 1
+        last = max((int(folder.name) for folder in folders if folder.name.isdigit()), default=0)
+        return int(live or last) + 1
 
     def _earlier_vectors(self) -> tuple[set[str], dict[str, NDArray[np.float32]]]:
         """The keys of all passages of the previous generation, which fit the embedder, and the vectors they have."""

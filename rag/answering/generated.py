@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.runnables import Runnable
-
 from rag.answering.claims import evidence_sentences, supporting, without_model_markers
 from rag.answering.extractive import Written
 from rag.answering.prompts import ANSWER_PROMPT, NO_ANSWER
@@ -24,17 +21,12 @@ SENTENCE = re.compile(r".*?(?:[。！？；]+[”’」』）)]*|[!?;]+[”’�
 # Links, images, their definitions and HTML tags, but nothing in code, and not the signs of `a < b`.
 LINK = re.compile(
     r"(?P<code>`[^`\n]+`)|!?\[(?P<text>[^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|^\s*\[[^\]\n]+\]:.*"
-    r"|!(?=\[)|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<[A-Za-z][\w-]*\s[^<>]*=[^<>]*$|<!--.*?(?:-->|$)"
+    r"|!(?=\[)|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<(?:img|i?frame|script|style|link|object|embed|video|audio|svg|a)\b[^<>]*$|<!--.*?(?:-->|$)"
     r"|<?\b[a-z][a-z0-9+.-]{1,20}://[!-~]+|(?<![\w:/])//[\w-]+\.[!-~]+"
 )
 MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
-
-
-def answer_chain(model: "BaseChatModel") -> "Runnable[dict[str, str], str]":
-    """`{"question", "material"}` -> the model's text, as an LCEL runnable."""
-    return ANSWER_PROMPT | model | StrOutputParser()
 
 
 def material(passages: Sequence[Passage]) -> str:
@@ -110,7 +102,9 @@ def stream_model(model: "BaseChatModel", question: str, passages: Sequence[Passa
     """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model."""
     said_something = False
     try:
-        for text in answer_chain(model).stream({"question": question, "material": material(passages)}):
+        # Not one chain with an output parser: closing its stream would read the model to its end (langchain-core 1.x).
+        for chunk in model.stream(ANSWER_PROMPT.invoke({"question": question, "material": material(passages)})):
+            text = str(chunk.text)
             said_something = said_something or bool(text.strip())
             yield text
     except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list

@@ -74,6 +74,20 @@ function bringUp(turn) {
   requestAnimationFrame(step);
 }
 
+// The copy button takes the Markdown that we sent; give the reader what was answered.
+if (navigator.clipboard) {
+  const write = navigator.clipboard.writeText.bind(navigator.clipboard);
+  navigator.clipboard.writeText = (text) => write(asAnswered(text));
+}
+function asAnswered(text) {
+  return text
+    .replace(/\n*\[[^\]\n]*\]\(#cite-\d+-0\)/g, "")
+    .replace(/\[(\d+)\]\(#cite-\d+-\d+ "[^"]*"\)/g, "[$1]")
+    .replace(/[\ue004\ue005]/g, "$$")
+    .replace(/[\ue002\ue003]/g, "$$$$")
+    .replaceAll("&lt;", "<");
+}
+
 function refresh() {
   const current = panel();
   if (!current) return;

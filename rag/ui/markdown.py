@@ -11,6 +11,7 @@ from rag.types import Answer
 
 # A marker that we know to be one stands between these while the text around it is made safe.
 OPEN, CLOSE = "\ue000", "\ue001"
+PRIVATE = re.compile("[\ue000-\ue005]")
 KNOWN_MARKER = re.compile(f"{OPEN}(\\d+){CLOSE}")
 MARKER = re.compile(r"\[(\d{1,3})\]")
 MARKERS_AFTER = re.compile(r"[ \n]*((?:\[\d{1,3}\] ?)+)")
@@ -20,10 +21,17 @@ MARKERS_AT_END = re.compile(r"((?:\[\d{1,3}\])+)(\s*)$")
 VERBATIM = re.compile(
     r"(?P<fence>^[ \t]*(?P<ticks>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=ticks)[`~]*[ \t]*$|\Z))"
     r"|(?P<code>(?<!`)(?P<quote>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=quote)(?!`))"
-    r"|(?P<formula>\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$\n]+?(?<!\s)\$)",
+    r"|(?P<formula>\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$\n]+?(?<!\s)\$|\\\(.+?\\\)|\\\[.+?\\\])",
     re.MULTILINE | re.DOTALL,
 )
 ADDRESS = re.compile(r"<(https?://[^<>\s]+)>")
+# How Gradio is told of formulas. It would look for `$` everywhere, in code and across paragraphs; these occur nowhere.
+DISPLAY = ("\ue002", "\ue003")
+INLINE = ("\ue004", "\ue005")
+LATEX_DELIMITERS: list[dict[str, str | bool]] = [
+    {"left": DISPLAY[0], "right": DISPLAY[1], "display": True},
+    {"left": INLINE[0], "right": INLINE[1], "display": False},
+]
 # Gradio draws these as diagrams with a library of its own; quoted material stays text.
 DIAGRAM = re.compile(r"^(\s*(?:```+|~~~+)\s*)mermaid\b", re.IGNORECASE)
 
@@ -85,7 +93,7 @@ def join_chunks(chunks: Iterable[str]) -> str:
 
 def without_private(text: str) -> str:
     """The text without the characters that we use as brackets."""
-    return text.replace(OPEN, "").replace(CLOSE, "")
+    return PRIVATE.sub("", text)
 
 
 def _known(match: re.Match[str]) -> str:
@@ -101,5 +109,11 @@ def _safe_verbatim(match: re.Match[str]) -> str:
     # A link cannot stand inside code: the marker stays as it was written.
     text = KNOWN_MARKER.sub(r"[\1]", match[0])
     if match["formula"]:
-        return text.replace("<", r"\lt ")
+        return _formula(text.replace("<", r"\lt "))
     return DIAGRAM.sub(r"\1text", text) if match["fence"] else text
+
+
+def _formula(text: str) -> str:
+    left, right = DISPLAY if text.startswith(("$$", r"\[")) else INLINE
+    width = 1 if text.startswith("$") and left == INLINE[0] else 2
+    return left + text[width:-width] + right

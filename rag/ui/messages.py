@@ -6,7 +6,7 @@ from typing import TypedDict
 from rag.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import ChatModelError, IndexCorruptError, IndexMismatchError, IndexMissingError, UsageError
 from rag.types import Refusal
-from rag.ui.markdown import join_chunks, mark_answer, plain, render
+from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
 from rag.ui.session import Exchange, Session, State
 from rag.ui.sources import render_excerpts, render_nearby, render_panel
 from rag.ui.texts import TEXTS, Texts
@@ -25,7 +25,7 @@ def messages(session: Session) -> list[Message]:
     texts = TEXTS[session.language]
     result: list[Message] = []
     for exchange in session.exchanges:
-        result.append(Message(role="user", content=render(exchange.question, turn=0, label="")))
+        result.append(Message(role="user", content=render(without_private(exchange.question), turn=0, label="")))
         result.append(Message(role="assistant", content=_reply(exchange, texts)))
     return result
 

@@ -13,17 +13,11 @@ from rag.llm import leaves_the_machine
 from rag.settings import ChatModelName
 from rag.ui import chat
 from rag.ui.examples import example_questions
+from rag.ui.markdown import LATEX_DELIMITERS
 from rag.ui.messages import messages, panel, question_problem
 from rag.ui.session import Session
 from rag.ui.texts import TEXTS, Language, Texts, language_of
 
-# Formulas as the material writes them. Order counts: `$$` before `$`.
-FORMULAS: list[dict[str, str | bool]] = [
-    {"left": "$$", "right": "$$", "display": True},
-    {"left": "\\[", "right": "\\]", "display": True},
-    {"left": "$", "right": "$", "display": False},
-    {"left": "\\(", "right": "\\)", "display": False},
-]
 # Questions answered at the same time, and readers who may wait.
 ANSWERS_AT_ONCE = 4
 WAITING = 32
@@ -66,7 +60,7 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
                         height="100%",
                         layout="bubble",
                         buttons=["copy"],
-                        latex_delimiters=FORMULAS,
+                        latex_delimiters=LATEX_DELIMITERS,
                         sanitize_html=True,
                         allow_tags=False,
                         feedback_options=None,

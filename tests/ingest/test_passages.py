@@ -86,7 +86,7 @@ def line_at(text: str, place: int) -> str:
         "字" * 3_000,
         "a" * 3_000,
         "0123456789abcdef" * 200,
-        "😀👩‍👩‍👧‍👦🇨🇳" * 200,
+        "😀👩‍👩‍👧‍👦🇨🇳家" * 200,
         "e\u0301" * 1_000,
         "𠮷野家" * 500,
         "word " * 2_000,
@@ -118,7 +118,9 @@ def test_a_question_and_its_answer_stay_together_while_they_fit() -> None:
 
 def test_a_longer_answer_is_cut_between_its_sections() -> None:
     told = SENTENCES[0] * 12
-    page = f"题集\n1、什么是注意力？\n答案：\n(1)定义如下\n{told}\n(2)推导如下\n{told}\n2、什么是归一化？\n答案：短答在此处。\n"
+    page = (
+        f"题集\n1、什么是注意力？\n答案：\n(1)定义如下\n{told}\n(2)推导如下\n{told}\n2、什么是归一化？\n答案：短答。\n"
+    )
     texts = [draft.content.text for draft in passages(page, budget=320)]
     assert texts[0].startswith("(1)定义如下")
     assert texts[1].startswith("(2)推导如下")
@@ -161,9 +163,12 @@ def test_cut_fences_keep_their_marks_and_indentation() -> None:
 
 
 def test_a_heading_alone_is_no_passage() -> None:
-    assert [d.section[-1] for d in passages("# 甲\n\n# 乙标题\n\n正文在此，共有一句话。\n\n# 丙\n", "page.md")] == [
-        "乙标题"
-    ]
+    assert passages("# 这是一个写得比较长的标题\n", "page.md") == []
+
+
+def test_the_short_end_of_a_long_answer_is_not_lost() -> None:
+    page = "# 标题\n\n" + "".join(f"- {'点' * (n % 60)}到此为止\n" for n in range(60))
+    assert all_text(passages(page, "page.md", budget=64)).count("到此为止") == 60
 
 
 @pytest.mark.timeout(60)

@@ -22,7 +22,8 @@ def test_script_width_and_case_are_folded(text: str, folded: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "term", ["find_unused_parameters", "ZeRO-3", "W4A16", "C++", "C#", "BF16", "torch.compile", "A/B", "8-bit", "no_sync"]
+    "term",
+    ["find_unused_parameters", "ZeRO-3", "W4A16", "C++", "C#", "BF16", "torch.compile", "A/B", "8-bit", "no_sync"],
 )
 def test_latin_terms_stay_whole_between_chinese(term: str) -> None:
     assert term.lower() in terms(f"请问{term}是什么，以及（{term}）。")

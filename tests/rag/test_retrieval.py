@@ -32,7 +32,9 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     count = library_index.manifest.passages
     assert count < CANDIDATES
     cosines = all_vectors(library_index.vectors) @ hash_embedder.embed_query(question)
-    keyword = library_index.keywords.scores(terms(question)) / max(library_index.keywords.ceiling(terms(question)), 1e-6)
+    keyword = library_index.keywords.scores(terms(question)) / max(
+        library_index.keywords.ceiling(terms(question)), 1e-6
+    )
     spread = (cosines - cosines.min()) / (cosines.max() - cosines.min())
     fused = (spread + KEYWORD_WEIGHT * keyword) / (1 + KEYWORD_WEIGHT)
     evidence = search(library_index, hash_embedder, question, k=count)
@@ -89,7 +91,9 @@ def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: H
         def embed_query(self, text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
             return np.eye(1, self.dimension, dtype=np.float32)[0]
 
-    documents = {f"{name}.md": f"# 第{name}篇\n\n显存不够的时候可以做的优化，方法 {name} 是其中一种。\n" for name in "cabed"}
+    documents = {
+        f"{name}.md": f"# 第{name}篇\n\n显存不够的时候可以做的优化，方法 {name} 是其中一种。\n" for name in "cabed"
+    }
     ingest(tmp_path, Flat(), documents)
     index = open_index(library_settings(tmp_path).index)
     evidence = search(index, Flat(), "显存")

@@ -30,7 +30,11 @@ def test_units_cover_all_but_white_space_and_list_marks(text: str) -> None:
 PARTS = ["句子。", "A b. ", "C d! ", "`x。y`", "$a.b$", "$$\nx\n$$\n", "```\nc。d\n```\n", "| a | b |\n", "# h\n", "- "]
 
 
-@given(st.lists(st.sampled_from([*PARTS, "1. ", "\n", "\n\n", "3.5 ", " ", "（对吗？）", "$$", "```", "~~~\n"])).map("".join))
+@given(
+    st.lists(st.sampled_from([*PARTS, "1. ", "\n", "\n\n", "3.5 ", " ", "（对吗？）", "$$", "```", "~~~\n"])).map(
+        "".join
+    )
+)
 def test_made_up_text_is_covered_too(text: str) -> None:
     check_cover(text)
 

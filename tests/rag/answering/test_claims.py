@@ -65,9 +65,7 @@ def test_what_the_evidence_says_is_supported(
         "",
     ],
 )
-def test_what_it_does_not_say_is_not(
-    sentence: str, evidence: list[EvidenceSentence], library_index: Index
-) -> None:
+def test_what_it_does_not_say_is_not(sentence: str, evidence: list[EvidenceSentence], library_index: Index) -> None:
     assert supporting(sentence, evidence, library_index) == []
 
 

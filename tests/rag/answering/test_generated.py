@@ -74,9 +74,7 @@ def test_nothing_supported_is_a_refusal(chat: Assistant, server: ChatServer) -> 
 
 @pytest.mark.parametrize("reply", ["NO_ANSWER", "NO_ANSWER.", " NO_ANSWER\n", "`NO_ANSWER`", "NO_ANSWER\n因为没有。"])
 @pytest.mark.parametrize("piece", [1, 100])
-def test_the_model_may_say_that_there_is_no_answer(
-    reply: str, piece: int, chat: Assistant, server: ChatServer
-) -> None:
+def test_the_model_may_say_that_there_is_no_answer(reply: str, piece: int, chat: Assistant, server: ChatServer) -> None:
     server.reply, server.piece = reply, piece
     events = list(chat.stream(QUESTION))
     last = events[-1]
@@ -178,7 +176,7 @@ def test_a_planted_fence_is_defused(fence: str) -> None:
 
 def test_braces_in_the_material_are_text(chat: Assistant, server: ChatServer) -> None:
     server.reply = "RoPE 旋转不改变向量长度。"
-    assert not chat.ask("RoPE 旋转 {question} {x} 推导").refused
+    assert not chat.ask("RoPE 的旋转怎么推导 {}").refused
     assert "e^{i m" in server.prompt
 
 
@@ -219,7 +217,7 @@ def test_no_connection_falls_back_to_quotes(
         b'data: {"choices": null}\n\n',
         b'data: {"choices": [{"delta": {"content": 3}}]}\n\n',
         b'data: {"choices": [{}]}\n\n',
-        b'data: [1, 2]\n\n',
+        b"data: [1, 2]\n\n",
         b'data: {"error": {"message": "overloaded"}}\n\n',
         b"data: \xff\xfe\n\n",
         b"<html>a proxy says hello</html>",
@@ -240,6 +238,15 @@ def test_a_stream_cut_in_the_middle_falls_back_to_quotes(
     assert answer.text == Assistant(chat.settings, chat.embedder).ask(QUESTION).text
 
 
+@pytest.mark.xfail(strict=True, reason="the sentences shown before the cut stay in the stream, in front of the quotes")
+def test_after_a_cut_what_was_streamed_is_the_answer(chat: Assistant, server: ChatServer) -> None:
+    server.reply, server.cut_after = SUPPORTED * 3, len(SUPPORTED) + 5
+    events = list(chat.stream(QUESTION))
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert "".join(event.text for event in events if isinstance(event, TextAdded)).strip() == last.answer.text
+
+
 @pytest.mark.parametrize("reply", ["", "  \n"])
 def test_an_empty_reply_falls_back_to_quotes(
     reply: str, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
@@ -256,12 +263,13 @@ def test_a_time_out_falls_back_to_quotes(
 
 
 def test_closing_the_stream_hangs_up(chat: Assistant, server: ChatServer) -> None:
-    server.reply, server.endless = SUPPORTED, True
+    server.reply, server.endless = f"{SUPPORTED}\n", True
     events = chat.stream(QUESTION)
     assert isinstance(next(events), EvidenceFound)
     assert isinstance(next(events), TextAdded)
     events.close()  # type: ignore[attr-defined]
     assert server.gone.wait(5)
+    server.endless = False
 
 
 def test_names_of_chat_models(library: Settings) -> None:

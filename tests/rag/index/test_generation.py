@@ -122,9 +122,14 @@ def test_a_generation_sealed_but_not_made_live_is_not_there(own_library: Path, h
 def test_an_error_while_writing_leaves_nothing(own_library: Path) -> None:
     index = own_library / "index"
     before = snapshot(index / "generations" / "000001")
-    with pytest.raises(KeyboardInterrupt), new_generation(index, 2) as folder:
-        (folder / "half").write_text("x", encoding="utf-8")
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with new_generation(index, 2) as folder:
+            (folder / "half").write_text("x", encoding="utf-8")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert [path.name for path in (index / "generations").iterdir()] == ["000001"]
     assert snapshot(index / "generations" / "000001") == before
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.index.keywords import B, K1, KeywordIndex
+from rag.index.keywords import K1, B, KeywordIndex
 
 WORDS = [f"w{number}" for number in range(30)]
 

@@ -88,6 +88,6 @@ def open_page(
     # The page asks for the reader's language as soon as it runs.
     with page.expect_response(lambda response: response.request.method == "POST"):
         page.goto(address)
-    page.wait_for_selector("html[lang] .panel")
+    page.wait_for_selector(".panel", state="attached")
     page.wait_for_selector("#question textarea")
     return page

@@ -64,10 +64,14 @@ def test_repeated_answers_link_to_their_own_sources() -> None:
         ("![logo][ref]", "[logo][ref]"),
         ("<https://example.org/a>", "https://example.org/a "),
         ("a `<b>` c", "a `<b>` c"),
-        ("$a<b$ and 1 < 2", r"$a\lt b$ and 1 &lt; 2"),
-        ("$$x<y$$", r"$$x\lt y$$"),
+        ("$a<b$ and 1 < 2", "\ue004a\\lt b\ue005 and 1 &lt; 2"),
+        ("$$x<y$$", "\ue002x\\lt y\ue003"),
+        ("$$\nx\n$$", "\ue002\nx\n\ue003"),
+        (r"\(a\) \[b\]", "\ue004a\ue005 \ue002b\ue003"),
+        ("a price of 5$ and ${x}", "a price of 5$ and ${x}"),
+        ("`$a` and `$b`\n```\n$c $d\n```", "`$a` and `$b`\n```\n$c $d\n```"),
         ("```mermaid\ngraph\n```", "```text\ngraph\n```"),
-        ("forged \ue0001\ue001 marker", "forged 1 marker"),
+        ("forged \ue0001\ue001 marker \ue004x\ue005", "forged 1 marker x"),
     ],
 )
 def test_what_is_shown_is_safe(text: str, expected: str) -> None:

@@ -1,0 +1,148 @@
+"""`python -m ingest` as others call it: JSON, exit codes, and what goes to stdout and to stderr."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag.index.generation import open_index, writer_lock
+from rag.settings import Settings
+
+HOUSE = Path(__file__).resolve().parents[2]
+PAGE = "# 什么是早停？\n\n验证集的损失不再下降时停止训练，可以防止过拟合。\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text(PAGE, encoding="utf-8")
+    return tmp_path
+
+
+def environment(**more: str) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(HOUSE), "PYTHONIOENCODING": "ascii"} | more
+
+
+def ingest(place: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ingest", *arguments],
+        cwd=place, env=environment(**more), capture_output=True, encoding="utf-8", timeout=120, check=False,
+    )  # fmt: skip
+
+
+def only_json(result: subprocess.CompletedProcess[str]) -> Any:
+    (line,) = result.stdout.splitlines()
+    return json.loads(line)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("model_settings")
+def test_a_real_run(place: Path) -> None:
+    first = ingest(place, "docs", "--json")
+    assert first.returncode == 0, first.stderr
+    report = only_json(first)
+    assert report.pop("seconds") > 0
+    assert report == {
+        "generation": 1,
+        "documents": {"added": 1, "changed": 0, "moved": 0, "unchanged": 0, "removed": 0, "stale": 0, "failed": []},
+        "passages": {"total": 1, "embedded": 1, "reused": 0},
+    }
+    assert "documents" in first.stderr  # the progress bar
+    assert "passages" in first.stderr
+    (place / "docs" / "坏.md").write_bytes(b"\x00")
+    second = ingest(place, "--json")
+    assert second.returncode == 1  # done in part
+    report = only_json(second)
+    assert "坏.md" in second.stdout  # not escaped
+    assert report["documents"]["failed"] == [
+        {"path": str(place / "docs" / "坏.md"), "error": "坏.md: holds binary data, not text"}
+    ]
+    assert (report["generation"], report["documents"]["unchanged"]) == (1, 1)
+    index = open_index(place / ".interview-rag" / "index")  # the default place
+    assert index.manifest.embedder.startswith("multilingual-e5-small@")
+    assert index.storage.passages([0])[0].text == PAGE.replace("\n\n", "\n").strip()
+    index.close()
+
+
+def test_help_loads_no_models(place: Path) -> None:
+    code = "import sys, ingest.__main__ as m\ntry: m.main(['--help'])\nfinally: assert 'torch' not in sys.modules"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    for option in ("PATH", "--index", "--remove-root", "--allow-empty", "--rebuild", "--json", "--config"):
+        assert option in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code", "message"),
+    [
+        (["nowhere"], "ingest", 1, "nowhere does not exist"),
+        (["--remove-root", "docs"], "ingest", 1, "is not a root of the index"),
+        (["docs", "--config", "none.toml"], "settings", 2, "none.toml"),
+        (["docs", "--index", "docs/page.md"], "ingest", 1, "cannot write the index"),
+        ([], "ingest", 1, "corpus does not exist"),
+    ],
+)
+def test_errors(place: Path, arguments: list[str], code: str, exit_code: int, message: str) -> None:
+    result = ingest(place, *arguments, "--json")
+    error = only_json(result)["error"]
+    assert result.returncode == exit_code
+    assert sorted(error) == ["code", "hint", "message"]
+    assert error["code"] == code
+    assert message in error["message"]
+    assert error["hint"]
+    told = ingest(place, *arguments)
+    assert told.returncode == exit_code
+    assert told.stdout == ""
+    assert told.stderr.startswith("error: ")
+    assert "\nhint: " in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_wrong_usage(place: Path) -> None:
+    result = ingest(place, "--no-such-option")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "usage: python -m ingest" in result.stderr
+
+
+def test_a_setting_out_of_range(place: Path) -> None:
+    result = ingest(place, "docs", "--json", INTERVIEW_RAG_PASSAGE_TOKENS="9000")
+    assert result.returncode == 2
+    error = only_json(result)["error"]
+    assert error["code"] == "settings"
+    assert "passage_tokens" in error["message"]
+    assert "9000" in error["message"]
+
+
+def test_a_locked_index(place: Path) -> None:
+    with writer_lock(place / Settings().index):
+        result = ingest(place, "docs", "--json")
+    assert result.returncode == 1
+    error = only_json(result)["error"]
+    assert error["code"] == "index_locked"
+    assert f"({os.getpid()})" in error["message"]
+
+
+def test_interrupted(place: Path) -> None:
+    """Ctrl-C while documents are read: exit code 130, no traceback, nothing published."""
+    for number in range(3_000):
+        (place / "docs" / f"{number}.md").write_text(PAGE * 20, encoding="utf-8")
+    command = [sys.executable, "-m", "ingest", "docs", "--json"]
+    with subprocess.Popen(
+        command, cwd=place, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        told = process.stderr.read(1)  # the bar of the documents has begun
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == b""
+    assert (told + err).endswith(b"interrupted\n")
+    assert b"Traceback" not in err
+    assert not (place / Settings().index / "CURRENT").exists()

@@ -1,0 +1,531 @@
+"""Roots to generations: what a run counts, keeps, refuses and publishes."""
+
+import errno
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest import sync as sync_module
+from ingest.sync import Report, sync
+from rag.embedding import Embedder
+from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IngestError
+from rag.index.generation import Index, current_generation, open_index
+from rag.index.vectors import all_vectors
+from rag.settings import Settings
+from tests.conftest import HashEmbedder
+
+TOPICS = {
+    "attention": "注意力把每个位置和其他位置联系起来，权重由查询和键的内积得到。",
+    "norm": "层归一化对每个样本的特征求均值和方差，和批的大小没有关系。",
+    "lora": "LoRA 冻结原来的权重，只训练两个低秩矩阵，所以显存占用小。",
+    "rope": "旋转位置编码按位置旋转查询和键，内积里只留下位置之差。",
+    "beam": "束搜索每一步保留分数最高的若干个前缀，直到句子结束为止。",
+}
+
+
+class Library:
+    """An index and the folders of its documents. Counts how often the embedder is loaded and what it embeds."""
+
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        self.folder = folder
+        self.settings = Settings(index=folder / "index")
+        self.embedder = embedder
+        self.loads = 0
+        self.root = folder / "docs"
+        self.root.mkdir()
+
+    def write(self, name: str, text: str, root: str = "docs") -> Path:
+        path = self.folder / root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def page(self, topic: str, name: str | None = None, root: str = "docs") -> Path:
+        return self.write(name or f"{topic}.md", f"# {topic} 是什么？\n\n{TOPICS[topic]}\n", root)
+
+    def sync(self, *paths: Path, settings: Settings | None = None, identity: str = "hash@1", **more: Any) -> Report:
+        def load() -> Embedder:
+            self.loads += 1
+            return self.embedder
+
+        if not paths and not (self.settings.index / "CURRENT").exists():
+            paths = (self.root,)
+        return sync(settings or self.settings, load, paths, identity=identity, **more)
+
+    @contextmanager
+    def index(self) -> Iterator[Index]:
+        index = open_index(self.settings.index)
+        try:
+            yield index
+        finally:
+            index.close()
+
+    def names(self) -> list[str]:
+        with self.index() as index:
+            return [document.name for document in index.storage.documents()]
+
+    def content(self) -> list[Any]:
+        """Everything a reader can see of the index, its vectors and keywords included."""
+        with self.index() as index:
+            documents = index.storage.documents(with_passages=True)
+            numbers = range(index.manifest.passages)
+            return [
+                documents,
+                index.storage.passages(list(numbers)),
+                all_vectors(index.vectors).tolist(),
+                [index.keywords.scores([term]).tolist() for term in sorted(index.keywords.numbers)],
+                sorted(index.keywords.numbers),
+            ]
+
+
+@pytest.fixture
+def library(tmp_path: Path, hash_embedder: HashEmbedder) -> Library:
+    library = Library(tmp_path, hash_embedder)
+    for topic in ("attention", "norm", "lora"):
+        library.page(topic)
+    return library
+
+
+def counts(report: Report) -> dict[str, int]:
+    values = report.as_dict()["documents"]
+    return {name: len(value) if isinstance(value, list) else value for name, value in values.items() if value}
+
+
+def test_the_first_run(library: Library) -> None:
+    report = library.sync()
+    assert (report.generation, report.published) == (1, True)
+    assert counts(report) == {"added": 3}
+    assert (report.passages_total, report.passages_embedded, report.passages_reused) == (3, 3, 0)
+    assert library.names() == ["attention.md", "lora.md", "norm.md"]
+    with library.index() as index:
+        assert index.manifest.embedder == "hash@1"
+        assert index.manifest.dimension == 256
+        assert [root.path for root in index.manifest.roots] == [str(library.root)]
+        assert index.manifest.report == {**report.as_dict(), "seconds": index.manifest.report["seconds"]}
+        texts = [p.embedded_text for d in index.storage.documents(with_passages=True) for p in d.passages]
+        assert np.array_equal(all_vectors(index.vectors), library.embedder.embed_passages(texts))
+
+
+def test_a_run_that_changes_nothing_publishes_nothing(library: Library) -> None:
+    library.sync()
+    before = sorted((p, p.stat().st_mtime_ns) for p in library.settings.index.rglob("*") if p.is_file())
+    report = library.sync()
+    assert (report.generation, report.published) == (1, False)
+    assert counts(report) == {"unchanged": 3}
+    assert (report.passages_total, report.passages_embedded, report.passages_reused) == (3, 0, 3)
+    assert library.loads == 2  # once to count tokens and once to embed, in the first run
+    after = sorted((p, p.stat().st_mtime_ns) for p in library.settings.index.rglob("*") if p.is_file())
+    assert [x for x in after if x[0].name != "writer.lock"] == [x for x in before if x[0].name != "writer.lock"]
+
+
+def test_added_changed_moved_removed(library: Library) -> None:
+    library.page("beam")
+    library.sync()
+    library.page("rope")
+    library.write("norm.md", "# norm\n\n层归一化的新写法：只除以均方根，不减均值。\n")
+    (library.root / "lora.md").rename(library.root / "adapter.md")
+    (library.root / "beam.md").unlink()
+    report = library.sync()
+    assert counts(report) == {"added": 1, "changed": 1, "moved": 1, "removed": 1, "unchanged": 1}
+    assert (report.generation, report.passages_total) == (2, 4)
+    assert (report.passages_embedded, report.passages_reused) == (2, 2)
+    assert library.names() == ["adapter.md", "attention.md", "norm.md", "rope.md"]
+
+
+def test_unchanged_passages_keep_their_vectors(library: Library) -> None:
+    long = "\n".join(f"## 第{n}节的标题\n\n{TOPICS['beam']}编号是 {n}。{TOPICS['rope'] * 4}\n" for n in range(6))
+    path = library.write("long.md", f"# 长文\n\n{long}")
+    library.sync()
+    path.write_text(path.read_text(encoding="utf-8").replace("编号是 3。", "编号是 33。"), encoding="utf-8")
+    report = library.sync()
+    assert counts(report) == {"changed": 1, "unchanged": 3}
+    assert report.passages_embedded == 1
+
+
+def test_removing_only_needs_no_embedder(library: Library) -> None:
+    library.write("again.md", (library.root / "norm.md").read_text(encoding="utf-8"))
+    library.sync()
+    library.loads = 0
+    (library.root / "attention.md").unlink()
+    report = library.sync()
+    assert (report.published, report.passages_embedded) == (True, 0)
+    assert library.loads == 0
+
+
+def test_several_roots_have_prefixes(library: Library) -> None:
+    library.page("rope", root="notes")
+    library.page("beam", root="more/notes")
+    library.sync()
+    report = library.sync(library.folder / "notes", library.folder / "more" / "notes")
+    assert counts(report) == {"added": 2, "unchanged": 3}
+    assert report.passages_embedded == 2
+    expected = ["docs/attention.md", "docs/lora.md", "docs/norm.md", "notes-2/beam.md", "notes/rope.md"]
+    assert library.names() == expected
+
+
+def test_a_root_may_be_a_file(library: Library) -> None:
+    path = library.page("rope", root="single")
+    report = library.sync(path)
+    assert counts(report) == {"added": 1}
+    assert library.names() == ["rope.md"]
+
+
+def test_paths_sync_only_their_roots(library: Library) -> None:
+    library.page("rope", root="notes")
+    library.sync(library.root, library.folder / "notes")
+    library.page("beam", root="notes")
+    library.page("beam", root="docs")
+    report = library.sync(library.folder / "notes")
+    assert counts(report) == {"added": 1, "unchanged": 4}
+    assert "docs/beam.md" not in library.names()
+    assert counts(library.sync()) == {"added": 1, "unchanged": 5}
+
+
+def test_a_root_that_is_not_asked_for_may_be_missing(library: Library) -> None:
+    library.page("rope", root="notes")
+    library.sync(library.root, library.folder / "notes")
+    shutil.rmtree(library.folder / "notes")
+    assert counts(library.sync(library.root)) == {"unchanged": 4}
+
+
+def test_remove_root(library: Library) -> None:
+    library.page("rope", root="notes")
+    library.sync(library.root, library.folder / "notes")
+    shutil.rmtree(library.folder / "notes")
+    report = library.sync(remove_root=library.folder / "notes")
+    assert counts(report) == {"removed": 1, "unchanged": 3}
+    assert library.names() == ["attention.md", "lora.md", "norm.md"]
+    with pytest.raises(IngestError, match="is not a root of the index") as caught:
+        library.sync(remove_root=library.folder / "notes")
+    assert str(library.root) in caught.value.hint
+
+
+def test_removing_the_last_root_leaves_an_empty_index(library: Library) -> None:
+    library.sync()
+    report = library.sync(remove_root=library.root)
+    assert (counts(report), report.passages_total) == ({"removed": 3}, 0)
+    assert library.names() == []
+
+
+def test_a_missing_root_is_refused(library: Library) -> None:
+    library.sync()
+    library.root.rename(library.folder / "gone")
+    with pytest.raises(IngestError, match="is missing") as caught:
+        library.sync()
+    assert f"--remove-root {library.root}" in caught.value.hint
+    assert len(library.names()) == 3
+
+
+def test_a_path_that_does_not_exist_is_refused(library: Library) -> None:
+    with pytest.raises(IngestError, match="nowhere does not exist"):
+        library.sync(library.folder / "nowhere")
+    assert current_generation(library.settings.index) is None
+
+
+def test_a_suddenly_empty_root_is_refused(library: Library) -> None:
+    library.sync()
+    for path in library.root.iterdir():
+        path.unlink()
+    with pytest.raises(IngestError, match="suddenly empty"):
+        library.sync()
+    assert len(library.names()) == 3
+    assert counts(library.sync(allow_empty=True)) == {"removed": 3}
+    assert library.names() == []
+
+
+def test_a_root_without_documents_is_refused(library: Library) -> None:
+    (library.folder / "empty").mkdir()
+    with pytest.raises(IngestError, match=r"holds no \.md or \.txt file"):
+        library.sync(library.folder / "empty")
+
+
+def test_a_failed_document_keeps_its_last_good_version(library: Library) -> None:
+    library.sync()
+    (library.root / "norm.md").write_bytes(b"\x00\x01\x02")
+    (library.root / "new.md").write_bytes(b"\x00\x01\x02")
+    report = library.sync()
+    assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 2}
+    assert report.documents.failed[1] == {
+        "path": str(library.root / "norm.md"),
+        "error": "norm.md: holds binary data, not text",
+    }
+    with library.index() as index:
+        assert {d.name: d.stale for d in index.storage.documents()} == {
+            "attention.md": False, "lora.md": False, "norm.md": True,
+        }  # fmt: skip
+        assert TOPICS["norm"] in (index.storage.source("norm.md") or "")
+    assert not library.sync().published
+    library.page("norm")
+    (library.root / "new.md").unlink()
+    report = library.sync()
+    assert (counts(report), report.published, report.passages_embedded) == ({"unchanged": 3}, True, 0)
+
+
+def test_a_document_of_which_nothing_is_left_fails(library: Library) -> None:
+    library.sync()
+    library.write("norm.md", "扫码免费领取\n")
+    report = library.sync()
+    assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 1}
+    assert "nothing is left" in report.documents.failed[0]["error"]
+
+
+def test_a_file_name_that_is_not_utf_8_fails_alone(library: Library) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(library.root) + b"/\xff.md")).write_text(
+            "正文写在这里，共一句。", encoding="utf-8"
+        )
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    report = library.sync()
+    assert counts(report) == {"added": 3, "failed": 1}
+    assert json.dumps(report.as_dict(), ensure_ascii=False).encode()
+
+
+def test_a_repeat_is_kept_once_with_all_its_places(library: Library) -> None:
+    library.write("z.md", (library.root / "norm.md").read_text(encoding="utf-8"))
+    report = library.sync()
+    assert report.passages_total == 3
+    with library.index() as index:
+        (passage,) = [p for p in index.storage.passages([0, 1, 2]) if p.document == "norm.md"]
+        assert [(p.document, p.start, p.end) for p in passage.also_in] == [("z.md", passage.start, passage.end)]
+
+
+def test_a_repeat_takes_the_place_of_the_first(library: Library) -> None:
+    library.write("z.md", (library.root / "norm.md").read_text(encoding="utf-8"))
+    library.sync()
+    (library.root / "norm.md").unlink()
+    report = library.sync()
+    assert (counts(report), report.passages_total) == ({"removed": 1, "unchanged": 3}, 3)
+    with library.index() as index:
+        assert [p.document for p in index.storage.passages([0, 1, 2])] == ["attention.md", "lora.md", "z.md"]
+        assert not any(p.also_in for p in index.storage.passages([0, 1, 2]))
+
+
+def damage_current(index: Path) -> None:
+    (index / "CURRENT").write_text("{")
+
+
+def damage_vectors(index: Path) -> None:
+    file = index / "generations" / f"{current_generation(index)}" / "vectors.faiss"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+
+
+def damage_manifest(index: Path) -> None:
+    file = index / "generations" / f"{current_generation(index)}" / "manifest.json"
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+@pytest.mark.parametrize("damage", [damage_current, damage_vectors, damage_manifest])
+def test_rebuild_after_corruption_remembers_the_roots(library: Library, damage: Callable[[Path], None]) -> None:
+    library.page("rope", root="notes")
+    library.sync(library.root, library.folder / "notes")
+    for topic in ("beam", "rope"):  # several generations, so that old ones are removed
+        library.page(topic)
+        library.sync()
+    whole = library.content()
+    damage(library.settings.index)
+    with pytest.raises(IndexCorruptError) as caught:
+        library.sync()
+    assert "python -m ingest --rebuild" in caught.value.hint
+    report = library.sync(rebuild=True)
+    assert report.generation == 4
+    assert library.content() == whole
+    assert not library.sync().published
+
+
+def test_rebuild_reads_all_roots_and_embeds_everything(library: Library) -> None:
+    library.page("rope", root="notes")
+    library.sync(library.root, library.folder / "notes")
+    report = library.sync(library.root, rebuild=True)
+    assert (report.passages_total, report.passages_embedded) == (4, 4)
+    assert len(library.names()) == 4
+
+
+@pytest.mark.parametrize(
+    ("identity", "tokens", "named"), [("other@2", 320, ("hash@1", "other@2")), ("hash@1", 128, ("320", "128"))]
+)
+def test_other_embedder_or_size_is_refused(
+    library: Library, identity: str, tokens: int, named: tuple[str, str]
+) -> None:
+    library.sync()
+    changed = Settings(index=library.settings.index, passage_tokens=tokens)
+    with pytest.raises(IndexMismatchError) as caught:
+        library.sync(settings=changed, identity=identity)
+    assert all(name in caught.value.message for name in named)
+    assert "python -m ingest --rebuild" in caught.value.hint
+    report = library.sync(settings=changed, identity=identity, rebuild=True)
+    assert report.passages_embedded == 3
+    with library.index() as index:
+        assert (index.manifest.embedder, index.manifest.passage_tokens) == (identity, tokens)
+
+
+def test_the_process_that_holds_the_lock_is_named(library: Library) -> None:
+    library.sync()
+    holding = (
+        "import sys; from pathlib import Path; from rag.index.generation import writer_lock\n"
+        "with writer_lock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", holding, str(library.settings.index)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(IndexLockedError, match=rf"another process \({process.pid}\)"):
+            library.sync()
+        process.communicate()
+    assert not library.sync().published
+
+
+def no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def full(*_: object) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def unlucky(*_: object) -> None:
+    raise RuntimeError("write error in faiss")
+
+
+@pytest.mark.parametrize(
+    ("name", "failure", "message"),
+    [
+        ("publish", no_space, "no space left"),
+        ("write_storage", full, "disk is full"),
+        ("save_vectors", unlucky, "write error"),
+    ],
+)
+def test_a_full_disk_leaves_the_old_generation(
+    library: Library, monkeypatch: pytest.MonkeyPatch, name: str, failure: Callable[..., None], message: str
+) -> None:
+    library.sync()
+    before = library.content()
+    library.page("rope")
+    with monkeypatch.context() as patch:
+        patch.setattr(sync_module, name, failure)
+        with pytest.raises(IngestError, match=message) as caught:
+            library.sync()
+    assert "the old index is untouched" in caught.value.hint
+    assert library.content() == before
+    assert [path.name for path in (library.settings.index / "generations").iterdir()] == ["000001"]
+    assert library.sync().generation == 2
+
+
+def test_an_index_folder_that_cannot_be_made(library: Library) -> None:
+    settings = Settings(index=library.write("occupied", "a file") / "index")
+    with pytest.raises(IngestError, match="cannot write the index"):
+        library.sync(library.root, settings=settings)
+
+
+def test_what_a_killed_writer_left_is_cleaned_up(library: Library) -> None:
+    library.sync()
+    generations = library.settings.index / "generations"
+    (generations / "000002.writing").mkdir()
+    (generations / "000002.writing" / "vectors.faiss").write_bytes(b"half")
+    (generations / "000002").mkdir()  # sealed, but CURRENT was not yet renamed
+    assert not library.sync().published
+    library.page("rope")
+    assert library.sync().generation == 2
+    assert sorted(path.name for path in generations.iterdir()) == ["000001", "000002"]
+    assert len(library.names()) == 4
+
+
+def test_current_never_points_to_something_unfinished(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever step of publishing dies, the index opens, and is the old one or the new one."""
+    library.sync()
+    old = library.names()
+    library.page("rope")
+    new = sorted([*old, "rope.md"])
+    calls = fatal = 0
+
+    def dying(call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **more: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == fatal:
+                raise KeyboardInterrupt
+            return call(*arguments, **more)
+
+        return counted
+
+    while True:
+        calls = 0
+        fatal += 1
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", dying(os.fsync))
+            patch.setattr(Path, "rename", dying(Path.rename))
+            patch.setattr(Path, "replace", dying(Path.replace))
+            try:
+                library.sync()
+            except KeyboardInterrupt:
+                assert library.names() in (old, new)
+                continue
+        break
+    assert fatal > 6
+    assert library.names() == new
+
+
+def test_several_edits_equal_an_ingest_from_nothing(
+    library: Library, tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    chance = random.Random(7)
+    topics = list(TOPICS)
+    library.sync()
+    for step in range(12):
+        files = sorted(library.root.glob("*.md"))
+        match chance.choice(["add", "edit", "remove", "rename", "copy", "long"]):
+            case "add":
+                library.page(chance.choice(topics), f"new{step}.md")
+            case "edit":
+                path = chance.choice(files)
+                path.write_text(path.read_text(encoding="utf-8") + f"\n补充一句，编号 {step}。\n", encoding="utf-8")
+            case "remove" if len(files) > 1:
+                chance.choice(files).unlink()
+            case "rename":
+                chance.choice(files).rename(library.root / f"moved{step}.md")
+            case "copy":
+                shutil.copy(chance.choice(files), library.root / f"copy{step}.md")
+            case _:
+                text = "".join(f"{TOPICS[chance.choice(topics)]}第 {n} 处。" for n in range(40))
+                library.write(f"long{step}.md", f"# 长文 {step}\n\n{text}\n")
+        library.sync()
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    again = Library(fresh, hash_embedder)
+    again.sync(library.root)
+    assert library.content() == again.content()
+
+
+def test_passages_that_the_embedder_would_cut_are_split(library: Library) -> None:
+    class Narrow(HashEmbedder):
+        max_tokens = 64
+
+    library.embedder = Narrow()
+    library.write("long.md", f"# 长文\n\n{TOPICS['rope'] * 5}\n")
+    report = library.sync()
+    assert counts(report) == {"added": 4}
+    with library.index() as index:
+        texts = [p.embedded_text for d in index.storage.documents(with_passages=True) for p in d.passages]
+    assert max(library.embedder.count_tokens(texts)) <= 64
+    library.write("long.md", f"# 长文\n\n{TOPICS['rope'] * 5}{TOPICS['beam']}\n")
+    assert library.sync().passages_reused > 3
+
+
+def test_progress_is_told(library: Library) -> None:
+    told: list[tuple[str, int, int]] = []
+    library.sync(progress=lambda stage, done, total: told.append((stage, done, total)))
+    assert [done for stage, done, _ in told if stage == "documents"] == [0, 1, 2, 3]
+    assert told[-1] == ("passages", 3, 3)

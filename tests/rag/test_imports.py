@@ -1,0 +1,83 @@
+"""Imports run one way: app -> rag.ui -> rag, ingest -> rag; read from the code, whatever is imported where."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OURS = ("app", "ingest", "rag", "tests")
+
+
+def modules() -> dict[str, Path]:
+    files = [ROOT / "app.py", *(ROOT / "rag").rglob("*.py"), *(ROOT / "ingest").rglob("*.py")]
+    return {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+
+
+MODULES = modules()
+
+
+def imports(file: Path, *, at_import: bool = False) -> Iterator[str]:
+    """Modules of ours that a file imports; with `at_import` only those that importing it imports."""
+    for node in walk(ast.parse(file.read_text(encoding="utf-8")), at_import=at_import):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] in OURS)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}: a relative import"
+            if node.module and node.module.split(".")[0] in OURS:
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    yield whole if whole in MODULES else node.module
+
+
+def walk(node: ast.AST, *, at_import: bool) -> Iterator[ast.AST]:
+    yield node
+    if at_import and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    if at_import and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from walk(child, at_import=at_import)
+
+
+@pytest.mark.parametrize(
+    ("package", "never"),
+    [("rag", ("ingest", "app", "tests")), ("ingest", ("app", "rag.ui", "tests")), ("app", ("tests",))],
+)
+def test_imports_run_one_way(package: str, never: tuple[str, ...]) -> None:
+    for name, file in MODULES.items():
+        if name.split(".")[0] == package:
+            for imported in imports(file):
+                assert not any(imported == other or imported.startswith(f"{other}.") for other in never), (
+                    f"{name} imports {imported}"
+                )
+
+
+def test_only_the_ui_knows_the_ui() -> None:
+    for name, file in MODULES.items():
+        if name != "app" and not name.startswith("rag.ui"):
+            assert not [imported for imported in imports(file) if imported.startswith("rag.ui")], name
+
+
+@pytest.mark.parametrize(
+    ("leaf", "allowed"),
+    [
+        ("rag.errors", set()),
+        ("rag.mapped_text", set()),
+        ("rag.analysis", set()),
+        ("rag.sentences", set()),
+        ("rag.types", {"rag.mapped_text"}),
+        ("rag.settings", {"rag.errors"}),
+    ],
+)
+def test_leaves(leaf: str, allowed: set[str]) -> None:
+    assert set(imports(MODULES[leaf])) == allowed
+
+
+def test_there_are_no_cycles() -> None:
+    graph = {name: set(imports(file, at_import=True)) & set(MODULES) for name, file in MODULES.items()}
+    while free := [name for name, needs in graph.items() if not needs & set(graph)]:
+        for name in free:
+            del graph[name]
+    assert not graph, f"these import each other: {graph}"
