@@ -52,11 +52,15 @@ def _serve(options: argparse.Namespace) -> int:
     users = check_host(settings.host, options.auth_file)
     with private_environment():
         from rag.assistant import Assistant
+        from rag.index import current_generation, open_index
         from rag.llm import open_chat_model
 
+        missing = current_generation(settings.index) is None
+        if not missing:
+            open_index(settings.index).close()  # a damaged one is told of before anything heavy is loaded
         chat_model = open_chat_model(settings)
         embedder = _embedder(settings)
-        if not (settings.index / "CURRENT").exists():
+        if missing:
             _ingest(settings, embedder)
         assistant = Assistant(settings, embedder, chat_model=chat_model)
         language = None if options.lang == "auto" else Language(options.lang)

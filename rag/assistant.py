@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from rag.answering.events import Event, EvidenceFound, Finished, TextAdded
+from rag.answering.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.answering.extractive import Written, choose_passages, write_extract
 from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
 from rag.answering.prompts import NO_ANSWER
@@ -103,12 +103,12 @@ class Assistant:
             writer = self._write(index, query, evidence)
             while True:
                 try:
-                    chunk = next(writer)
+                    event = next(writer)
                 except StopIteration as stop:
                     draft, written = replace(draft, llm=stop.value[0]), stop.value[1]
                     break
                 first_text = first_text or time.perf_counter() - started
-                yield TextAdded(chunk)
+                yield event
             if not any(claim.supported for claim in written.claims):
                 refusal = Refusal("no_supported_claim", (), tuple(suggest(evidence)))
         seconds = Seconds(retrieved, first_text or time.perf_counter() - started, time.perf_counter() - started)
@@ -119,16 +119,26 @@ class Assistant:
             replace(draft, text=written.text, claims=written.claims, citations=written.citations, seconds=seconds)
         )
 
-    def _write(self, index: Index, query: str, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:
+    def _write(self, index: Index, query: str, evidence: Evidence) -> Generator[Event, None, tuple[str, Written]]:
         """Yield checked text; return who wrote it and what was written."""
         if self._chat_model is not None:
+            shown = False
             try:
-                return (yield from self._generate(index, query, evidence))
+                model = self._generate(index, query, evidence)
+                while True:
+                    chunk = next(model)
+                    shown = True
+                    yield TextAdded(chunk)
+            except StopIteration as stop:
+                outcome: tuple[str, Written] = stop.value
+                return outcome
             except ChatModelError as error:
                 logger.warning("%s; answering with quotes instead", error.message)
+            if shown:
+                yield TextDiscarded()
         passages = choose_passages(index, evidence)
         written = write_extract(passages, self._sources(index, [p.document for p in passages]))
-        yield from written.chunks
+        yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 
     def _generate(self, index: Index, query: str, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:

@@ -10,9 +10,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableGenerator
 from pydantic import ConfigDict
 
-from rag.answering.events import Finished, TextAdded
+from rag.answering.events import Finished, TextAdded, TextDiscarded
 from rag.assistant import Assistant
 from rag.types import Hit, Turn
+
+DISCARDED = "\n\n---\n\n"
 
 
 class PassageRetriever(BaseRetriever):
@@ -40,6 +42,8 @@ def answer_runnable(assistant: Assistant) -> Runnable[dict[str, Any], str]:
                 if isinstance(event, TextAdded):
                     shown = True
                     yield event.text
+                elif isinstance(event, TextDiscarded):
+                    yield DISCARDED  # a stream cannot take back what it gave
                 elif isinstance(event, Finished) and not shown:
                     yield event.answer.text
 

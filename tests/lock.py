@@ -22,8 +22,8 @@ def main() -> int:
             constraint.write_text(f"{TORCH}\n", encoding="ascii")
             chosen = Path(folder, "chosen.txt")
             command = [sys.executable, "-m", "uv", "pip", "compile", "-q", "pyproject.toml", *extras, "--universal"]
-            options = ["--python-version", "3.11", "-c", str(constraint), "--no-annotate", "--no-header", "-o", str(chosen)]
-            subprocess.run([*command, *options], check=True)
+            options = ["--python-version", "3.11", "-c", str(constraint), "--no-annotate", "--no-header"]
+            subprocess.run([*command, *options, "-o", str(chosen)], check=True)
             lines = [line for line in chosen.read_text(encoding="utf-8").splitlines() if not LEFT_OUT.match(line)]
         Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0

@@ -21,10 +21,15 @@ class TextAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class TextDiscarded:
+    """The chat model failed halfway: what was shown so far is replaced by what follows."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The whole answer. Always the last event."""
 
     answer: Answer
 
 
-Event = EvidenceFound | TextAdded | Finished
+Event = EvidenceFound | TextAdded | TextDiscarded | Finished

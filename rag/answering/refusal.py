@@ -43,7 +43,7 @@ def judge(index: Index, evidence: Evidence) -> Refusal | None:
 
 
 def missing_names(index: Index, question: str, *, names_only: bool) -> list[str]:
-    """Names in Latin letters that the question uses and that stand nowhere in the material, as the question writes them.
+    """Names in Latin letters of the question that stand nowhere in the material, as the question writes them.
 
     In a Chinese question capitalised words count too, and other Latin words unless `names_only`.
     """
@@ -63,9 +63,9 @@ def missing_names(index: Index, question: str, *, names_only: bool) -> list[str]
 def _is_known(index: Index, name: str) -> bool:
     if index.keywords.frequency(name):
         return True
-    if all(index.keywords.frequency(part) for part in re.split(r"[-_.+#/&]", name) if part) and re.search(
-        r"[-_.+/]", name
-    ):
+    parts = [part for part in re.split(r"[-_.+#/&]", name) if part]
+    # The number alone makes another name: that `zero` and `4` stand somewhere does not make `zero-4` known.
+    if len(parts) > 1 and all(not part.isdigit() and index.keywords.frequency(part) for part in parts):
         return True
     digits = re.sub(r"\D", "", name)
     alike = process.extract(name, index.keywords.latin_terms, scorer=fuzz.ratio, score_cutoff=TYPO, limit=5)

@@ -1,7 +1,7 @@
 """python -m rag.evaluation.latency: how long an answer takes on this machine.
 
-Questions are those that the indexed documents say they answer: their titles and `asked_as`. Answers are extractive, asked
-one after another over one open index. The first question, which also warms up the embedder, is reported apart.
+Questions are those that the indexed documents say they answer: their titles and `asked_as`. Answers are extractive,
+asked one after another over one open index. The first, which also warms up the embedder, is reported apart.
 """
 
 import argparse

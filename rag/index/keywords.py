@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 # The usual middle of the ranges that Robertson & Zaragoza recommend (k1 1.2-2, b 0.5-0.8).
 K1 = 1.2
@@ -99,7 +99,7 @@ class KeywordIndex:
 
     def save(self, file: Path) -> None:
         names = "\n".join(self.numbers).encode()
-        save_file(
+        arrays = save(
             {
                 "names": np.frombuffer(names, dtype=np.uint8),
                 "starts": self.starts,
@@ -107,9 +107,9 @@ class KeywordIndex:
                 "weights": self.weights,
                 "ceilings": self.ceilings,
                 "passage_count": np.asarray([self.passage_count], dtype=np.int64),
-            },
-            file,
+            }
         )
+        file.write_bytes(arrays)  # safetensors' own save_file makes files that only their owner can read
 
     @classmethod
     def load(cls, file: Path) -> "KeywordIndex":

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Iterator
 
-from rag.answering.events import EvidenceFound, Finished, TextAdded
+from rag.answering.events import EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.assistant import Assistant
 from rag.errors import RagError
 from rag.retrieval import Evidence
@@ -40,6 +40,8 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
                     if time.monotonic() - refreshed >= REFRESH:
                         refreshed = time.monotonic()
                         yield
+                case TextDiscarded():
+                    exchange.chunks.clear()
                 case Finished(finished):
                     exchange.excerpts = make_excerpts(
                         finished.citations, assistant.source, lambda citation: section_of(assistant, citation)

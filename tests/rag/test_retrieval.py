@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rag.analysis import terms
 from rag.embedding import Embedder
@@ -88,8 +89,8 @@ def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: H
     """They differ in a letter that the question does not name; the dense side is made blind."""
 
     class Flat(HashEmbedder):
-        def embed_query(self, text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-            return np.eye(1, self.dimension, dtype=np.float32)[0]
+        def embed_query(self, text: str) -> NDArray[np.float32]:
+            return np.asarray(np.eye(1, self.dimension)[0], dtype=np.float32)
 
     documents = {
         f"{name}.md": f"# 第{name}篇\n\n显存不够的时候可以做的优化，方法 {name} 是其中一种。\n" for name in "cabed"

@@ -26,7 +26,6 @@ def test_a_name_that_stands_nowhere_is_named(
     assert refusal.reason == "missing_terms"
 
 
-@pytest.mark.xfail(strict=True, reason="a compound counts as known where each of its parts stands anywhere")
 def test_a_digit_makes_another_name(library_index: Index, hash_embedder: HashEmbedder) -> None:
     """`zero` stands in the material, and so does `4`, but in W4A16."""
     refusal = judge(library_index, search(library_index, hash_embedder, "ZeRO-4 切分什么？"))

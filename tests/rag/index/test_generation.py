@@ -47,6 +47,11 @@ def test_opening_and_searching_change_nothing(own_library: Path, hash_embedder: 
     assert snapshot(folder) == before
 
 
+def test_all_files_may_be_read_by_the_same_people(own_library: Path) -> None:
+    modes = {name: place(own_library / "index", name).stat().st_mode & 0o777 for name in FILES}
+    assert len(set(modes.values())) == 1, modes
+
+
 def test_there_is_no_index(tmp_path: Path) -> None:
     assert current_generation(tmp_path) is None
     with pytest.raises(IndexMissingError) as caught:
