@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-SENTENCE_END = re.compile(r"[。！？!?]+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s+[A-Z\u4e00-\u9fff]|\s*$)")
+SENTENCE_END = re.compile(r"(?:[。！？?]|!(?!\[))+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s+[A-Z\u4e00-\u9fff]|\s*$)")
 MARKDOWN_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
 TABLE_RULE = re.compile(r"^[|\s:-]+$")

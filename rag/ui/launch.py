@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import stat
 import sys
@@ -127,13 +128,14 @@ def serve(
     users: list[tuple[str, str]] | None = None,
     language: Language | None = None,
 ) -> None:
-    """Open the page and stay until interrupted. Prints the address on stdout."""
+    """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
     import gradio as gr
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from rag.ui.page import build_page
 
+    signal.signal(signal.SIGTERM, _end)
     page = build_page(assistant, language=language)
     free = free_port(host, port)
     if free != port:
@@ -176,3 +178,8 @@ def serve(
         threading.Event().wait()
     finally:
         page.close(verbose=False)
+
+
+def _end(number: int, frame: object) -> None:
+    """End as if by itself, so that everything is cleaned up."""
+    raise SystemExit(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.answering.events import Event, EvidenceFound, TextAdded
+from rag.answering.events import Event, EvidenceFound, TextAdded, TextDiscarded
 from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import ChatModelError, IndexMissingError
 from rag.retrieval import Evidence
@@ -115,6 +115,13 @@ def test_failures_are_told_and_nothing_is_lost(assistant: Assistant, monkeypatch
     assert shown.startswith("half")
     assert TEXTS[Language.ZH].model_failed in shown
     assert "route" not in shown  # the wording of an error is for the terminal
+
+
+def test_text_that_is_discarded_is_no_longer_shown(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_stream(assistant, monkeypatch, iter([NO_EVIDENCE, TextAdded("wrong"), TextDiscarded(), TextAdded("right")]))
+    session = Session()
+    ask(assistant, session, "q")
+    assert messages(session)[1]["content"].startswith("right")
 
 
 def test_an_index_that_has_gone(own_library: Path, hash_embedder: HashEmbedder) -> None:
