@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.command_line import run, settings_from
+from rag.command_line import Parser, run, settings_from
 from rag.settings import ChatModelName, Settings
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ CORPUS = Path(__file__).resolve().with_name("corpus")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python app.py",
         description="Open the chat in the browser. What is missing is made first: embedder, index of corpus/.",
     )

@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from rag.command_line import add_common_options, print_json, run, settings_from
+from rag.command_line import Parser, add_common_options, print_json, run, settings_from
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m ingest",
         description="Bring the index in line with its roots: read what is new or changed, keep the rest, "
         "remove what has gone.",

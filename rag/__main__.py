@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.command_line import add_common_options, json_lines, print_json, run, settings_from
+from rag.command_line import Parser, add_common_options, json_lines, print_json, run, settings_from
 from rag.errors import RagError, UsageError
 from rag.settings import ChatModelName
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m rag", description="Ask the index, search it, and manage models.")
+    parser = Parser(prog="python -m rag", description="Ask the index, search it, and manage models.")
     commands = parser.add_subparsers(dest="command", required=True)
 
     search = commands.add_parser("search", help="find passages")

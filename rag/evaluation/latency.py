@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rag.command_line import add_common_options, print_json, run, settings_from
+from rag.command_line import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
 from rag.settings import ChatModelName
 
@@ -24,7 +24,7 @@ TARGETS = {"p50": 150, "p95": 400}
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m rag.evaluation.latency", description="Measure how long extractive answers take, as JSON."
     )
     add_common_options(parser)

@@ -68,6 +68,9 @@ def convert(source: Path, destination: Path) -> None:
 
 def bert_weights(file: E5File) -> Iterator[tuple[str, NDArray[np.float32]]]:
     """Every weight, dequantised, with the name that transformers' BertModel gives it. Raises ModelError."""
+    # Counted first: a damaged number of layers must not become a list of that many names.
+    if len(_EMBEDDINGS) + 2 * len(_LAYER) * file.shape.layers != len(file.tensors):
+        raise ModelError(f"the file has {len(file.tensors)} tensors, not those of {file.shape.layers} layers")
     names = dict(_EMBEDDINGS)
     for layer in range(file.shape.layers):
         for ours, theirs in _LAYER.items():

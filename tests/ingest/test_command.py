@@ -108,7 +108,7 @@ def test_errors(place: Path, arguments: list[str], code: str, exit_code: int, me
 def test_wrong_usage(place: Path) -> None:
     result = ingest(place, "--no-such-option")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "usage: python -m ingest" in result.stderr
+    assert "python -m ingest --help" in result.stderr
 
 
 def test_a_setting_out_of_range(place: Path) -> None:

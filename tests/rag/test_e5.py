@@ -86,6 +86,13 @@ def test_impossible_numbers_are_refused(tiny: Path, tmp_path: Path, offset: int,
         read_bytes(bytes(data), tmp_path)
 
 
+def test_a_damaged_number_of_layers_costs_no_memory(tiny: Path, tmp_path: Path) -> None:
+    data = bytearray(tiny.read_bytes())
+    data[12:16] = struct.pack("<i", (1 << 24) - 1)
+    with pytest.raises(ModelError, match="layers"):
+        next(iter(e5.bert_weights(read_bytes(bytes(data), tmp_path))))
+
+
 @given(position=st.floats(0, 1), byte=st.integers(0, 255))
 @hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_byte_of_the_header_can_do_harm(tiny: Path, tmp_path: Path, position: float, byte: int) -> None:
