@@ -13,9 +13,10 @@ from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
 from rag.answering.prompts import NO_ANSWER
 from rag.answering.refusal import has_chinese, judge, suggest
 from rag.conversation import standalone
-from rag.embedding import Embedder, load_embedder
+from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import ChatModelError, UsageError
 from rag.index import Index, current_generation, open_index
+from rag.index.generation import require_embedder
 from rag.llm import open_chat_model, resolve
 from rag.retrieval import Evidence, search
 from rag.settings import ChatModelName, Settings
@@ -46,20 +47,28 @@ REFUSALS = {
 class Assistant:
     """Answers questions from the live generation of an index. Safe to use from several threads."""
 
-    def __init__(self, settings: Settings, embedder: Embedder, *, chat_model: "BaseChatModel | None" = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        embedder: Embedder,
+        *,
+        chat_model: "BaseChatModel | None" = None,
+        index: Index | None = None,
+    ) -> None:
         self.settings = settings
         self.embedder = embedder
         self._chat_model = chat_model
         self._lock = threading.Lock()
-        self._index = open_index(settings.index, embedder=embedder.identity)
-        self._generation = current_generation(settings.index)
+        self._index = index or open_index(settings.index, embedder=embedder.identity)
+        self._generation: str | None = self._index.folder.name
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
         """Open index, embedder and chat model as the settings say. The index is looked at before anything heavy is
         loaded."""
-        open_index(settings.index).close()
-        return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings))
+        index = open_index(settings.index)
+        require_embedder(settings.index, index.manifest, embedder_identity(settings))
+        return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings), index=index)
 
     @property
     def index(self) -> Index:

@@ -18,7 +18,7 @@ from rag.errors import SettingsError
 
 ENVIRONMENT_PREFIX = "INTERVIEW_RAG_"
 # Variables with our prefix that belong to the tests and benchmarks, not to the program.
-FOREIGN_VARIABLES = frozenset({"SEEDS", "BENCH", "CONFIG"})
+FOREIGN_VARIABLES = frozenset({"SEEDS", "BENCH"})
 DEFAULT_FILE = Path("interview-rag.toml")
 
 

@@ -140,14 +140,20 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
     manifest = Manifest.model_validate(raw)
     for name, record in manifest.files.items():
         _verify(folder / name, record)
-    if embedder is not None and manifest.embedder != embedder:
+    if embedder is not None:
+        require_embedder(index_folder, manifest, embedder)
+    vectors = load_vectors(folder / VECTORS_FILE)
+    keywords = KeywordIndex.load(folder / KEYWORDS_FILE)
+    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords)
+
+
+def require_embedder(index_folder: Path, manifest: Manifest, embedder: str) -> None:
+    """Raise IndexMismatchError where the index was made with another embedder than the one of this identity."""
+    if manifest.embedder != embedder:
         raise IndexMismatchError(
             f"the index at {index_folder} was made with embedder {manifest.embedder!r}, the settings name {embedder!r}",
             hint=f"set `embedder` back, or {REBUILD_HINT}",
         )
-    vectors = load_vectors(folder / VECTORS_FILE)
-    keywords = KeywordIndex.load(folder / KEYWORDS_FILE)
-    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords)
 
 
 @contextmanager
