@@ -1,15 +1,20 @@
 """Our parts behave as any other part of a LangChain program."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 
 from rag.assistant import Assistant
 from rag.runnables import PassageRetriever, answer_runnable
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
+
+
+def _as_input(question: str) -> dict[str, Any]:
+    return {"question": question}
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def test_retriever_gives_the_hits_of_a_search(assistant: Assistant) -> None:
 
 def test_answer_streams_what_ask_says(assistant: Assistant) -> None:
     question = "LoRA 为什么省显存？"
-    chain: Runnable[str, str] = RunnableLambda(lambda text: {"question": text}) | answer_runnable(assistant)
+    chain = RunnableLambda(_as_input) | answer_runnable(assistant)
     assert chain.invoke(question).strip() == assistant.ask(question).text
     assert len(list(answer_runnable(assistant).stream({"question": question}))) > 1
 
