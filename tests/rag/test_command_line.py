@@ -41,6 +41,7 @@ def command(
 ) -> Any:
     """Runs a command here, with the fast embedder. Gives the exit code and the JSON lines on stdout."""
     monkeypatch.setattr("rag.assistant.load_embedder", lambda settings: hash_embedder)
+    monkeypatch.setattr("rag.assistant.embedder_identity", lambda settings: hash_embedder.identity)
 
     def call(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
         code = main([*arguments, "--json", "--index", str(library.index)])
@@ -65,6 +66,7 @@ def test_text_for_people(
     library: Settings, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("rag.assistant.load_embedder", lambda settings: hash_embedder)
+    monkeypatch.setattr("rag.assistant.embedder_identity", lambda settings: hash_embedder.identity)
     assert main(["search", "LoRA 的秩怎么选？", "-k", "1", "--index", str(library.index)]) == 0
     assert capsys.readouterr().out.startswith("1. lora.txt > ")
     assert main(["ask", "LoRA 的秩怎么选？", "--index", str(library.index)]) == 0

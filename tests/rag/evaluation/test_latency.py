@@ -36,6 +36,7 @@ def test_it_prints_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("rag.assistant.load_embedder", lambda settings: hash_embedder)
+    monkeypatch.setattr("rag.assistant.embedder_identity", lambda settings: hash_embedder.identity)
     out = tmp_path / "latency.json"
     assert main(["--index", str(library.index), "--questions", "4", "--out", str(out)]) == 0
     result = json.loads(capsys.readouterr().out)
