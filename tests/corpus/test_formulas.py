@@ -9,20 +9,10 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.corpus.pages import PAGES
+from tests.rag.ui.browser import ARGUMENTS, CHROMIUM
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-CHROMIUM_ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # `strict` is KaTeX's own word on what LaTeX would not accept; "newLineInDisplayMode" is harmless, the rest is not.
 RENDER = """
 async ([module, formulas]) => {
@@ -60,7 +50,7 @@ def problems_of(formulas: list[tuple[str, str, bool]]) -> list[str]:
     """Render each (place, TeX, display) in the browser; what KaTeX says of those it does not accept."""
     module = katex_module()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
             page = browser.new_page()
             # The network is never asked: an empty page and the module are all there is.
