@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from rag.answering.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded
-from rag.answering.extractive import Written, choose_passages, write_extract
+from rag.answering.extractive import Written, choose_paragraphs, write_extract
 from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
 from rag.answering.prompts import NO_ANSWER
 from rag.answering.refusal import has_chinese, judge, suggest
@@ -145,8 +145,8 @@ class Assistant:
                 logger.warning("%s; answering with quotes instead", error.message)
             if shown:
                 yield TextDiscarded()
-        passages = choose_passages(index, evidence)
-        written = write_extract(passages, self._sources(index, [p.document for p in passages]))
+        chosen = choose_paragraphs(index, evidence)
+        written = write_extract(chosen, self._sources(index, [paragraph.passage.document for paragraph in chosen]))
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 

@@ -12,7 +12,10 @@ from pathlib import Path
 
 TORCH = "torch==2.13.0"
 LEFT_OUT = re.compile(r"^(nvidia-|cuda-|triton\b)")
-LOCKS = {"requirements.lock": (), "requirements-dev.lock": ("--extra", "test", "--extra", "check")}
+LOCKS = {
+    "requirements.lock": (),
+    "requirements-dev.lock": ("--extra", "test", "--extra", "check", "--extra", "evaluation"),
+}
 
 
 def main() -> int:

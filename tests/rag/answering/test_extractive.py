@@ -1,15 +1,17 @@
 """Answers without a chat model: every claim is a slice of its source, and the markers in the text are the citations."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from rag.answering.extractive import choose_passages, write_extract
-from rag.index import Index
+from rag.answering.extractive import ANSWER_CHARACTERS, choose_paragraphs, paragraphs, write_extract
+from rag.index import Index, open_index
+from rag.mapped_text import MappedText
 from rag.retrieval import Evidence, search
-from rag.types import Answer
+from rag.types import Answer, Passage
 from tests.conftest import HashEmbedder
-from tests.rag.library import DOCUMENTS
+from tests.rag.library import DOCUMENTS, ingest
 
 QUESTIONS = [
     ("RoPE 为什么能外推？", "rope.md"),
@@ -42,9 +44,12 @@ def evidence_for(index: Index, embedder: HashEmbedder, question: str) -> Evidenc
 
 
 def answer_to(index: Index, embedder: HashEmbedder, question: str) -> Answer:
-    passages = choose_passages(index, evidence_for(index, embedder, question))
-    sources = {passage.document: index.storage.source(passage.document) or "" for passage in passages}
-    written = write_extract(passages, sources)
+    chosen = choose_paragraphs(index, evidence_for(index, embedder, question))
+    sources = {
+        passage.document: index.storage.source(passage.document) or ""
+        for passage in (paragraph.passage for paragraph in chosen)
+    }
+    written = write_extract(chosen, sources)
     return Answer(question, (question,), written.text, "extractive", written.claims, written.citations)
 
 
@@ -102,3 +107,67 @@ def test_nothing_of_another_question_of_the_article(library_index: Index, hash_e
 def test_sources_are_those_that_were_ingested(library_index: Index) -> None:
     for name, text in DOCUMENTS.items():
         assert library_index.storage.source(name) == text
+
+
+def passage(text: str, *, section: tuple[str, ...] = ("页", "节")) -> Passage:
+    return Passage(0, "a.md", "页", section, MappedText.copied(text, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("甲。乙。\n\n丙。", [["甲。", "乙。"], ["丙。"]]),
+        ("- 甲。乙。\n- 丙。", [["甲。", "乙。"], ["丙。"]]),
+        ("常见的原因有以下两个：\n- 甲。\n- 乙。\n\n丙。", [["常见的原因有以下两个：", "甲。", "乙。"], ["丙。"]]),
+        (
+            "损失对参数的梯度就等于\n\n$$\nx\n$$\n\n其中 x 是损失。\n\n丙。",
+            [["损失对参数的梯度就等于", "$$\nx\n$$", "其中 x 是损失。"], ["丙。"]],
+        ),
+        ("前。\n\n## 新节\n| a | b |\n|---|---|\n\n后。", [["前。"], ["| a | b |\n|---|---|"], ["后。"]]),
+        ("# 只有标题", []),
+    ],
+)
+def test_paragraphs(text: str, wanted: list[list[str]]) -> None:
+    assert [paragraph.texts for paragraph in paragraphs(passage(text))] == wanted
+
+
+def test_a_paragraph_knows_its_heading() -> None:
+    headings = [paragraph.heading for paragraph in paragraphs(passage("前。\n\n## **新节**\n后。"))]
+    assert headings == ["节", "新节"]
+
+
+PAGE = """\
+# 缓存引擎怎么省显存？
+
+## 一句话回答
+缓存引擎按页分配显存，用多少分多少。
+
+## 分页
+"""
+OTHER_SECTIONS = "\n".join(
+    f"## 附录{number}\n" + f"这里谈别的事情，与问题没有关系，只是占地方{number}。" * 12 for number in range(8)
+)
+
+
+def test_the_paragraph_that_answers_is_quoted_and_not_the_whole_page(
+    tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    fact = "块表记录每个请求的逻辑页落在哪个物理页，默认页长是 16 个词元。"
+    ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{fact}\n\n{OTHER_SECTIONS}\n"})
+    index = open_index(tmp_path / "index")
+    answer = answer_to(index, hash_embedder, "块表默认页长是多少词元")
+    check(answer, index)
+    assert answer.claims[0].text == "缓存引擎按页分配显存，用多少分多少。"
+    assert fact in [claim.text for claim in answer.claims]
+    assert "附录" not in answer.text
+    assert sum(len(claim.text) for claim in answer.claims) <= ANSWER_CHARACTERS
+
+
+def test_code_leads_only_where_it_is_asked_for(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    code = "```python\n" + "\n".join(f"page_table_{n} = block_table(page_table)" for n in range(14)) + "\n```"
+    prose = "page_table 把逻辑页映射到物理页。" * 8
+    ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{code}\n\n## 页表\n{prose}\n"})
+    index = open_index(tmp_path / "index")
+    assert "```python" in answer_to(index, hash_embedder, "page_table block_table 代码怎么写").text
+    explained = choose_paragraphs(index, evidence_for(index, hash_embedder, "page_table 映射什么"))
+    assert "page_table 把逻辑页映射到物理页。" in [text for paragraph in explained for text in paragraph.texts]

@@ -1,0 +1,263 @@
+"""Evaluation sets from disk: a BEIR folder, or a gold file over documents that are already in an index.
+
+BEIR (Thakur et al., 2021): `corpus.jsonl` {"_id", "title", "text"}, `queries.jsonl` {"_id", "text"}, `qrels.tsv` with a
+header row and the columns query id, document id, grade. A gold file has one question a line with the quotes that
+answer it; a document with such a quote is relevant.
+
+What cannot be meant is a UsageError with file, line and value: a missing or empty file, a malformed row, an id given
+twice, judgements on unknown ids or that contradict each other. What real sets do have is kept: documents that say the
+same, documents without text (which cannot be found), very long ones, and queries without a relevant document, which
+are left out of the averages. A grade of 0 or less says what no judgement says, not relevant.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from rag.errors import UsageError
+from rag.types import Turn
+
+CORPUS_FILE, QUERIES_FILE, QRELS_FILE = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
+FORMS = f"a BEIR folder ({CORPUS_FILE}, {QUERIES_FILE}, {QRELS_FILE}) or a gold file (JSON lines)"
+
+
+class Split(StrEnum):
+    DEV = "dev"
+    TEST = "test"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with the conversation before it. `kind` is what a gold file calls it."""
+
+    id: str
+    text: str
+    split: Split
+    history: tuple[Turn, ...] = ()
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Questions and what answers them.
+
+    `qrels` has the grades (above 0) of the relevant documents of a query; a query that is not in it has none.
+    `evidence` has the quotes of a query. `documents` is None for a gold file, whose documents are those of an index.
+    """
+
+    name: str
+    queries: tuple[Query, ...]
+    qrels: Mapping[str, Mapping[str, int]]
+    evidence: Mapping[str, tuple[str, ...]]
+    documents: tuple[SourceDocument, ...] | None
+
+    @property
+    def scored(self) -> tuple[Query, ...]:
+        """The queries that have a relevant document."""
+        return tuple(query for query in self.queries if query.id in self.qrels)
+
+    @property
+    def duplicate_documents(self) -> int:
+        """How many documents say word for word what an earlier one says."""
+        documents = self.documents or ()
+        return len(documents) - len({(document.title, document.text) for document in documents})
+
+    def part(self, split: Split) -> "Dataset":
+        """The dataset with the queries of a split only. Raises UsageError where none of them can be scored."""
+        part = self if split is Split.ALL else replace(self, queries=_of(self.queries, split))
+        if not part.scored:
+            raise UsageError(
+                f"{self.name} has no query with a relevant document in its split {split}",
+                hint="choose another --split, or check the judgements",
+            )
+        return part
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+_Id = Annotated[str, StringConstraints(strict=True, min_length=1)]
+_Text = Annotated[str, StringConstraints(strict=True, pattern=r"\S")]
+
+
+class _IdentifiedRow(_Row):
+    id: _Id
+
+
+class _CorpusRow(_IdentifiedRow):
+    id: _Id = Field(alias="_id")
+    title: str = ""
+    text: str
+
+
+class _QueryRow(_IdentifiedRow):
+    id: _Id = Field(alias="_id")
+    text: _Text
+
+
+class _Judgement(_Row):
+    query: _Id
+    document: _Id
+    grade: int
+
+
+class _Evidence(_Row):
+    document: _Id
+    quote: _Text
+
+
+class _GoldRow(_IdentifiedRow):
+    question: _Text
+    history: tuple[tuple[Literal["user", "assistant"], str], ...] = ()
+    kind: str | None = None
+    split: Literal["dev", "test"]
+    evidence: tuple[_Evidence, ...] = ()
+
+
+Row = TypeVar("Row", bound=_Row)
+Identified = TypeVar("Identified", bound=_IdentifiedRow)
+
+
+def load_dataset(path: Path) -> Dataset:
+    """Read a BEIR folder or a gold file. Raises UsageError."""
+    if path.is_dir():
+        return _beir(path)
+    if path.is_file():
+        return _gold(path)
+    raise UsageError(f"there is no dataset at {path}", hint=f"name {FORMS}")
+
+
+def split_of(query_id: str) -> Split:
+    """The half of a BEIR query: by the parity of the first byte of the SHA-256 of its id, even is dev."""
+    return Split.TEST if hashlib.sha256(query_id.encode()).digest()[0] & 1 else Split.DEV
+
+
+def _beir(folder: Path) -> Dataset:
+    documents = {
+        row.id: SourceDocument(row.id, row.title, row.text) for row in _json_rows(folder / CORPUS_FILE, _CorpusRow)
+    }
+    if not any(document.text.strip() for document in documents.values()):
+        raise UsageError(f"no document of {folder / CORPUS_FILE} has text", hint="there is nothing to search")
+    queries = {
+        row.id: Query(row.id, row.text, split_of(row.id)) for row in _json_rows(folder / QUERIES_FILE, _QueryRow)
+    }
+    return Dataset(
+        name=folder.resolve().name,
+        queries=tuple(queries.values()),
+        qrels=_qrels(folder / QRELS_FILE, queries, documents),
+        evidence={},
+        documents=tuple(documents.values()),
+    )
+
+
+def _gold(file: Path) -> Dataset:
+    rows = list(_json_rows(file, _GoldRow))
+    return Dataset(
+        name=file.resolve().stem,
+        queries=tuple(
+            Query(row.id, row.question, Split(row.split), tuple(Turn(*turn) for turn in row.history), row.kind)
+            for row in rows
+        ),
+        qrels={row.id: {evidence.document: 1 for evidence in row.evidence} for row in rows if row.evidence},
+        evidence={row.id: tuple(evidence.quote for evidence in row.evidence) for row in rows if row.evidence},
+        documents=None,
+    )
+
+
+def _qrels(
+    file: Path, queries: Mapping[str, Query], documents: Mapping[str, SourceDocument]
+) -> dict[str, dict[str, int]]:
+    grades: dict[tuple[str, str], int] = {}
+    for number, line in _lines(file):
+        cells = line.split("\t")
+        if number == 1:
+            if cells[-1].strip().lstrip("-").isdigit():
+                raise UsageError(
+                    f"{file} line 1 is a judgement, not the header row: {line!r}",
+                    hint="begin with the line: query-id, corpus-id, score (separated by tabs)",
+                )
+            continue
+        if len(cells) != 3:
+            raise UsageError(
+                f"{file} line {number} has {len(cells)} columns: {line[:80]!r}",
+                hint="a row is: query id, document id, grade, separated by tabs",
+            )
+        row = _validated(file, number, _Judgement, dict(zip(("query", "document", "grade"), cells, strict=True)))
+        for kind, name, known in (("query", row.query, queries), ("document", row.document, documents)):
+            if name not in known:
+                raise UsageError(
+                    f"{file} line {number} names the unknown {kind} {name!r}",
+                    hint=f"remove the row, or add the {kind} to its file",
+                )
+        if grades.setdefault((row.query, row.document), row.grade) != row.grade:
+            raise UsageError(
+                f"{file} line {number} grades document {row.document!r} for query {row.query!r} a second time, "
+                f"{row.grade} instead of {grades[row.query, row.document]}",
+                hint="keep one of the rows",
+            )
+    qrels: dict[str, dict[str, int]] = {}
+    for (query, document), grade in grades.items():
+        if grade > 0:
+            qrels.setdefault(query, {})[document] = grade
+    return qrels
+
+
+def _json_rows(file: Path, model: type[Identified]) -> Iterator[Identified]:
+    """The rows of a JSON-lines file ; at least one, no id twice."""
+    first: dict[str, int] = {}
+    for number, line in _lines(file):
+        row = _validated(file, number, model, line)
+        if row.id in first:
+            raise UsageError(
+                f"{file} line {number} has the id {row.id!r} of line {first[row.id]}",
+                hint="give each row an id of its own",
+            )
+        first[row.id] = number
+        yield row
+    if not first:
+        raise UsageError(f"{file} is empty", hint=f"a dataset is {FORMS}")
+
+
+def _validated(file: Path, number: int, model: type[Row], value: str | dict[str, str]) -> Row:
+    try:
+        return model.model_validate_json(value) if isinstance(value, str) else model.model_validate(value)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        given = value if isinstance(value, str) else "\t".join(value.values())
+        raise UsageError(
+            f"{file} line {number}: {f'{place}: ' if place else ''}{problem['msg']}: {given[:80]!r}",
+            hint=f"a dataset is {FORMS}; see rag/evaluation/datasets.py for the rows",
+        ) from error
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers from 1."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}", hint=f"a dataset is {FORMS}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
+    # Not splitlines: U+2028 and its like may stand in a JSON string as they are.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def _of(queries: tuple[Query, ...], split: Split) -> tuple[Query, ...]:
+    return tuple(query for query in queries if query.split is split)

@@ -1,0 +1,106 @@
+"""The documents of a BEIR set -> an index, by the command that users run."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag.embedding import embedder_identity
+from rag.errors import IngestError
+from rag.evaluation.datasets import SourceDocument
+from rag.settings import ENVIRONMENT_PREFIX, Settings
+
+# Settings that do not shape an index.
+WITHOUT_EFFECT = {"index", "models", "top_k", "llm", "host", "port"}
+# Parts of the program that come after the index.
+AFTER_THE_INDEX = {"evaluation", "ui", "answering", "retrieval.py", "assistant.py", "conversation.py", "__main__.py"}
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An index of the documents. `names` are their names in the index, with the id that the dataset gives them."""
+
+    settings: Settings
+    names: Mapping[str, str]
+
+
+def index_documents(documents: tuple[SourceDocument, ...], settings: Settings, work: Path) -> Indexed:
+    """Write the documents below `work` as Markdown files and ingest them.
+
+    The folders are named by what made them (texts, settings, the program's own text), so what a later run finds there
+    can be used as it is. Raises IngestError where ingesting does.
+    """
+    files = {f"{number:06d}.md": document_text(document) for number, document in enumerate(documents)}
+    place = work / _digest(json.dumps(files, ensure_ascii=False))
+    folder = place / "documents"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        data = text.encode()
+        if not (folder / name).is_file() or (folder / name).read_bytes() != data:
+            (folder / name).write_bytes(data)
+    made_by = json.dumps([embedder_identity(settings), shaping(settings), program_text()])
+    own = settings.model_copy(update={"index": place / f"index-{_digest(made_by)}"})
+    ingest_folder(folder, own)
+    return Indexed(own, {name: document.id for name, document in zip(files, documents, strict=True)})
+
+
+def document_text(document: SourceDocument) -> str:
+    """The Markdown of a document. It never begins with a rule, which would read as front matter."""
+    title = " ".join(document.title.split())
+    return f"# {title}\n\n{document.text}\n" if title else f"\n{document.text}\n"
+
+
+def ingest_folder(folder: Path, settings: Settings) -> None:
+    """`python -m ingest FOLDER` in a process of its own. Documents that cannot be read are no error: others go on."""
+    environment = {f"{ENVIRONMENT_PREFIX}{key.upper()}": str(value) for key, value in shaping(settings).items()}
+    environment[f"{ENVIRONMENT_PREFIX}MODELS"] = str(settings.models)
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", str(folder), "--index", str(settings.index), "--json"],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+    )
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        report = {}
+    if "generation" not in report:
+        error = report.get("error", {})
+        raise IngestError(
+            f"the documents cannot be ingested: {error.get('message', f'exit code {done.returncode}')}",
+            hint=error.get("hint", "what python -m ingest says stands above"),
+        )
+
+
+def shaping(settings: Settings) -> dict[str, Any]:
+    """The settings that shape an index."""
+    values = settings.model_dump(mode="json", exclude=WITHOUT_EFFECT)
+    return {key: value for key, value in values.items() if not key.startswith("endpoint_")}
+
+
+def program_text() -> str:
+    """A hash of the code that makes an index, so that an index of an earlier version is not taken for one of this."""
+    digest = hashlib.sha256()
+    for file in _sources():
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources() -> Iterator[Path]:
+    for package in ("rag", "ingest"):
+        specification = importlib.util.find_spec(package)
+        for folder in (specification.submodule_search_locations or ()) if specification else ():
+            for file in sorted(Path(folder).rglob("*.py")):
+                if file.relative_to(folder).parts[0] not in AFTER_THE_INDEX:
+                    yield file
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,44 @@
+"""Where a result comes from: the code, the machine, the day."""
+
+import os
+import platform
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rag.evaluation.latency import available_cores, cpu_model
+
+ROOT = Path(__file__).parents[2]
+
+
+def commit(root: Path = ROOT) -> str | None:
+    """The commit of the working copy, with `-dirty` where files differ from it; None outside of one, or without git."""
+    if not (root / ".git").exists() or shutil.which("git") is None:
+        return None
+    done = subprocess.run(
+        ["git", "--no-optional-locks", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+        cwd=root,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout.strip() or None
+
+
+def machine() -> dict[str, Any]:
+    from importlib.metadata import version
+
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "cpu": cpu_model(),
+        "cores": available_cores(),
+        "memory_gb": round(memory / 2**30, 1),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+    }
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
