@@ -86,7 +86,8 @@ def _header(title: str, path: Sequence[str]) -> str:
     names: list[str] = []
     for name in (title, *path):
         plain = without_numbering(name)
-        if plain and plain not in names:
+        # A file's number or date, where a document has no other title, says nothing of what it is about.
+        if plain not in names and any(map(str.isalpha, plain)):
             names.append(plain)
     return _shorten(" > ".join(names), HEADER_TOKENS)
 
