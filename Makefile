@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat ingest test check format lock test-system screenshots clean
+.PHONY: help chat ingest test bench check format lock test-system screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -39,6 +39,9 @@ format: $(VENV)/develop.done  ## put the code into shape
 test-system:  ## install the browser and fonts that browser tests use (Debian)
 	command -v chromium >/dev/null || ($(SYSTEM) apt-get update -q && $(SYSTEM) apt-get install -y -q --no-install-recommends chromium fonts-noto-cjk)
 
+bench: $(VENV)/evaluation.done  ## measure speed and growth, up to 20 minutes (ARGS="query --quick" for a part)
+	$(BIN)/python -m tests.bench $(or $(ARGS),all)
+
 screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
 	$(BIN)/python -m tests.screenshots
 
@@ -57,6 +60,10 @@ $(VENV)/run.done: $(VENV)/python.done requirements.lock
 
 $(VENV)/develop.done: $(VENV)/run.done requirements-dev.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/evaluation.done: $(VENV)/develop.done pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -c requirements-dev.lock -e ".[evaluation]"
 	@touch $@
 
 clean:  ## remove the virtual environment, caches and the default index

@@ -25,7 +25,6 @@ from rag.errors import DocumentError, IndexCorruptError, IndexMismatchError, Ind
 from rag.index.generation import (
     KEYWORDS_FILE,
     STORAGE_FILE,
-    VECTORS_FILE,
     Index,
     Root,
     current_generation,
@@ -36,7 +35,7 @@ from rag.index.generation import (
 )
 from rag.index.keywords import KeywordIndex
 from rag.index.storage import StoredDocument, StoredPassage, write_storage
-from rag.index.vectors import all_vectors, save_vectors
+from rag.index.vectors import save_vectors
 from rag.settings import Settings
 
 Progress = Callable[[str, int, int], None]
@@ -339,8 +338,8 @@ class _Run:
         with new_generation(self.settings.index, generation) as folder:
             try:
                 write_storage(folder / STORAGE_FILE, documents)
-                save_vectors(vectors, folder / VECTORS_FILE)
-                KeywordIndex.build([terms(p.embedded_text) for p in kept]).save(folder / KEYWORDS_FILE)
+                save_vectors(vectors, folder)
+                KeywordIndex.build(terms(p.embedded_text) for p in kept).save(folder / KEYWORDS_FILE)
             except (sqlite3.Error, RuntimeError, SafetensorError) as error:  # what a full disk is to these libraries
                 raise IngestError(
                     f"cannot write the index at {self.settings.index}: {error}",
@@ -371,7 +370,7 @@ class _Run:
         """The keys of all passages of the previous generation, which fit the embedder, and the vectors they have."""
         if self.previous is None or self.rebuild or self.previous.manifest.embedder != self.identity:
             return set(), {}
-        vectors = all_vectors(self.previous.vectors)
+        vectors = self.previous.vectors.all()
         passages = [p for d in self.previous.storage.documents(with_passages=True) for p in d.passages]
         return {p.embedding_key for p in passages}, {
             p.embedding_key: vectors[p.number] for p in passages if p.number is not None

@@ -45,12 +45,7 @@ class Evidence:
 
 def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Ranking:
     """The `count` passages nearest to a unit vector of shape (dimension,), by cosine."""
-    count = min(count, index.vectors.ntotal)
-    if not count:
-        return Ranking(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
-    scores, numbers = index.vectors.search(vector.reshape(1, -1).astype(np.float32), count)
-    order = np.lexsort((numbers[0], -scores[0]))
-    return Ranking(numbers[0][order].astype(np.int64), scores[0][order])
+    return Ranking(*index.vectors.search(vector, count))
 
 
 def search_keyword(scores: NDArray[np.float32], count: int) -> Ranking:
@@ -107,8 +102,7 @@ def _cosines(
     known = dict(zip(dense.numbers.tolist(), dense.scores.tolist(), strict=True))
     missing = [int(number) for number in candidates if int(number) not in known]
     if missing:
-        stored = np.stack([index.vectors.reconstruct(number) for number in missing])
-        known.update(zip(missing, (stored @ vector).tolist(), strict=True))
+        known.update(zip(missing, (index.vectors.rows(missing) @ vector).tolist(), strict=True))
     return np.asarray([known[int(number)] for number in candidates], dtype=np.float32)
 
 

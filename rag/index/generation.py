@@ -1,7 +1,8 @@
 """One generation of the index on disk: whole, verified and immutable, or not there.
 
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
-INDEX/generations/000007/           manifest.json, passages.sqlite, vectors.faiss, keywords.safetensors
+INDEX/generations/000007/           manifest.json, passages.sqlite, vectors.faiss, keywords.safetensors;
+                                    in a large index also vectors.npy
 INDEX/writer.lock                   one writer at a time; readers never wait
 """
 
@@ -17,20 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import faiss
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IndexMissingError
 from rag.index.keywords import KeywordIndex
 from rag.index.storage import Storage
-from rag.index.vectors import load_vectors
+from rag.index.vectors import Vectors, load_vectors
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 STORAGE_FILE = "passages.sqlite"
-VECTORS_FILE = "vectors.faiss"
 KEYWORDS_FILE = "keywords.safetensors"
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 # A reader that opened a generation just before it was replaced still finds its files.
@@ -85,7 +84,7 @@ class Index:
     folder: Path
     manifest: Manifest
     storage: Storage
-    vectors: faiss.Index
+    vectors: Vectors
     keywords: KeywordIndex
 
     def close(self) -> None:
@@ -142,7 +141,7 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
         _verify(folder / name, record)
     if embedder is not None:
         require_embedder(index_folder, manifest, embedder)
-    vectors = load_vectors(folder / VECTORS_FILE)
+    vectors = load_vectors(folder)
     keywords = KeywordIndex.load(folder / KEYWORDS_FILE)
     return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords)
 

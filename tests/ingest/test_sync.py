@@ -21,7 +21,6 @@ from ingest.sync import Report, sync
 from rag.embedding import Embedder
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IngestError
 from rag.index.generation import Index, current_generation, open_index
-from rag.index.vectors import all_vectors
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
 
@@ -83,9 +82,9 @@ class Library:
             return [
                 documents,
                 index.storage.passages(list(numbers)),
-                all_vectors(index.vectors).tolist(),
-                [index.keywords.scores([term]).tolist() for term in sorted(index.keywords.numbers)],
-                sorted(index.keywords.numbers),
+                index.vectors.all().tolist(),
+                [index.keywords.scores([term]).tolist() for term in index.keywords.terms()],
+                index.keywords.terms(),
             ]
 
 
@@ -114,7 +113,7 @@ def test_the_first_run(library: Library) -> None:
         assert [root.path for root in index.manifest.roots] == [str(library.root)]
         assert index.manifest.report == {**report.as_dict(), "seconds": index.manifest.report["seconds"]}
         texts = [p.embedded_text for d in index.storage.documents(with_passages=True) for p in d.passages]
-        assert np.array_equal(all_vectors(index.vectors), library.embedder.embed_passages(texts))
+        assert np.array_equal(index.vectors.all(), library.embedder.embed_passages(texts))
 
 
 def test_a_run_that_changes_nothing_publishes_nothing(library: Library) -> None:

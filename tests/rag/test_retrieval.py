@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from rag.analysis import terms
 from rag.embedding import Embedder
 from rag.index import Index, open_index
-from rag.index.vectors import all_vectors
 from rag.retrieval import CANDIDATES, KEYWORD_WEIGHT, fuse, search, search_dense, search_keyword
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
@@ -32,7 +31,7 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     """Fewer passages than candidates: all compete, so numbers alone say what must come out."""
     count = library_index.manifest.passages
     assert count < CANDIDATES
-    cosines = all_vectors(library_index.vectors) @ hash_embedder.embed_query(question)
+    cosines = library_index.vectors.all() @ hash_embedder.embed_query(question)
     keyword = library_index.keywords.scores(terms(question)) / max(
         library_index.keywords.ceiling(terms(question)), 1e-6
     )
@@ -52,7 +51,7 @@ def test_the_order_is_that_of_a_plain_reimplementation(
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_found_by_is_the_rank_on_each_side(question: str, library_index: Index, hash_embedder: HashEmbedder) -> None:
-    cosines = all_vectors(library_index.vectors) @ hash_embedder.embed_query(question)
+    cosines = library_index.vectors.all() @ hash_embedder.embed_query(question)
     keyword = library_index.keywords.scores(terms(question))
     by_cosine = sorted(range(len(cosines)), key=lambda number: (-cosines[number], number))
     by_keyword = sorted(np.flatnonzero(keyword).tolist(), key=lambda number: (-keyword[number], number))
