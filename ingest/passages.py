@@ -14,6 +14,7 @@ import tiktoken
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from ingest.structure import Section, StructuredDocument, without_numbering
+from rag.analysis import simplified
 from rag.mapped_text import MappedText
 
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.
@@ -33,7 +34,8 @@ class Draft:
 
     @property
     def embedded_text(self) -> str:
-        return f"{self.header}\n{self.content.text}" if self.header else self.content.text
+        """The heading path, then the text, in simplified script."""
+        return simplified(f"{self.header}\n{self.content.text}" if self.header else self.content.text)
 
 
 @cache

@@ -11,20 +11,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from ingest.loading import list_files, read_document
 from ingest.passages import Draft, cut, split_draft
 from ingest.repeats import find_repeats
 from ingest.structure import structure
+from ingest.vectors import Earlier, earlier_vectors, embed
 from rag.analysis import terms
 from rag.embedding import Embedder
 from rag.errors import DocumentError, IndexCorruptError, IndexMismatchError, IndexMissingError, IngestError
 from rag.index.generation import (
     KEYWORDS_FILE,
     STORAGE_FILE,
+    TOKENS_FILE,
     Index,
     Root,
     current_generation,
@@ -35,6 +35,7 @@ from rag.index.generation import (
 )
 from rag.index.keywords import KeywordIndex
 from rag.index.storage import StoredDocument, StoredPassage, write_storage
+from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
 from rag.settings import Settings
 
@@ -146,13 +147,18 @@ def _open_previous(settings: Settings, identity: str, *, rebuild: bool) -> Index
         raise
     if rebuild:
         return index
-    wanted = (identity, settings.passage_tokens)
-    made_with = (index.manifest.embedder, index.manifest.passage_tokens)
+    wanted = {
+        "embedder": identity,
+        "passage_tokens": settings.passage_tokens,
+        "late_interaction": settings.late_interaction,
+    }
+    made_with = {name: getattr(index.manifest, name) for name in wanted}
     if wanted != made_with:
         index.close()
+        differing = [name for name in wanted if wanted[name] != made_with[name]]
         raise IndexMismatchError(
-            f"the index at {settings.index} was made with embedder {made_with[0]!r} and {made_with[1]} tokens a "
-            f"passage, the settings name {wanted[0]!r} and {wanted[1]}",
+            f"the index at {settings.index} was made with "
+            + ", ".join(f"{name} {made_with[name]!r}, the settings name {wanted[name]!r}" for name in differing),
             hint="rebuild it: python -m ingest --rebuild",
         )
     return index
@@ -328,17 +334,23 @@ class _Run:
                 self.counts.removed += 1
 
     def _publish(self, roots: Sequence[Root], documents: list[StoredDocument]) -> Report:
-        earlier, known = self._earlier_vectors()
-        documents = _number(self._fit(documents, earlier))
+        fitting, earlier = self._earlier_vectors()
+        documents = _number(self._fit(documents, fitting))
         kept = [p for d in documents for p in d.passages if p.number is not None]
-        new_texts = {p.embedding_key: p.embedded_text for p in kept if p.embedding_key not in known}
-        vectors, dimension = self._vectors([p.embedding_key for p in kept], known, new_texts)
+        new_texts = {p.embedding_key: p.embedded_text for p in kept if p.embedding_key not in earlier.vectors}
+        embedded = embed(
+            new_texts, [p.embedding_key for p in kept], earlier, self.load_embedder,
+            with_tokens=self.settings.late_interaction,
+            progress=lambda done, total: self.progress("passages", done, total),
+        )  # fmt: skip
         generation = self._next_number()
         report = self._report(generation, len(kept), len(new_texts), len(kept) - len(new_texts), published=True)
         with new_generation(self.settings.index, generation) as folder:
             try:
                 write_storage(folder / STORAGE_FILE, documents)
-                save_vectors(vectors, folder)
+                save_vectors(embedded.vectors, folder)
+                if embedded.codec is not None:
+                    save_tokens(embedded.codec, embedded.tokens, folder / TOKENS_FILE)
                 KeywordIndex.build(terms(p.embedded_text) for p in kept).save(folder / KEYWORDS_FILE)
             except (sqlite3.Error, RuntimeError, SafetensorError) as error:  # what a full disk is to these libraries
                 raise IngestError(
@@ -349,8 +361,10 @@ class _Run:
                 self.settings.index,
                 folder,
                 {
-                    "generation": generation, "embedder": self.identity, "dimension": dimension,
-                    "passage_tokens": self.settings.passage_tokens, "roots": tuple(roots), "documents": len(documents),
+                    "generation": generation, "embedder": self.identity, "dimension": embedded.vectors.shape[1],
+                    "passage_tokens": self.settings.passage_tokens,
+                    "late_interaction": self.settings.late_interaction,
+                    "roots": tuple(roots), "documents": len(documents),
                     "passages": len(kept), "report": report.as_dict(),
                 },
             )  # fmt: skip
@@ -366,15 +380,10 @@ class _Run:
         last = max((int(folder.name) for folder in folders if folder.name.isdigit()), default=0)
         return int(live or last) + 1
 
-    def _earlier_vectors(self) -> tuple[set[str], dict[str, NDArray[np.float32]]]:
-        """The keys of all passages of the previous generation, which fit the embedder, and the vectors they have."""
+    def _earlier_vectors(self) -> tuple[set[str], Earlier]:
         if self.previous is None or self.rebuild or self.previous.manifest.embedder != self.identity:
-            return set(), {}
-        vectors = self.previous.vectors.all()
-        passages = [p for d in self.previous.storage.documents(with_passages=True) for p in d.passages]
-        return {p.embedding_key for p in passages}, {
-            p.embedding_key: vectors[p.number] for p in passages if p.number is not None
-        }
+            return set(), Earlier()
+        return earlier_vectors(self.previous)
 
     def _fit(self, documents: list[StoredDocument], earlier: set[str]) -> list[StoredDocument]:
         """Cut new passages that the embedder would truncate until none is."""
@@ -393,20 +402,6 @@ class _Run:
             )
             for d in documents
         ]
-
-    def _vectors(
-        self, keys: Sequence[str], known: dict[str, NDArray[np.float32]], new_texts: dict[str, str]
-    ) -> tuple[NDArray[np.float32], int]:
-        if new_texts:
-            embedder = self.load_embedder()
-            fresh = embedder.embed_passages(
-                list(new_texts.values()), progress=lambda done, total: self.progress("passages", done, total)
-            )
-            known = known | dict(zip(new_texts, fresh, strict=True))
-        dimension = len(next(iter(known.values()))) if known else self.load_embedder().dimension
-        return (
-            np.stack([known[key] for key in keys]) if keys else np.zeros((0, dimension), dtype=np.float32)
-        ), dimension
 
     def _report(self, generation: int, total: int, embedded: int, reused: int, *, published: bool) -> Report:
         return Report(generation, published, self.counts, total, embedded, reused, time.perf_counter() - self.started)

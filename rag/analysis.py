@@ -21,10 +21,14 @@ def _to_simplified() -> OpenCC:
     return OpenCC("t2s")
 
 
+def simplified(text: str) -> str:
+    """The text in simplified script, so that both scripts are embedded alike."""
+    return text if text.isascii() else str(_to_simplified().convert(text))
+
+
 def fold(text: str) -> str:
     """Lower case, half width, simplified script: what must not decide whether two texts speak of the same thing."""
-    folded = unicodedata.normalize("NFKC", text).lower()
-    return folded if folded.isascii() else str(_to_simplified().convert(folded))
+    return simplified(unicodedata.normalize("NFKC", text).lower())
 
 
 @lru_cache(maxsize=4_096)

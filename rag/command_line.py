@@ -52,6 +52,8 @@ def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentPars
     # Before torch is loaded: its threads must sleep while they wait for each other, not spin. On two cores of which
     # another program keeps one busy, spinning takes a question from 15 ms to 900 ms.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # NumPy's products are small here: a second thread saves less than waiting for it costs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s", stream=sys.stderr)
     try:

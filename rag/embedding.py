@@ -11,6 +11,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,6 +44,20 @@ _NO_LIMIT = 1 << 20  # max_tokens of a model that states none
 _NOT_NEEDED = ["*.bin", "*.h5", "*.msgpack", "*.ot", "*.onnx", "*.gguf", "onnx/*", "openvino/*", "coreml/*"]
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A text as a model sees it.
+
+    `vector` is unit, shape (dimension,). `tokens`, shape (n, dimension), are unit rows, one for each token of the text
+    itself; `token_ids`, shape (n,), are their numbers in the model's vocabulary. There are none where the model's
+    vector is not the mean of its tokens, for then they lie elsewhere.
+    """
+
+    vector: Vectors
+    tokens: Vectors
+    token_ids: NDArray[np.int32]
+
+
 class Embedder(Protocol):
     """What turns texts into vectors. All methods may be called from several threads at once."""
 
@@ -66,6 +81,12 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> Vectors:
         """A unit vector, shape (dimension,). A longer question is cut after `max_tokens`, at a token's end."""
 
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
+        """Like `embed_passages`, with the tokens: the place of each text and what it became, in any order."""
+
+    def encode_query(self, text: str) -> Encoded:
+        """Like `embed_query`, with the tokens."""
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text as a passage, with the prefix and the special tokens it is embedded with."""
 
@@ -78,11 +99,40 @@ class SentenceTransformerEmbedder:
         self._lock = threading.Lock()
         self._model = _load(folder, precision)
         self._passage_prompt = _document_prompt(self._model)
+        self._query_prompt = self._model.prompts.get("query") or ""
+        self._after_mean = _modules_after_mean(self._model)
+        prompts = {self._passage_prompt, self._query_prompt} if self._after_mean is not None else ()
+        self._prompt_ids = {prompt: np.asarray(self._model.tokenizer(prompt)["input_ids"]) for prompt in prompts}
         self.dimension = self._model.get_embedding_dimension() or len(self._model.encode("", show_progress_bar=False))
         limit = self._model.max_seq_length
         self.max_tokens = int(limit) if limit is not None and limit < _NO_LIMIT else _NO_LIMIT
 
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for rows, batch in self._batches(texts, progress):
+            with self._lock:
+                found = self._model.encode_document(batch, show_progress_bar=False)
+            vectors[rows] = self._unit(found)
+        return vectors
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
+        for rows, batch in self._batches(texts, progress):
+            with self._lock:
+                found: Any = self._model.encode_document(batch, output_value=None, show_progress_bar=False)
+            yield from zip(rows, (self._encoded(features, self._passage_prompt) for features in found), strict=True)
+
+    def embed_query(self, text: str) -> Vectors:
+        with self._lock:
+            found = self._model.encode_query([_encodable(text)], show_progress_bar=False)
+        vector: Vectors = self._unit(found)[0]
+        return vector
+
+    def encode_query(self, text: str) -> Encoded:
+        with self._lock:
+            found: Any = self._model.encode_query([_encodable(text)], output_value=None, show_progress_bar=False)
+        return self._encoded(found[0], self._query_prompt)
+
+    def _batches(self, texts: Sequence[str], progress: Progress | None) -> Iterator[tuple[list[int], list[str]]]:
         texts = [_encodable(text) for text in texts]
         counts = self.count_tokens(texts)
         for text, count in zip(texts, counts, strict=True):
@@ -91,24 +141,28 @@ class SentenceTransformerEmbedder:
                     f"a passage has {count} tokens, {self.identity} takes {self.max_tokens}: {text[:60]!r}…",
                     hint="lower the setting `passage_tokens`",
                 )
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
         # Texts of like length together, since a batch is padded to its longest; the longest first, so that a lack of
         # memory shows at once.
         order = sorted(range(len(texts)), key=lambda number: -counts[number])
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            with self._lock:
-                found = self._model.encode_document([texts[row] for row in rows], show_progress_bar=False)
-            vectors[rows] = self._unit(found)
+            yield rows, [texts[row] for row in rows]
             if progress:
                 progress(start + len(rows), len(order))
-        return vectors
 
-    def embed_query(self, text: str) -> Vectors:
-        with self._lock:
-            found = self._model.encode_query([_encodable(text)], show_progress_bar=False)
-        vector: Vectors = self._unit(found)[0]
-        return vector
+    def _encoded(self, features: dict[str, Any], prompt: str) -> Encoded:
+        vector = self._unit(features["sentence_embedding"].float().cpu().numpy()[np.newaxis])[0]
+        if self._after_mean is None:
+            return Encoded(vector, np.zeros((0, self.dimension), np.float32), np.zeros(0, np.int32))
+        ids: NDArray[np.int32] = features["input_ids"][features["attention_mask"].bool()].cpu().numpy().astype(np.int32)
+        own = ~np.isin(ids, self._model.tokenizer.all_special_ids)
+        start = self._prompt_ids[prompt][: len(ids)]
+        own[: int(np.cumprod(ids[: len(start)] == start).sum())] = False  # as far as they are the prompt's
+        tokens = {"sentence_embedding": features["token_embeddings"][features["attention_mask"].bool()]}
+        for module in self._after_mean:
+            tokens = module(tokens)
+        rows = tokens["sentence_embedding"].detach().float().cpu().numpy()[own]
+        return Encoded(vector, self._unit(rows) if len(rows) else rows.reshape(0, self.dimension), ids[own])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         if not texts:
@@ -236,6 +290,18 @@ def _has_fast_bfloat16(device: str) -> bool:
     # Others than x86 may have it too, but there it has not been measured. Older versions of torch cannot be asked.
     ask: Callable[[], dict[str, Any]] = getattr(torch.cpu, "get_capabilities", dict)
     return device == "cpu" and any(ask().get(name) for name in ("avx512_bf16", "amx_bf16"))
+
+
+def _modules_after_mean(model: "SentenceTransformer") -> "list[Any] | None":
+    """What follows the mean over the tokens, such as a projection: done to a token, it takes it where texts lie.
+
+    None where the model does not take the mean, or not of all tokens.
+    """
+    modules: list[Any] = list(model)
+    for place, module in enumerate(modules):
+        if getattr(module, "pooling_mode", None) == "mean":
+            return modules[place + 1 :] if getattr(module, "include_prompt", True) else None
+    return None
 
 
 def _document_prompt(model: "SentenceTransformer") -> str:

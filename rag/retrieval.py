@@ -1,8 +1,12 @@
-"""Question -> passages: dense and keyword candidates, fused. Every hit says how each search ranked and scored it.
+"""Question -> passages: dense and keyword candidates, compared token by token, fused. Every hit says how each search
+ranked and scored it.
 
 Reciprocal rank fusion trusts both sides equally, which halves quality when one is blind (an English question over
 Chinese text shares no terms with its answer). Here the keyword side speaks as loudly as it has something to say: its
 score is divided by the most the question's terms could score, so a side that matches nothing adds nothing.
+
+The dense side proposes by the passages' vectors; the best candidates are then ranked by late interaction
+(`rag.index.tokens`), where the index holds the vectors of tokens.
 """
 
 from dataclasses import dataclass
@@ -10,19 +14,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.analysis import terms
+from rag.analysis import simplified, terms
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.types import Found, Hit
 
 # Candidates taken from each side before fusion.
 CANDIDATES = 50
-# How much a keyword match that covers the whole question weighs against the spread of the dense candidates.
-KEYWORD_WEIGHT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
+    """How candidates become a ranking."""
+
+    # What a keyword match that covers the whole question weighs against the spread of likeness among the candidates.
+    keyword_weight: float = 1.0
+    # How many candidates, the best by vectors and keywords, are compared token by token.
+    compared: int = 48
+
+
+DEFAULT = Ranking()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
     """The outcome of one side: passage numbers, best first, and the scores they were ranked by."""
 
     numbers: NDArray[np.int64]
@@ -43,42 +58,48 @@ class Evidence:
     coverage: float
 
 
-def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Ranking:
+def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Side:
     """The `count` passages nearest to a unit vector of shape (dimension,), by cosine."""
-    return Ranking(*index.vectors.search(vector, count))
+    return Side(*index.vectors.search(vector, count))
 
 
-def search_keyword(scores: NDArray[np.float32], count: int) -> Ranking:
+def search_keyword(scores: NDArray[np.float32], count: int) -> Side:
     """The `count` best of the keyword scores of all passages; those that share no term with the question are out."""
     found = np.flatnonzero(scores > 0)
     if len(found) > count:
         threshold = np.partition(scores[found], -count)[-count]
         found = found[scores[found] >= threshold]
     order = np.lexsort((found, -scores[found]))[:count]
-    return Ranking(found[order].astype(np.int64), scores[found[order]])
+    return Side(found[order].astype(np.int64), scores[found[order]])
 
 
-def fuse(dense: NDArray[np.float32], keyword: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Fused scores in 0..1, from the cosines and the keyword shares (score by ceiling) of candidates, shape (n,)."""
+def fuse(dense: NDArray[np.float32], keyword: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+    """Fused scores in 0..1, from the likeness and the keyword shares (score by ceiling) of candidates, shape (n,)."""
     low, high = float(dense.min()), float(dense.max())
     spread = (dense - low) / max(high - low, 1e-6)
-    return np.asarray((spread + KEYWORD_WEIGHT * keyword) / (1 + KEYWORD_WEIGHT), dtype=np.float32)
+    return np.asarray((spread + weight * keyword) / (1 + weight), dtype=np.float32)
 
 
-def search(index: Index, embedder: Embedder, question: str, *, k: int = 10) -> Evidence:
+def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, ranking: Ranking = DEFAULT) -> Evidence:
     """The `k` best passages for a question."""
     query_terms = terms(question)
-    vector = embedder.embed_query(question)
-    dense = search_dense(index, vector, max(CANDIDATES, k))
+    encoded = embedder.encode_query(simplified(question))
+    dense = search_dense(index, encoded.vector, max(CANDIDATES, k))
     all_keyword = index.keywords.scores(query_terms)
     keyword = search_keyword(all_keyword, max(CANDIDATES, k))
     candidates = np.union1d(dense.numbers, keyword.numbers)
     if not len(candidates):
         return Evidence(question, (), 0.0, 0.0)
-    cosines = _cosines(index, vector, dense, candidates)
+    cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
-    fused = fuse(cosines, shares)
-    best = np.lexsort((candidates, -fused))[:k]
+    fused = fuse(cosines, shares, ranking.keyword_weight)
+    best = np.lexsort((candidates, -fused))
+    if index.tokens is not None and len(encoded.tokens) and ranking.compared:
+        compared = best[: max(ranking.compared, k)]
+        likeness = index.tokens.scores(encoded, candidates[compared])
+        fused[compared] = fuse(likeness, shares[compared], ranking.keyword_weight)
+        best = compared[np.lexsort((candidates[compared], -fused[compared]))]
+    best = best[:k]
     dense_ranks = _ranks(dense)
     keyword_ranks = _ranks(keyword)
     passages = index.storage.passages([int(number) for number in candidates[best]])
@@ -96,7 +117,7 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10) -> E
 
 
 def _cosines(
-    index: Index, vector: NDArray[np.float32], dense: Ranking, candidates: NDArray[np.int64]
+    index: Index, vector: NDArray[np.float32], dense: Side, candidates: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """The cosine of every candidate; those that only the keyword side found are computed from their stored vectors."""
     known = dict(zip(dense.numbers.tolist(), dense.scores.tolist(), strict=True))
@@ -106,7 +127,7 @@ def _cosines(
     return np.asarray([known[int(number)] for number in candidates], dtype=np.float32)
 
 
-def _ranks(ranking: Ranking) -> dict[int, Found]:
+def _ranks(ranking: Side) -> dict[int, Found]:
     return {
         int(number): Found(rank, round(float(score), 6))
         for rank, (number, score) in enumerate(zip(ranking.numbers, ranking.scores, strict=True), start=1)

@@ -62,6 +62,11 @@ class Settings(BaseModel):
     passage_tokens: int = Field(
         320, ge=64, le=480, description="budget of a passage in cl100k_base tokens; changing it requires re-ingesting"
     )
+    late_interaction: bool = Field(
+        True,
+        description="keep the vectors of all tokens, some 40 kB a passage, which rank better than those of passages; "
+        "changing it requires re-ingesting",
+    )
     top_k: int = Field(10, ge=1, le=100, description="passages that a search returns")
     llm: ChatModelName = Field(ChatModelName.AUTO, description="who writes answers")
     endpoint_url: str = Field(

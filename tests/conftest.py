@@ -1,14 +1,14 @@
 """Fixtures that several test files share."""
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag.analysis import fold
-from rag.embedding import Embedder, load_embedder
+from rag.analysis import fold, terms
+from rag.embedding import Embedder, Encoded, load_embedder
 from rag.models import fetch
 from rag.settings import Settings, load_settings
 
@@ -55,6 +55,23 @@ class HashEmbedder:
         if not length:
             vector[0] = length = 1.0
         return np.asarray(vector / length, dtype=np.float32)
+
+    def encode_passages(
+        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
+    ) -> Iterator[tuple[int, Encoded]]:
+        yield from enumerate(map(self.encode_query, texts))
+        if progress:
+            progress(len(texts), len(texts))
+
+    def encode_query(self, text: str) -> Encoded:
+        """Its tokens are its keyword terms, each like others that share characters with it."""
+        found = terms(text)
+        tokens = [self.embed_query(term) for term in found]
+        return Encoded(
+            self.embed_query(text),
+            np.asarray(tokens, np.float32).reshape(-1, self.dimension),
+            np.asarray([zlib.crc32(term.encode()) >> 1 for term in found], np.int32),
+        )
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """About as many as a real tokenizer would: one for a Chinese character, one for four others."""

@@ -9,7 +9,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from rag.embedding import Embedder, Progress, Vectors
+from rag.embedding import Embedder, Encoded, Progress, Vectors
 from rag.errors import UsageError
 
 
@@ -46,6 +46,14 @@ class CachedEmbedder:
         if key not in self._vectors:
             self._vectors[key] = self.embedder.embed_query(text)
         return self._vectors[key]
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
+        """Not cached: only an ingest asks for it."""
+        return self.embedder.encode_passages(texts, progress)
+
+    def encode_query(self, text: str) -> Encoded:
+        """Not cached: each question is encoded once."""
+        return self.embedder.encode_query(text)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self.embedder.count_tokens(texts)

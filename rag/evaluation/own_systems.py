@@ -1,8 +1,8 @@
 """Our search as users get it, and its parts alone, over the same index."""
 
-from rag.analysis import terms
-from rag.evaluation.bench import Bench, Ranked, System
-from rag.retrieval import CANDIDATES, Ranking, search_dense, search_keyword
+from rag.analysis import simplified, terms
+from rag.evaluation.bench import Bench, Builder, Ranked, System
+from rag.retrieval import CANDIDATES, Ranking, Side, search, search_dense, search_keyword
 
 # Cormack, Clarke & Buettcher (2009).
 RECIPROCAL_RANK_K = 60
@@ -11,10 +11,23 @@ RECIPROCAL_RANK_K = 60
 def ours(bench: Bench) -> System:
     """What `python -m rag search` and the answers see."""
 
-    def search(question: str, count: int) -> list[Ranked]:
+    def system(question: str, count: int) -> list[Ranked]:
         return bench.ranked(hit.passage for hit in bench.assistant.search(question, k=count).hits)
 
-    return search
+    return system
+
+
+def variant(ranking: Ranking) -> Builder:
+    """Our search, ranking in another way."""
+
+    def build(bench: Bench) -> System:
+        def system(question: str, count: int) -> list[Ranked]:
+            found = search(bench.assistant.index, bench.embedder, question, k=count, ranking=ranking)
+            return bench.ranked(hit.passage for hit in found.hits)
+
+        return system
+
+    return build
 
 
 def dense(bench: Bench) -> System:
@@ -49,11 +62,11 @@ def reciprocal_rank_fusion(bench: Bench) -> System:
     return search
 
 
-def _dense(bench: Bench, question: str, count: int) -> Ranking:
-    return search_dense(bench.assistant.index, bench.embedder.embed_query(question), count)
+def _dense(bench: Bench, question: str, count: int) -> Side:
+    return search_dense(bench.assistant.index, bench.embedder.embed_query(simplified(question)), count)
 
 
-def _keyword(bench: Bench, question: str, count: int) -> Ranking:
+def _keyword(bench: Bench, question: str, count: int) -> Side:
     return search_keyword(bench.assistant.index.keywords.scores(terms(question)), count)
 
 

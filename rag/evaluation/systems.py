@@ -9,10 +9,13 @@ from rag.errors import UsageError
 from rag.evaluation import langchain_systems as langchain
 from rag.evaluation import own_systems as own
 from rag.evaluation.bench import Builder
+from rag.retrieval import Ranking
 
 OURS = "ours"
 SYSTEMS: Mapping[str, Builder] = {
     OURS: own.ours,
+    "ours-without-tokens": own.variant(Ranking(compared=0)),
+    "ours-without-keywords": own.variant(Ranking(keyword_weight=0.0)),
     "dense": own.dense,
     "keyword": own.keyword,
     "rrf": own.reciprocal_rank_fusion,

@@ -1,7 +1,8 @@
 """One generation of the index on disk: whole, verified and immutable, or not there.
 
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
-INDEX/generations/000007/           manifest.json, passages.sqlite, vectors.faiss, keywords.safetensors;
+INDEX/generations/000007/           manifest.json, passages.sqlite, vectors.faiss, keywords.safetensors,
+                                    tokens.safetensors (unless late interaction is off);
                                     in a large index also vectors.npy
 INDEX/writer.lock                   one writer at a time; readers never wait
 """
@@ -24,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IndexMissingError
 from rag.index.keywords import KeywordIndex
 from rag.index.storage import Storage
+from rag.index.tokens import TokenIndex, load_tokens
 from rag.index.vectors import Vectors, load_vectors
 
 logger = logging.getLogger(__name__)
@@ -31,6 +33,7 @@ logger = logging.getLogger(__name__)
 FORMAT = 2
 STORAGE_FILE = "passages.sqlite"
 KEYWORDS_FILE = "keywords.safetensors"
+TOKENS_FILE = "tokens.safetensors"
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 # A reader that opened a generation just before it was replaced still finds its files.
 KEPT_GENERATIONS = 2
@@ -62,6 +65,7 @@ class Manifest(Model):
     embedder: str
     dimension: int
     passage_tokens: int
+    late_interaction: bool
     roots: tuple[Root, ...]
     documents: int
     passages: int
@@ -86,6 +90,7 @@ class Index:
     storage: Storage
     vectors: Vectors
     keywords: KeywordIndex
+    tokens: TokenIndex | None = None
 
     def close(self) -> None:
         self.storage.close()
@@ -143,7 +148,8 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
         require_embedder(index_folder, manifest, embedder)
     vectors = load_vectors(folder)
     keywords = KeywordIndex.load(folder / KEYWORDS_FILE)
-    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords)
+    tokens = load_tokens(folder / TOKENS_FILE) if TOKENS_FILE in manifest.files else None
+    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords, tokens)
 
 
 def require_embedder(index_folder: Path, manifest: Manifest, embedder: str) -> None:

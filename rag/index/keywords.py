@@ -5,7 +5,6 @@ ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. On disk: one safeten
 memory-mapped, so opening costs nothing and a query reads the postings of its terms.
 """
 
-import json
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -14,16 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
+
+from rag.index.arrays import map_arrays, write_arrays
 
 # The usual middle of the ranges that Robertson & Zaragoza recommend (k1 1.2-2, b 0.5-0.8).
 K1 = 1.2
 B = 0.75
-_DTYPES = {"U8": np.uint8, "I32": np.int32, "I64": np.int64, "F32": np.float32}
 
 
 @dataclass(frozen=True)
@@ -128,9 +126,8 @@ class KeywordIndex:
         return self.names[self.name_starts[number] : self.name_starts[number + 1]].tobytes()
 
     def save(self, file: Path) -> None:
-        file.touch()
-        mode = file.stat().st_mode
-        save_file(
+        write_arrays(
+            file,
             {
                 "names": self.names,
                 "name_starts": self.name_starts,
@@ -140,30 +137,14 @@ class KeywordIndex:
                 "ceilings": self.ceilings,
                 "passage_count": np.asarray([self.passage_count], dtype=np.int64),
             },
-            file,
         )
-        file.chmod(mode)  # safetensors makes files that only their owner can read
 
     @classmethod
     def load(cls, file: Path) -> "KeywordIndex":
         """Map what `save` wrote. Flipped bytes are accepted without complaint: verify the checksum first."""
-        arrays = _map_arrays(file)
+        arrays = map_arrays(file)
         return cls(passage_count=int(arrays.pop("passage_count")[0]), **arrays)
 
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-
-
-def _map_arrays(file: Path) -> dict[str, NDArray[Any]]:
-    """The one-dimensional arrays of a safetensors file without reading them, which the library cannot do for NumPy.
-
-    The format: u64 length of the header, a JSON header, the arrays (https://github.com/huggingface/safetensors#format).
-    """
-    with file.open("rb") as stream:
-        size = int.from_bytes(stream.read(8), "little")
-        header = json.loads(stream.read(size))
-    data = np.asarray(np.memmap(file, dtype=np.uint8, mode="r", offset=8 + size))
-    return {
-        name: data[slice(*record["data_offsets"])].view(_DTYPES[record["dtype"]]) for name, record in header.items()
-    }

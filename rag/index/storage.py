@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from rag.analysis import simplified
 from rag.errors import IndexCorruptError
 from rag.mapped_text import MappedText, Piece
 from rag.types import Passage, Place
@@ -45,8 +46,8 @@ class StoredPassage:
 
     @property
     def embedded_text(self) -> str:
-        """What was embedded: the heading path, then the text."""
-        return f"{self.header}\n{self.content.text}" if self.header else self.content.text
+        """What is embedded: the heading path, then the text, in simplified script."""
+        return simplified(f"{self.header}\n{self.content.text}" if self.header else self.content.text)
 
 
 @dataclass(frozen=True, slots=True)

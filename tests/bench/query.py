@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rag.analysis import terms
 from rag.assistant import Assistant
-from rag.embedding import Embedder, Progress
+from rag.embedding import Embedder, Encoded, Progress
 from rag.index import Index, open_index
 from rag.retrieval import CANDIDATES, search, search_keyword
 from rag.settings import Settings
@@ -39,10 +39,16 @@ class Timed:
         return self._inner.embed_passages(texts, progress)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self._inner.embed_query(text)
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
+        return self._inner.encode_passages(texts, progress)
+
+    def encode_query(self, text: str) -> Encoded:
         started = time.perf_counter()
-        vector = self._inner.embed_query(text)
+        encoded = self._inner.encode_query(text)
         self.milliseconds = (time.perf_counter() - started) * 1_000
-        return vector
+        return encoded
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._inner.count_tokens(texts)

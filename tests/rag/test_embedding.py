@@ -56,6 +56,37 @@ def test_a_query_is_one_unit_vector_and_not_a_passage(tiny: Embedder) -> None:
     assert not np.allclose(vector, tiny.embed_passages(["旋转位置编码"])[0], atol=1e-3)
 
 
+def test_an_encoded_text_has_its_vector_and_a_unit_row_for_each_token_of_its_own(tiny: Embedder) -> None:
+    # <s> ▁query : ▁旋转 位置 编码 </s>
+    encoded = tiny.encode_query("旋转位置编码")
+    np.testing.assert_allclose(encoded.vector, tiny.embed_query("旋转位置编码"), atol=1e-6)
+    assert encoded.tokens.shape == (3, 32)
+    assert len(set(encoded.token_ids.tolist())) == 3
+    np.testing.assert_allclose(np.linalg.norm(encoded.tokens, axis=1), 1, atol=1e-6)
+    assert tiny.encode_query("").tokens.shape == (0, 32)
+
+
+def test_encoded_passages_are_those_that_are_embedded(tiny: Embedder) -> None:
+    texts = [f"旋转{'位置编码' * (number % 7)} a{'b' * (number % 5)}" for number in range(40)]
+    found = dict(tiny.encode_passages(texts))
+    assert sorted(found) == list(range(40))
+    vectors = tiny.embed_passages(texts)
+    alone = tiny.encode_query(texts[6])
+    for row, encoded in found.items():
+        np.testing.assert_allclose(encoded.vector, vectors[row], atol=1e-5)
+    assert found[6].token_ids.tolist() == alone.token_ids.tolist()  # without the prefixes, which differ
+    assert not np.allclose(found[6].tokens, alone.tokens, atol=1e-3)
+
+
+def test_a_model_that_takes_the_first_token_has_no_tokens_to_compare(tiny_folder: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+    pooling = folder / "1_Pooling" / "config.json"
+    pooling.write_text(json.dumps({"word_embedding_dimension": 32, "pooling_mode_cls_token": True}))
+    encoded = load_embedder(Settings(embedder=str(folder), precision=Precision.FLOAT32)).encode_query("旋转")
+    assert encoded.tokens.shape == (0, 32)
+    assert np.linalg.norm(encoded.vector) == pytest.approx(1, abs=1e-6)
+
+
 def test_tokens_are_counted_with_prefix_and_special_tokens(tiny: Embedder) -> None:
     # <s> ▁passage : ▁旋转 位置 编码 </s>
     assert tiny.count_tokens(["旋转位置编码", "旋转"]) == [7, 5]

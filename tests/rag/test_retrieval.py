@@ -1,5 +1,6 @@
 """Retrieval: both sides, their fusion, and that every hit says truly how it was found."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from rag.analysis import terms
 from rag.embedding import Embedder
 from rag.index import Index, open_index
-from rag.retrieval import CANDIDATES, KEYWORD_WEIGHT, fuse, search, search_dense, search_keyword
+from rag.retrieval import CANDIDATES, Ranking, fuse, search, search_dense, search_keyword
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
@@ -24,23 +25,43 @@ QUESTIONS = [
 ]
 
 
+def late_interaction(index: Index, embedder: HashEmbedder, question: str) -> NDArray[np.float32]:
+    """Token by token in plain loops, over the vectors as they were before they were coded."""
+    stored = [p for d in index.storage.documents(with_passages=True) for p in d.passages if p.number is not None]
+    passages = [embedder.encode_query(p.embedded_text) for p in sorted(stored, key=lambda p: p.number or 0)]
+    asked = embedder.encode_query(question)
+    weights = []
+    for token in asked.token_ids:
+        holding = sum(token in passage.token_ids for passage in passages)
+        weights.append(math.log(1 + (len(passages) - holding + 0.5) / (holding + 0.5)))
+    scores = [
+        sum(weight * max(passage.tokens @ token) for weight, token in zip(weights, asked.tokens, strict=True))
+        for passage in passages
+    ]
+    return np.asarray(scores, np.float32) / sum(weights)
+
+
+@pytest.mark.parametrize("by_token", [False, True])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_order_is_that_of_a_plain_reimplementation(
-    question: str, library_index: Index, hash_embedder: HashEmbedder
+    question: str, by_token: bool, library_index: Index, hash_embedder: HashEmbedder
 ) -> None:
     """Fewer passages than candidates: all compete, so numbers alone say what must come out."""
     count = library_index.manifest.passages
     assert count < CANDIDATES
+    by_token = by_token and bool(terms(question))
     cosines = library_index.vectors.all() @ hash_embedder.embed_query(question)
     keyword = library_index.keywords.scores(terms(question)) / max(
         library_index.keywords.ceiling(terms(question)), 1e-6
     )
-    spread = (cosines - cosines.min()) / (cosines.max() - cosines.min())
-    fused = (spread + KEYWORD_WEIGHT * keyword) / (1 + KEYWORD_WEIGHT)
-    evidence = search(library_index, hash_embedder, question, k=count)
+    likeness = cosines if not by_token else late_interaction(library_index, hash_embedder, question)
+    spread = (likeness - likeness.min()) / (likeness.max() - likeness.min())
+    fused = (spread + 0.7 * keyword) / 1.7
+    ranking = Ranking(keyword_weight=0.7, compared=count if by_token else 0)
+    evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
-    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=2e-6)
+    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=0.05 if by_token else 2e-6)
     assert sorted(numbers) == list(range(count))
     scores = [hit.score for hit in evidence.hits]
     assert scores == sorted(scores, reverse=True)
@@ -70,7 +91,7 @@ def test_found_by_is_the_rank_on_each_side(question: str, library_index: Index, 
 
 
 def test_a_blind_keyword_side_adds_nothing(library_index: Index, hash_embedder: HashEmbedder) -> None:
-    evidence = search(library_index, hash_embedder, "zzz qqq")
+    evidence = search(library_index, hash_embedder, "zzz qqq", ranking=Ranking(compared=0))
     assert evidence.coverage == 0
     ranks = [hit.dense.rank for hit in evidence.hits if hit.dense]
     assert ranks == list(range(1, len(evidence.hits) + 1))
@@ -89,7 +110,7 @@ def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: H
 
     class Flat(HashEmbedder):
         def embed_query(self, text: str) -> NDArray[np.float32]:
-            return np.asarray(np.eye(1, self.dimension)[0], dtype=np.float32)
+            return np.asarray(np.eye(1, self.dimension)[0], dtype=np.float32)  # and so is every token
 
     documents = {
         f"{name}.md": f"# 第{name}篇\n\n显存不够的时候可以做的优化，方法 {name} 是其中一种。\n" for name in "cabed"
@@ -104,7 +125,7 @@ def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: H
 
 
 def test_fusing_equal_cosines_leaves_the_keywords_to_decide() -> None:
-    fused = fuse(np.asarray([0.5, 0.5], dtype=np.float32), np.asarray([0.1, 0.9], dtype=np.float32))
+    fused = fuse(np.asarray([0.5, 0.5], dtype=np.float32), np.asarray([0.1, 0.9], dtype=np.float32), 1.0)
     assert fused[1] > fused[0]
     assert np.isfinite(fused).all()
 

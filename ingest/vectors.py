@@ -1,0 +1,88 @@
+"""The vectors of a generation: those of the last one where the text is the same, the others embedded anew."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.embedding import Embedder, Progress
+from rag.index import Index
+from rag.index.tokens import PER_WORD, Coded, TokenCodec
+
+# The vectors of these tokens have the mean about which all are coded. It need not be exact, but always the same, or an
+# index brought up to date would differ from a new one.
+CENTRE_TEXT = (
+    "面试官问：这个方法为什么有效？先说结论，再讲原理、公式和代价，最后举一个例子。训练时显存不够，可以减小批次、"
+    "累积梯度，或者把参数分到几张卡上；推理时更看重延迟和吞吐。The interviewer asks how it works: state the answer "
+    "first, then give the reason, the cost, and one example with numbers such as 8, 0.1 or 4096. 优点是简单，缺点是慢。"
+)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What can be reused: by the key of the embedded text its vector and its tokens."""
+
+    vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    tokens: Mapping[str, Coded] = field(default_factory=dict)
+    codec: TokenCodec | None = None
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """`vectors`, shape (n, dimension), and `tokens` in the order of the passages; no codec: no tokens are kept."""
+
+    vectors: NDArray[np.float32]
+    tokens: Sequence[Coded] = ()
+    codec: TokenCodec | None = None
+
+
+def earlier_vectors(index: Index) -> tuple[set[str], Earlier]:
+    """The keys of all passages of an index, which fit its embedder, and the vectors they have."""
+    vectors = index.vectors.all()
+    passages = [p for d in index.storage.documents(with_passages=True) for p in d.passages]
+    numbers = {p.embedding_key: p.number for p in passages if p.number is not None}
+    tokens = index.tokens
+    return {p.embedding_key for p in passages}, Earlier(
+        {key: vectors[number] for key, number in numbers.items()},
+        {key: tokens.passage(number) for key, number in numbers.items()} if tokens is not None else {},
+        tokens.codec if tokens is not None else None,
+    )
+
+
+def embed(
+    texts: Mapping[str, str],
+    order: Sequence[str],
+    earlier: Earlier,
+    load_embedder: Callable[[], Embedder],
+    *,
+    with_tokens: bool,
+    progress: Progress,
+) -> Embedded:
+    """Vectors of the passages whose keys are in `order`; `texts` are those by key that `earlier` lacks.
+
+    The embedder is loaded only where there are some. Without tokens where four does not divide its dimension.
+    """
+    vectors, tokens, codec = dict(earlier.vectors), dict(earlier.tokens), earlier.codec
+    if texts or not vectors:
+        embedder = load_embedder()
+        dimension = embedder.dimension
+        if with_tokens and codec is None and dimension % PER_WORD == 0:
+            codec = _codec(embedder)
+        keys = list(texts)
+        if codec is None:
+            vectors.update(zip(keys, embedder.embed_passages(list(texts.values()), progress), strict=True))
+        else:
+            for place, encoded in embedder.encode_passages(list(texts.values()), progress):
+                vectors[keys[place]] = encoded.vector
+                tokens[keys[place]] = codec.encode(encoded)
+    else:
+        dimension = len(next(iter(vectors.values())))
+    stacked = np.stack([vectors[key] for key in order]) if order else np.zeros((0, dimension), np.float32)
+    return Embedded(stacked, [tokens[key] for key in order] if codec is not None else (), codec)
+
+
+def _codec(embedder: Embedder) -> TokenCodec | None:
+    """None where the embedder gives no tokens."""
+    _, encoded = next(iter(embedder.encode_passages([CENTRE_TEXT])))
+    return TokenCodec.make(encoded.tokens.mean(axis=0)) if len(encoded.tokens) else None

@@ -1,0 +1,117 @@
+"""Token vectors: coded, they score as they do uncoded; stored, they are what was coded."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rag.embedding import Encoded
+from rag.index.tokens import Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
+
+DIMENSION = 64
+CENTRE = 3 * np.eye(1, DIMENSION)[0].astype(np.float32)
+
+
+def unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def text(seed: int, length: int) -> Encoded:
+    """A made-up text whose tokens, as those of real models, all point a similar way."""
+    random = np.random.default_rng(seed)
+    tokens = unit(random.standard_normal((length, DIMENSION)) + CENTRE * 2)
+    return Encoded(tokens.mean(axis=0), tokens, random.integers(0, 50, length).astype(np.int32))
+
+
+@pytest.fixture
+def passages() -> list[Encoded]:
+    return [text(seed, 5 + seed % 7) for seed in range(30)]
+
+
+@pytest.fixture
+def codec(passages: list[Encoded]) -> TokenCodec:
+    return TokenCodec.make(np.concatenate([passage.tokens for passage in passages[:4]]).mean(axis=0))
+
+
+@pytest.fixture
+def index(passages: list[Encoded], codec: TokenCodec, tmp_path: Path) -> TokenIndex:
+    save_tokens(codec, [codec.encode(passage) for passage in passages], tmp_path / "tokens")
+    return load_tokens(tmp_path / "tokens")
+
+
+def plain(question: Encoded, passages: list[Encoded], weights: list[float]) -> list[float]:
+    return [
+        sum(w * float((passage.tokens @ token).max()) for w, token in zip(weights, question.tokens, strict=True))
+        / sum(weights)
+        for passage in passages
+    ]
+
+
+def test_scores_are_those_of_the_vectors_before_coding(passages: list[Encoded], index: TokenIndex) -> None:
+    question = text(99, 6)
+    holding = [sum(token in passage.token_ids for passage in passages) for token in question.token_ids]
+    weights = [float(np.log1p((30 - n + 0.5) / (n + 0.5))) for n in holding]
+    np.testing.assert_allclose(index.scores(question, range(30)), plain(question, passages, weights), atol=0.015)
+
+
+def test_scores_are_of_the_passages_asked_for_in_their_order(index: TokenIndex) -> None:
+    question = text(99, 6)
+    every = index.scores(question, range(30))
+    np.testing.assert_allclose(index.scores(question, [7, 3, 29]), every[[7, 3, 29]], atol=1e-6)
+    assert index.scores(question, []).shape == (0,)
+
+
+def test_a_rare_token_counts_for_more_than_a_common_one(codec: TokenCodec, tmp_path: Path) -> None:
+    one, two = unit(np.eye(2, DIMENSION))
+    rare = Encoded(one, np.stack([one]), np.asarray([8], np.int32))
+    common = Encoded(two, np.stack([two]), np.asarray([9], np.int32))
+    save_tokens(codec, [codec.encode(p) for p in (rare, common, common, common)], tmp_path / "tokens")
+    both = Encoded(one, np.stack([one, two]), np.asarray([8, 9], np.int32))
+    scores = load_tokens(tmp_path / "tokens").scores(both, [0, 1])
+    assert scores[0] > scores[1] + 0.3
+
+
+def test_a_passage_without_tokens_comes_last_and_a_question_without_finds_all_alike(
+    codec: TokenCodec, passages: list[Encoded], tmp_path: Path
+) -> None:
+    nothing = Encoded(passages[0].vector, np.zeros((0, DIMENSION), np.float32), np.zeros(0, np.int32))
+    save_tokens(codec, [codec.encode(p) for p in (nothing, passages[1], nothing)], tmp_path / "tokens")
+    index = load_tokens(tmp_path / "tokens")
+    scores = index.scores(text(99, 6), [0, 1, 2])
+    assert scores[0] == scores[2] == -1 < scores[1]
+    assert index.scores(text(99, 6), [2]).tolist() == [-1]
+    assert len(set(index.scores(nothing, [0, 1, 2]).tolist())) == 1
+
+
+def test_tokens_that_stand_nowhere_are_the_rarest(index: TokenIndex) -> None:
+    question = text(99, 2)
+    unknown = Encoded(question.vector, question.tokens, np.asarray([1_000, -5], np.int32))
+    assert np.isfinite(index.scores(unknown, range(30))).all()
+
+
+def test_no_passages_at_all(codec: TokenCodec, tmp_path: Path) -> None:
+    save_tokens(codec, [], tmp_path / "tokens")
+    index = load_tokens(tmp_path / "tokens")
+    assert len(index) == 0
+    assert index.scores(text(1, 3), []).shape == (0,)
+
+
+def test_what_is_stored_is_what_was_coded_and_can_be_stored_again(
+    passages: list[Encoded], codec: TokenCodec, index: TokenIndex, tmp_path: Path
+) -> None:
+    assert len(index) == 30
+    for number, passage in enumerate(passages):
+        coded, stored = codec.encode(passage), index.passage(number)
+        for name in Coded.__slots__:
+            np.testing.assert_array_equal(getattr(stored, name), getattr(coded, name))
+    save_tokens(index.codec, [index.passage(number) for number in range(30)], tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "tokens").read_bytes()
+
+
+def test_coding_is_half_a_byte_a_number_and_near(passages: list[Encoded], codec: TokenCodec) -> None:
+    coded = codec.encode(passages[5])
+    assert coded.codes.shape == (len(passages[5].tokens), DIMENSION // 2)
+    again = TokenCodec.make(codec.centre)
+    np.testing.assert_array_equal(again.rotation, codec.rotation)
+    np.testing.assert_allclose(codec.rotation @ codec.rotation.T, np.eye(DIMENSION), atol=1e-5)
