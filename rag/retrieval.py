@@ -25,12 +25,14 @@ CANDIDATES = 50
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How candidates become a ranking."""
+    """How candidates become a ranking. The figures were tuned on development questions only (docs/results)."""
 
-    # What a keyword match that covers the whole question weighs against the spread of likeness among the candidates.
-    keyword_weight: float = 1.0
-    # How many candidates, the best by vectors and keywords, are compared token by token.
-    compared: int = 48
+    # What a keyword match that covers the whole question weighs against the spread of the candidates' cosines.
+    spread_weight: float = 1.0
+    # How many candidates, the best by that, are compared token by token.
+    compared: int = 64
+    # What such a keyword match weighs against the likeness of tokens.
+    token_weight: float = 0.15
 
 
 DEFAULT = Ranking()
@@ -74,7 +76,10 @@ def search_keyword(scores: NDArray[np.float32], count: int) -> Side:
 
 
 def fuse(dense: NDArray[np.float32], keyword: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    """Fused scores in 0..1, from the likeness and the keyword shares (score by ceiling) of candidates, shape (n,)."""
+    """Fused scores in 0..1, from the cosines and the keyword shares (score by ceiling) of candidates, shape (n,).
+
+    Cosines of texts lie close together, so it is their spread over the candidates that counts.
+    """
     low, high = float(dense.min()), float(dense.max())
     spread = (dense - low) / max(high - low, 1e-6)
     return np.asarray((spread + weight * keyword) / (1 + weight), dtype=np.float32)
@@ -92,12 +97,12 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
         return Evidence(question, (), 0.0, 0.0)
     cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
-    fused = fuse(cosines, shares, ranking.keyword_weight)
+    fused = fuse(cosines, shares, ranking.spread_weight)
     best = np.lexsort((candidates, -fused))
     if index.tokens is not None and len(encoded.tokens) and ranking.compared:
         compared = best[: max(ranking.compared, k)]
         likeness = index.tokens.scores(encoded, candidates[compared])
-        fused[compared] = fuse(likeness, shares[compared], ranking.keyword_weight)
+        fused[compared] = (likeness + ranking.token_weight * shares[compared]) / (1 + ranking.token_weight)
         best = compared[np.lexsort((candidates[compared], -fused[compared]))]
     best = best[:k]
     dense_ranks = _ranks(dense)

@@ -78,7 +78,8 @@ def choose_paragraphs(index: Index, evidence: Evidence) -> list[Paragraph]:
     ]
     if not candidates:
         return []
-    found = {hit.passage.number: hit.score for hit in evidence.hits}
+    lowest, spread = evidence.hits[-1].score, max(evidence.hits[0].score - evidence.hits[-1].score, 1e-6)
+    found = {hit.passage.number: (hit.score - lowest) / spread for hit in evidence.hits}
     scores = _answering(evidence.query, candidates)
     scores += PASSAGE_WEIGHT * np.asarray([found.get(paragraph.passage.number, 0.0) for paragraph in candidates])
     if not ASKS_FOR_CODE.search(evidence.query):

@@ -15,7 +15,7 @@ OURS = "ours"
 SYSTEMS: Mapping[str, Builder] = {
     OURS: own.ours,
     "ours-without-tokens": own.variant(Ranking(compared=0)),
-    "ours-without-keywords": own.variant(Ranking(keyword_weight=0.0)),
+    "ours-without-keywords": own.variant(Ranking(spread_weight=0.0, token_weight=0.0)),
     "dense": own.dense,
     "keyword": own.keyword,
     "rrf": own.reciprocal_rank_fusion,

@@ -55,13 +55,14 @@ def test_the_order_is_that_of_a_plain_reimplementation(
         library_index.keywords.ceiling(terms(question)), 1e-6
     )
     likeness = cosines if not by_token else late_interaction(library_index, hash_embedder, question)
-    spread = (likeness - likeness.min()) / (likeness.max() - likeness.min())
-    fused = (spread + 0.7 * keyword) / 1.7
-    ranking = Ranking(keyword_weight=0.7, compared=count if by_token else 0)
+    if not by_token:
+        likeness = (likeness - likeness.min()) / (likeness.max() - likeness.min())
+    fused = (likeness + 0.7 * keyword) / 1.7
+    ranking = Ranking(spread_weight=0.7, token_weight=0.7, compared=count if by_token else 0)
     evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
-    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=0.05 if by_token else 2e-6)
+    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=0.02 if by_token else 2e-6)
     assert sorted(numbers) == list(range(count))
     scores = [hit.score for hit in evidence.hits]
     assert scores == sorted(scores, reverse=True)

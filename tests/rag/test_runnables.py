@@ -43,7 +43,7 @@ def test_answer_streams_what_ask_says(assistant: Assistant) -> None:
 def test_answer_takes_messages_as_history(assistant: Assistant) -> None:
     history = [HumanMessage("LoRA 是什么？"), AIMessage("LoRA 训练低秩矩阵。")]
     leaning = answer_runnable(assistant).invoke({"question": "那它的缺点呢", "history": history})
-    assert "LoRA" in leaning
+    assert "秩" in leaning
 
 
 def test_answer_in_an_event_loop(assistant: Assistant) -> None:
