@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat ingest test bench check format lock test-system screenshots clean
+.PHONY: help chat ingest test torture bench check format lock test-system screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -27,6 +27,9 @@ ingest: $(VENV)/run.done  ## bring the index in line with its documents
 test: $(VENV)/develop.done  ## run all tests (browser tests need Chromium: make test-system)
 	$(BIN)/python -m pytest $(ARGS)
 
+torture: $(VENV)/develop.done  ## kill, starve, damage and crowd an index (RELIABILITY.md); minutes
+	$(BIN)/python -m tests.torture $(ARGS)
+
 check: $(VENV)/develop.done  ## format, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -38,9 +41,6 @@ format: $(VENV)/develop.done  ## put the code into shape
 
 test-system:  ## install the browser and fonts that browser tests use (Debian)
 	command -v chromium >/dev/null || ($(SYSTEM) apt-get update -q && $(SYSTEM) apt-get install -y -q --no-install-recommends chromium fonts-noto-cjk)
-
-bench: $(VENV)/evaluation.done  ## measure speed and growth, up to 20 minutes (ARGS="query --quick" for a part)
-	$(BIN)/python -m tests.bench $(or $(ARGS),all)
 
 screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
 	$(BIN)/python -m tests.screenshots
@@ -60,10 +60,6 @@ $(VENV)/run.done: $(VENV)/python.done requirements.lock
 
 $(VENV)/develop.done: $(VENV)/run.done requirements-dev.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements-dev.lock
-	@touch $@
-
-$(VENV)/evaluation.done: $(VENV)/develop.done pyproject.toml
-	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -c requirements-dev.lock -e ".[evaluation]"
 	@touch $@
 
 clean:  ## remove the virtual environment, caches and the default index

@@ -8,7 +8,8 @@ from tqdm import tqdm
 
 
 class Bars:
-    """One bar a stage, made when the stage begins."""
+    """One bar a stage, with its rate and the time left, made when the stage begins; the one before it is left as it
+    stands."""
 
     def __init__(self) -> None:
         self._bars: dict[str, tqdm] = {}
@@ -24,9 +25,9 @@ class Bars:
 
     def update(self, stage: str, done: int, total: int) -> None:
         if stage not in self._bars:
-            self._bars[stage] = tqdm(
-                total=total, desc=stage, unit=stage.removesuffix("s"), file=sys.stderr, dynamic_ncols=True
-            )
+            for before in self._bars.values():
+                before.close()
+            self._bars[stage] = tqdm(total=total, desc=stage, unit=f" {stage}", file=sys.stderr, dynamic_ncols=True)
         bar = self._bars[stage]
         bar.total = total
         bar.update(done - bar.n)

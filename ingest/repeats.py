@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 
 from rapidfuzz import fuzz
 
@@ -18,6 +19,9 @@ NEAR = 95.0
 SHINGLE = 8
 # Bottom-k sketch (Broder 1997): near-equal texts share most of their smallest shingle hashes.
 SKETCH = 8
+# Bytes of a shingle's hash, and of the digest of a whole text.
+HASH = 8
+DIGEST = 16
 # Passages that share a shingle with this many earlier ones are a form filled in over and over.
 MAX_SHARING = 50
 MARKS = re.compile(r"[\W_]+")
@@ -29,33 +33,42 @@ DECISIVE = re.compile(
 )
 
 
-def find_repeats(texts: Sequence[str]) -> list[int | None]:
-    """For each text the place of the earlier text that it repeats; None where it says something new."""
-    said = [_said(text) for text in texts]
-    first_with: dict[tuple[str, tuple[str, ...]], int] = {}
-    by_hash: defaultdict[int, list[int]] = defaultdict(list)
+def fingerprint(text: str) -> bytes:
+    """What `find_repeats` needs of a text, so that it is taken once: a digest of what is said, then the sketch."""
+    plain, decisive = _said(text)
+    digest = hashlib.blake2b("\0".join((plain, *decisive)).encode(), digest_size=DIGEST).digest()
+    return digest + b"".join(_sketch(plain))
+
+
+def find_repeats(texts: Sequence[str], fingerprints: Sequence[bytes] | None = None) -> list[int | None]:
+    """For each text the place of the earlier text that it repeats; None where it says something new.
+
+    `fingerprints` are those of the texts, where they are known.
+    """
+    prints = [fingerprint(text) for text in texts] if fingerprints is None else fingerprints
+    first_with: dict[bytes, int] = {}
+    by_hash: defaultdict[bytes, list[int]] = defaultdict(list)
+    said = cache(lambda place: _said(texts[place]))
     result: list[int | None] = []
-    for place, (plain, decisive) in enumerate(said):
-        earlier = first_with.get((plain, decisive))
+    for place, mark in enumerate(prints):
+        digest = mark[:DIGEST]
+        sketch = [mark[start : start + HASH] for start in range(DIGEST, len(mark), HASH)]
+        earlier = first_with.get(digest)
         if earlier is None:
-            sketch = _sketch(plain)
             votes = Counter(other for value in sketch for other in by_hash[value])
             candidates = sorted(other for other, count in votes.items() if 2 * count >= len(sketch))
-            earlier = next(
-                (
-                    other
-                    for other in candidates
-                    if decisive == said[other][1] and fuzz.ratio(said[other][0], plain, score_cutoff=NEAR)
-                ),
-                None,
-            )
+            earlier = next((other for other in candidates if _near(said(other), said(place))), None)
         if earlier is None:
-            first_with[plain, decisive] = place
+            first_with[digest] = place
             for value in sketch:
                 if len(by_hash[value]) < MAX_SHARING:
                     by_hash[value].append(place)
         result.append(earlier)
     return result
+
+
+def _near(one: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> bool:
+    return one[1] == other[1] and bool(fuzz.ratio(one[0], other[0], score_cutoff=NEAR))
 
 
 def _said(text: str) -> tuple[str, tuple[str, ...]]:
@@ -64,8 +77,6 @@ def _said(text: str) -> tuple[str, tuple[str, ...]]:
     return MARKS.sub("", folded), tuple(DECISIVE.findall(folded.replace("**", "")))
 
 
-def _sketch(text: str) -> list[int]:
+def _sketch(text: str) -> list[bytes]:
     shingles = {text[start : start + SHINGLE] for start in range(max(1, len(text) - SHINGLE + 1))}
-    return sorted(int.from_bytes(hashlib.blake2b(shingle.encode(), digest_size=8).digest()) for shingle in shingles)[
-        :SKETCH
-    ]
+    return sorted(hashlib.blake2b(shingle.encode(), digest_size=HASH).digest() for shingle in shingles)[:SKETCH]

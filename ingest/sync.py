@@ -5,120 +5,82 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
 
-from ingest.loading import list_files, read_document
-from ingest.passages import Draft, cut, split_draft
-from ingest.repeats import find_repeats
-from ingest.structure import structure
-from ingest.vectors import Earlier, earlier_vectors, embed
-from rag.analysis import terms
-from rag.embedding import Embedder
-from rag.errors import DocumentError, IndexCorruptError, IndexMismatchError, IndexMissingError, IngestError
+from ingest.changes import Changes, compare
+from ingest.earlier import Earlier, Key, open_earlier
+from ingest.probe import Probe, Question, probe
+from ingest.report import Counts, Report
+from ingest.roots import absolute, choose_roots, documents_of
+from ingest.vectors import Known, embed, known_vectors
+from rag.errors import DocumentError, IndexCorruptError, IngestError
 from rag.index.generation import (
+    FORMAT,
     KEYWORDS_FILE,
+    REPORT_FILE,
     STORAGE_FILE,
     TOKENS_FILE,
     Index,
+    Manifest,
     Root,
+    collect,
     current_generation,
+    load_generation,
     new_generation,
-    open_index,
     publish,
     writer_lock,
 )
 from rag.index.keywords import KeywordIndex
-from rag.index.storage import StoredDocument, StoredPassage, write_storage
+from rag.index.storage import DocumentEntry, StoredDocument, StoredPassage, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
 from rag.settings import Settings
+
+if TYPE_CHECKING:
+    from rag.embedding import Embedder
+
+__all__ = ["Progress", "Report", "sync"]
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage ("documents" or "passages"), how many are done, and how many there are."""
 
 
-@dataclass(slots=True)
-class Counts:
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    stale: int = 0
-    failed: list[dict[str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a run did; `as_dict()` is the contract of `python -m ingest --json`."""
-
-    generation: int
-    published: bool
-    documents: Counts
-    passages_total: int
-    passages_embedded: int
-    passages_reused: int
-    seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "generation": self.generation,
-            "documents": asdict(self.documents),
-            "passages": {
-                "total": self.passages_total,
-                "embedded": self.passages_embedded,
-                "reused": self.passages_reused,
-            },
-            "seconds": round(self.seconds, 2),
-        }
-
-    def as_text(self) -> str:
-        documents = self.documents
-        lines = [
-            f"generation {self.generation}" + ("" if self.published else " (nothing changed)"),
-            f"documents: {documents.added} added, {documents.changed} changed, {documents.moved} moved, "
-            f"{documents.unchanged} unchanged, {documents.removed} removed, {documents.stale} stale, "
-            f"{len(documents.failed)} failed",
-            f"passages: {self.passages_total} in all, {self.passages_embedded} embedded, {self.passages_reused} reused",
-            f"{self.seconds:.1f} seconds",
-            *(f"failed: {failure['error']}" for failure in documents.failed),
-        ]
-        return "\n".join(lines) + "\n"
-
-
 def sync(
     settings: Settings,
-    load_embedder: Callable[[], Embedder],
+    load_embedder: "Callable[[], Embedder]",
     paths: Sequence[Path] = (),
     *,
     identity: str,
     remove_root: Path | None = None,
     allow_empty: bool = False,
     rebuild: bool = False,
+    wait: float = 0.0,
+    questions: Sequence[Question] = (),
     progress: Progress | None = None,
 ) -> Report:
     """Bring the index in line with its roots; see `python -m ingest --help` for what the arguments mean.
 
     `identity` is the identity of the embedder that `load_embedder` loads; it is loaded only where something must be
-    embedded. Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError.
+    embedded. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of the new
+    generation. Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError.
     """
     started = time.perf_counter()
     try:
-        with writer_lock(settings.index), ExitStack() as stack:
-            previous = _open_previous(settings, identity, rebuild=rebuild)
-            if previous is not None:
-                stack.callback(previous.close)
-            known = previous.manifest.roots if previous else _remembered_roots(settings.index)
-            roots = _choose_roots(known, paths, remove_root)
+        with (
+            writer_lock(settings.index, wait=wait),
+            closing(open_earlier(settings, identity, rebuild=rebuild)) as earlier,
+        ):
+            roots = choose_roots(earlier.roots, paths, remove_root)
             # Where nothing can be kept, roots that were not named would lose their documents.
-            asked = set() if rebuild or previous is None else {_absolute(path) for path in paths}
-            run = _Run(settings, load_embedder, identity, previous, progress or _no_progress, started, rebuild=rebuild)
+            asked = {absolute(path) for path in paths} if earlier.is_kept else set()
+            run = _Run(settings, load_embedder, identity, earlier, questions, progress or _no_progress, started)
             return run.bring_in_line(roots, asked, allow_empty=allow_empty)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -136,239 +98,200 @@ def _no_progress(stage: str, done: int, total: int) -> None:
     pass
 
 
-def _open_previous(settings: Settings, identity: str, *, rebuild: bool) -> Index | None:
-    try:
-        index = open_index(settings.index)
-    except IndexMissingError:
-        return None
-    except (IndexCorruptError, IndexMismatchError):
-        if rebuild:
-            return None
-        raise
-    if rebuild:
-        return index
-    wanted = {
-        "embedder": identity,
-        "passage_tokens": settings.passage_tokens,
-        "late_interaction": settings.late_interaction,
-    }
-    made_with = {name: getattr(index.manifest, name) for name in wanted}
-    if wanted != made_with:
-        index.close()
-        differing = [name for name in wanted if wanted[name] != made_with[name]]
-        raise IndexMismatchError(
-            f"the index at {settings.index} was made with "
-            + ", ".join(f"{name} {made_with[name]!r}, the settings name {wanted[name]!r}" for name in differing),
-            hint="rebuild it: python -m ingest --rebuild",
-        )
-    return index
-
-
-def _remembered_roots(index_folder: Path) -> tuple[Root, ...]:
-    """The roots of an index that can no longer be read otherwise, from any manifest that still parses."""
-    for file in sorted((index_folder / "generations").glob("[0-9]*/manifest.json"), reverse=True):
-        try:
-            return tuple(Root.model_validate(root) for root in json.loads(file.read_bytes())["roots"])
-        except (ValueError, KeyError, OSError):
-            continue
-    return ()
-
-
-def _absolute(path: Path) -> str:
-    return str(path.expanduser().resolve())
-
-
-def _choose_roots(known: Sequence[Root], paths: Sequence[Path], remove_root: Path | None) -> tuple[Root, ...]:
-    roots = list(known)
-    if remove_root is not None:
-        gone = _absolute(remove_root)
-        if gone not in {root.path for root in roots}:
-            listed = ", ".join(root.path for root in roots) or "none"
-            raise IngestError(f"{gone} is not a root of the index", hint=f"its roots are: {listed}")
-        roots = [root for root in roots if root.path != gone]
-    wanted = list(paths) if paths or roots or remove_root is not None else [Path("corpus")]
-    for path in wanted:
-        if not path.expanduser().exists():
-            raise IngestError(f"{path} does not exist", hint="check the path")
-        if _absolute(path) not in {root.path for root in roots}:
-            number = max((root.number for root in roots), default=-1) + 1
-            roots.append(Root(number=number, path=_absolute(path), name=_free_name(path, roots)))
-    return tuple(roots)
-
-
-def _free_name(path: Path, roots: Sequence[Root]) -> str:
-    base = Path(_absolute(path)).name or "root"
-    taken = {root.name for root in roots}
-    return next(name for name in (base, *(f"{base}-{n}" for n in range(2, len(roots) + 3))) if name not in taken)
-
-
 class _Run:
-    """One run of `sync`: reads the roots, embeds what is new, publishes. With `rebuild` only what `previous` knows of
-    vanished documents is used."""
+    """One run of `sync`: reads the roots, embeds what is new, publishes."""
 
     def __init__(
         self,
         settings: Settings,
-        load_embedder: Callable[[], Embedder],
+        load_embedder: "Callable[[], Embedder]",
         identity: str,
-        previous: Index | None,
+        earlier: Earlier,
+        questions: Sequence[Question],
         progress: Progress,
         started: float,
-        *,
-        rebuild: bool,
     ) -> None:
         self.settings = settings
         self.load_embedder = load_embedder
         self.identity = identity
-        self.previous = previous
+        self.earlier = earlier
+        self.questions = questions
         self.progress = progress
         self.started = started
-        self.rebuild = rebuild
+        self.roots: tuple[Root, ...] = ()
         self.counts = Counts()
+        self.before = earlier.entries()
 
     def bring_in_line(self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool) -> Report:
-        before = (
-            {(d.root, d.relative): d for d in self.previous.storage.documents(with_passages=True)}
-            if self.previous
-            else {}
-        )
-        usable = {} if self.rebuild else before
-        kept_roots = {root.number for root in roots if asked and root.path not in asked}
-        files = self._list(roots, kept_roots, before, allow_empty=allow_empty)
-        documents = [document for key, document in before.items() if key[0] in kept_roots]
-        self.counts.unchanged += len(documents)
+        self.roots = tuple(roots)
+        skipped = {root.number for root in roots if asked and root.path not in asked}
+        had = {number for number, _ in self.before}
+        files = [
+            file
+            for root in roots
+            if root.number not in skipped
+            for file in documents_of(root, had_documents=root.number in had, allow_empty=allow_empty)
+        ]
+        kept = [entry for key, entry in self.before.items() if key[0] in skipped]
+        self.counts.unchanged += len(kept)
+        read: list[StoredDocument] = []
         for done, (root, relative, path) in enumerate(files):
             self.progress("documents", done, len(files))
-            document = self._read(root, relative, path, usable.get((root.number, relative)))
-            if document is not None:
-                documents.append(document)
+            document = self._read(root, relative, path)
+            if isinstance(document, DocumentEntry):
+                kept.append(document)
+            elif document is not None:
+                read.append(document)
         self.progress("documents", len(files), len(files))
-        self._count_gone(before, documents, {root.number for root in roots})
-        several = len(roots) > 1
-        prefixes = {root.number: f"{root.name}/" if several else "" for root in roots}
-        documents = sorted((replace(d, name=prefixes[d.root] + d.relative) for d in documents), key=lambda d: d.name)
+        prefixes = {root.number: f"{root.name}/" if len(roots) > 1 else "" for root in roots}
+        kept = [replace(entry, name=prefixes[entry.root] + entry.relative) for entry in kept]
+        read = [replace(document, name=prefixes[document.root] + document.relative) for document in read]
+        entries = sorted([*kept, *(document.entry for document in read)], key=lambda entry: entry.name)
+        moved, removed = self._gone(entries, {root.number for root in roots})
+        live = self.earlier.index
         if (
-            self.previous is not None
-            and not self.rebuild
-            and self.previous.manifest.roots == tuple(roots)
-            and _signature(documents) == _signature(self.previous.storage.documents())
+            live is not None
+            and self.earlier.is_kept
+            and live.manifest.roots == self.roots
+            and entries == list(self.before.values())
         ):
-            manifest = self.previous.manifest
-            return self._report(manifest.generation, manifest.passages, 0, manifest.passages, published=False)
-        return self._publish(roots, documents)
+            collect(self.settings.index, live=live.folder.name)  # what a killed run had no time to
+            total = live.manifest.passages
+            unmoved = Probe(len(self.questions), compared=True) if self.questions else None
+            return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
+        return self._publish(kept, read, moved, removed)
 
-    def _list(
-        self, roots: Sequence[Root], kept: set[int], before: dict[tuple[int, str], StoredDocument], *, allow_empty: bool
-    ) -> list[tuple[Root, str, Path]]:
-        files = []
-        for root in roots:
-            if root.number in kept:
-                continue
-            path = Path(root.path)
-            if not path.exists():
-                raise IngestError(
-                    f"the root {root.path} is missing",
-                    hint=f"bring it back, or forget it and its documents: python -m ingest --remove-root {root.path}",
-                )
-            found = list(list_files(path))
-            if not found and not allow_empty:
-                had = any(number == root.number for number, _ in before)
-                raise IngestError(
-                    f"the root {root.path} {'is suddenly empty' if had else 'holds no .md or .txt file'}",
-                    hint="add documents, or pass --allow-empty if that is meant",
-                )
-            files += [(root, str(file.relative_to(path)) if file != path else file.name, file) for file in found]
-        return files
-
-    def _read(self, root: Root, relative: str, path: Path, earlier: StoredDocument | None) -> StoredDocument | None:
+    def _read(self, root: Root, relative: str, path: Path) -> StoredDocument | DocumentEntry | None:
+        """The document anew; its entry where what is stored stays; None where there is nothing to store."""
+        known = self.before.get((root.number, relative))
         try:
             if not _is_utf8(str(path)):
                 raise DocumentError(f"{_shown(relative)}: the file name is not UTF-8", hint="rename the file")
-            if earlier is not None and _file_hash(path) == earlier.sha256:
+            if known is not None and self.earlier.is_kept and _file_hash(path) == known.sha256:
                 self.counts.unchanged += 1
-                return replace(earlier, stale=False)
-            document = read_document(relative, path, max_bytes=self.settings.max_file_megabytes * 1024 * 1024)
+                return replace(known, stale=False)
+            from ingest.prepare import prepare
+
+            document = prepare(root.number, relative, path, self.settings)
         except (DocumentError, OSError) as error:
             message = (
                 error.message
                 if isinstance(error, DocumentError)
                 else f"{relative}: cannot be read: {error.strerror or error}"
             )
-            return self._failed(path, message, earlier)
-        structured = structure(document)
-        drafts = cut(structured, budget=self.settings.passage_tokens, also_asked=document.asked_as)
-        if not drafts:
-            return self._failed(path, f"{relative}: nothing is left after cleaning", earlier)
-        if earlier is None:
+            self.counts.failed.append({"path": _shown(str(path)), "error": message})
+            if known is None:
+                return None
+            # Its last good version stands for a document that cannot be read.
+            self.counts.stale += 1
+            return replace(known, stale=True)
+        if known is None:
             self.counts.added += 1
+        elif known.sha256 == document.sha256:
+            self.counts.unchanged += 1
         else:
             self.counts.changed += 1
-        passages = tuple(StoredPassage(d.section, d.content, d.header, _key(d.embedded_text)) for d in drafts)
-        return StoredDocument(
-            root=root.number, relative=relative, name=relative, title=structured.title, sha256=document.sha256,
-            size=document.size,
-            stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source, passages=passages,
-        )  # fmt: skip
+        return document
 
-    def _failed(self, path: Path, message: str, earlier: StoredDocument | None) -> StoredDocument | None:
-        """Its last good version, where it has one, stands for a document that cannot be read."""
-        self.counts.failed.append({"path": _shown(str(path)), "error": message})
-        if earlier is None:
-            return None
-        self.counts.stale += 1
-        return replace(earlier, stale=True)
-
-    def _count_gone(
-        self, before: dict[tuple[int, str], StoredDocument], now: Sequence[StoredDocument], roots: set[int]
-    ) -> None:
-        """A document that vanished while one with the same content appeared has moved."""
-        here = {(d.root, d.relative) for d in now}
-        gone = [d for key, d in before.items() if key not in here]
-        appeared = [d.sha256 for d in now if (d.root, d.relative) not in before]
-        for document in gone:
-            if document.sha256 in appeared and document.root in roots:
-                appeared.remove(document.sha256)
-                self.counts.moved += 1
-                self.counts.added -= 1
+    def _gone(self, now: Sequence[DocumentEntry], roots: set[int]) -> tuple[list[tuple[str, str]], list[DocumentEntry]]:
+        """Old and new names of what moved, and what was removed. A document that vanished while one with the same
+        content appeared has moved."""
+        here = {entry.key for entry in now}
+        appeared: defaultdict[str, list[str]] = defaultdict(list)
+        for entry in reversed(now):
+            if entry.key not in self.before:
+                appeared[entry.sha256].append(entry.name)
+        moved, removed = [], []
+        for key, entry in self.before.items():
+            if key in here:
+                continue
+            if entry.root in roots and appeared[entry.sha256]:
+                moved.append((entry.name, appeared[entry.sha256].pop()))
             else:
-                self.counts.removed += 1
+                removed.append(entry)
+        self.counts.moved = len(moved)
+        self.counts.added -= len(moved)
+        self.counts.removed = len(removed)
+        return moved, removed
 
-    def _publish(self, roots: Sequence[Root], documents: list[StoredDocument]) -> Report:
-        fitting, earlier = self._earlier_vectors()
-        documents = _number(self._fit(documents, fitting))
-        kept = [p for d in documents for p in d.passages if p.number is not None]
-        new_texts = {p.embedding_key: p.embedded_text for p in kept if p.embedding_key not in earlier.vectors}
+    def _publish(
+        self,
+        kept: Sequence[DocumentEntry],
+        read: Sequence[StoredDocument],
+        moved: Sequence[tuple[str, str]],
+        removed: Sequence[DocumentEntry],
+    ) -> Report:
+        stored = self.earlier.documents()
+        changes = self._changes(stored, kept, read, moved, removed)
+        known = self._known(stored)
+        documents = [replace(stored[entry.key], name=entry.name, stale=entry.stale) for entry in kept]
+        documents = _number(self._fit(sorted([*documents, *read], key=lambda document: document.name), known.keys))
+        passages = [p for d in documents for p in d.passages if p.number is not None]
+        new_texts = {p.embedding_key: p.embedded_text for p in passages if p.embedding_key not in known.vectors}
         embedded = embed(
-            new_texts, [p.embedding_key for p in kept], earlier, self.load_embedder,
+            new_texts, [p.embedding_key for p in passages], known, self.load_embedder,
             with_tokens=self.settings.late_interaction,
             progress=lambda done, total: self.progress("passages", done, total),
         )  # fmt: skip
         generation = self._next_number()
-        report = self._report(generation, len(kept), len(new_texts), len(kept) - len(new_texts), published=True)
+
+        def report(outcome: Probe | None = None) -> Report:
+            return self._report(generation, len(passages), len(new_texts), changes=changes, outcome=outcome)
+
         with new_generation(self.settings.index, generation) as folder:
+            fields: dict[str, Any] = {
+                "generation": generation, "embedder": self.identity, "dimension": embedded.vectors.shape[1],
+                "passage_tokens": self.settings.passage_tokens, "late_interaction": self.settings.late_interaction,
+                "roots": self.roots, "documents": len(documents),
+                "passages": len(passages), "report": report().summary(),
+            }  # fmt: skip
             try:
                 write_storage(folder / STORAGE_FILE, documents)
                 save_vectors(embedded.vectors, folder)
                 if embedded.codec is not None:
                     save_tokens(embedded.codec, embedded.tokens, folder / TOKENS_FILE)
-                KeywordIndex.build(terms(p.embedded_text) for p in kept).save(folder / KEYWORDS_FILE)
-            except (sqlite3.Error, RuntimeError, SafetensorError) as error:  # what a full disk is to these libraries
+                _write_keywords(passages, folder / KEYWORDS_FILE)
+                # Read back, since FAISS does not tell of every failed write.
+                written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
+            except (sqlite3.Error, RuntimeError, SafetensorError, IndexCorruptError) as error:
+                # What a full disk is to these libraries.
                 raise IngestError(
                     f"cannot write the index at {self.settings.index}: {error}",
                     hint="check the space on its disk; the old index is untouched",
                 ) from error
-            publish(
-                self.settings.index,
-                folder,
-                {
-                    "generation": generation, "embedder": self.identity, "dimension": embedded.vectors.shape[1],
-                    "passage_tokens": self.settings.passage_tokens,
-                    "late_interaction": self.settings.late_interaction,
-                    "roots": tuple(roots), "documents": len(documents),
-                    "passages": len(kept), "report": report.as_dict(),
-                },
-            )  # fmt: skip
-        return self._report(generation, len(kept), len(new_texts), len(kept) - len(new_texts), published=True)
+            with closing(written):
+                outcome = self._probe(written)
+            kept_report = json.dumps(report(outcome).as_kept(), ensure_ascii=False, indent=1)
+            (folder / REPORT_FILE).write_text(kept_report, encoding="utf-8")
+            publish(self.settings.index, folder, fields)
+        return report(outcome)
+
+    def _changes(
+        self,
+        stored: Mapping[Key, StoredDocument],
+        kept: Sequence[DocumentEntry],
+        read: Sequence[StoredDocument],
+        moved: Sequence[tuple[str, str]],
+        removed: Sequence[DocumentEntry],
+    ) -> Changes:
+        arrived = {new for _, new in moved}
+        pairs = [(stored[d.entry.key], d) for d in read if d.entry.key in self.before]
+        return Changes(
+            added=tuple(d.name for d in read if d.entry.key not in self.before and d.name not in arrived),
+            removed=tuple(entry.name for entry in removed),
+            moved=tuple(moved),
+            stale=tuple(entry.name for entry in kept if entry.stale),
+            changed=tuple(compare(old, new) for old, new in pairs if old.sha256 != new.sha256),
+        )
+
+    def _probe(self, written: Index) -> Probe | None:
+        """Ask the questions of the live generation and of the one written."""
+        if not self.questions:
+            return None
+        old = self.earlier.index
+        if old is not None and old.manifest.embedder != self.identity:
+            old = None
+        return probe(self.questions, self.load_embedder(), old, written, k=self.settings.top_k)
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""
@@ -380,65 +303,74 @@ class _Run:
         last = max((int(folder.name) for folder in folders if folder.name.isdigit()), default=0)
         return int(live or last) + 1
 
-    def _earlier_vectors(self) -> tuple[set[str], Earlier]:
-        if self.previous is None or self.rebuild or self.previous.manifest.embedder != self.identity:
-            return set(), Earlier()
-        return earlier_vectors(self.previous)
+    def _known(self, stored: Mapping[Key, StoredDocument]) -> Known:
+        index = self.earlier.index
+        if index is None or not self.earlier.is_kept:
+            return Known()
+        return known_vectors(index, (p for d in stored.values() for p in d.passages))
 
-    def _fit(self, documents: list[StoredDocument], earlier: set[str]) -> list[StoredDocument]:
+    def _fit(self, documents: list[StoredDocument], known: Set[str]) -> list[StoredDocument]:
         """Cut new passages that the embedder would truncate until none is."""
-        new = list({p.embedded_text for d in documents for p in d.passages if p.embedding_key not in earlier})
+        new = list({p.embedded_text for d in documents for p in d.passages if p.embedding_key not in known})
         if not new:
             return documents
+        from ingest.prepare import split
+
         embedder = self.load_embedder()
         counts = embedder.count_tokens(new)
         too_long = {text for text, count in zip(new, counts, strict=True) if count > embedder.max_tokens}
+        if not too_long:
+            return documents
         return [
             replace(
                 d,
                 passages=tuple(
-                    part for p in d.passages for part in (_split(p, embedder) if p.embedded_text in too_long else (p,))
+                    part for p in d.passages for part in (split(p, embedder) if p.embedded_text in too_long else (p,))
                 ),
             )
             for d in documents
         ]
 
-    def _report(self, generation: int, total: int, embedded: int, reused: int, *, published: bool) -> Report:
-        return Report(generation, published, self.counts, total, embedded, reused, time.perf_counter() - self.started)
+    def _report(
+        self,
+        generation: int,
+        total: int,
+        embedded: int,
+        *,
+        published: bool = True,
+        changes: Changes | None = None,
+        outcome: Probe | None = None,
+    ) -> Report:
+        return Report(
+            generation=generation, published=published, documents=self.counts, passages_total=total,
+            passages_embedded=embedded, passages_reused=total - embedded,
+            seconds=time.perf_counter() - self.started, roots=self.roots, changes=changes or Changes(), probe=outcome,
+        )  # fmt: skip
 
 
-def _split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
-    drafts = split_draft(
-        Draft(passage.section, passage.content, passage.header),
-        lambda text: embedder.count_tokens([text])[0] <= embedder.max_tokens,
-    )
-    return [StoredPassage(d.section, d.content, d.header, _key(d.embedded_text)) for d in drafts]
+def _write_keywords(passages: Sequence[StoredPassage], file: Path) -> None:
+    from rag.analysis import terms
+
+    KeywordIndex.build(terms(passage.embedded_text) for passage in passages).save(file)
 
 
 def _number(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
     """Number the passages in order of documents; one that repeats an earlier one names it instead."""
-    repeats = find_repeats([p.content.text for d in documents for p in d.passages])
+    from ingest.repeats import find_repeats
+
+    passages = [p for d in documents for p in d.passages]
+    repeats = find_repeats([p.content.text for p in passages], [p.fingerprint for p in passages])
     numbers: list[int | None] = []
     count = 0
     for repeat in repeats:
         numbers.append(count if repeat is None else None)
         count += repeat is None
-    result = []
-    place = 0
-    for document in documents:
-        passages = []
-        for passage in document.passages:
-            repeat = repeats[place]
-            passages.append(
-                replace(passage, number=numbers[place], same_as=None if repeat is None else numbers[repeat])
-            )
-            place += 1
-        result.append(replace(document, passages=tuple(passages)))
-    return result
-
-
-def _signature(documents: Sequence[StoredDocument]) -> list[tuple[str, str, bool]]:
-    return [(d.name, d.sha256, d.stale) for d in documents]
+    numbered = [
+        replace(passage, number=number, same_as=None if repeat is None else numbers[repeat])
+        for passage, number, repeat in zip(passages, numbers, repeats, strict=True)
+    ]
+    places = iter(numbered)
+    return [replace(document, passages=tuple(next(places) for _ in document.passages)) for document in documents]
 
 
 def _file_hash(path: Path) -> str:
@@ -453,7 +385,3 @@ def _is_utf8(name: str) -> bool:
 def _shown(name: str) -> str:
     """A file name as text; bytes of it that are not UTF-8 become question marks."""
     return name.encode("utf-8", "replace").decode()
-
-
-def _key(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

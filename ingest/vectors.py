@@ -1,6 +1,6 @@
 """The vectors of a generation: those of the last one where the text is the same, the others embedded anew."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rag.embedding import Embedder, Progress
 from rag.index import Index
+from rag.index.storage import StoredPassage
 from rag.index.tokens import PER_WORD, Coded, TokenCodec
 
 # The vectors of these tokens have the mean about which all are coded. It need not be exact, but always the same, or an
@@ -20,9 +21,13 @@ CENTRE_TEXT = (
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """What can be reused: by the key of the embedded text its vector and its tokens."""
+class Known:
+    """What can be used again: by the key of the embedded text its vector and its tokens.
 
+    `keys` are those of all passages that fit the embedder, of which repeats have no vector.
+    """
+
+    keys: frozenset[str] = frozenset()
     vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     tokens: Mapping[str, Coded] = field(default_factory=dict)
     codec: TokenCodec | None = None
@@ -37,15 +42,19 @@ class Embedded:
     codec: TokenCodec | None = None
 
 
-def earlier_vectors(index: Index) -> tuple[set[str], Earlier]:
-    """The keys of all passages of an index, which fit its embedder, and the vectors they have."""
-    vectors = index.vectors.all()
-    passages = [p for d in index.storage.documents(with_passages=True) for p in d.passages]
-    numbers = {p.embedding_key: p.number for p in passages if p.number is not None}
-    tokens = index.tokens
-    return {p.embedding_key for p in passages}, Earlier(
-        {key: vectors[number] for key, number in numbers.items()},
-        {key: tokens.passage(number) for key, number in numbers.items()} if tokens is not None else {},
+def known_vectors(index: Index, passages: Iterable[StoredPassage]) -> Known:
+    """What an index holds of its passages."""
+    vectors, tokens = index.vectors.all(), index.tokens
+    keys = set()
+    filled = {}
+    for passage in passages:
+        keys.add(passage.embedding_key)
+        if passage.number is not None:
+            filled[passage.embedding_key] = passage.number
+    return Known(
+        frozenset(keys),
+        {key: vectors[number] for key, number in filled.items()},
+        {key: tokens.passage(number) for key, number in filled.items()} if tokens is not None else {},
         tokens.codec if tokens is not None else None,
     )
 
@@ -53,17 +62,17 @@ def earlier_vectors(index: Index) -> tuple[set[str], Earlier]:
 def embed(
     texts: Mapping[str, str],
     order: Sequence[str],
-    earlier: Earlier,
+    known: Known,
     load_embedder: Callable[[], Embedder],
     *,
     with_tokens: bool,
     progress: Progress,
 ) -> Embedded:
-    """Vectors of the passages whose keys are in `order`; `texts` are those by key that `earlier` lacks.
+    """Vectors of the passages whose keys are in `order`; `texts` are those by key that `known` lacks.
 
     The embedder is loaded only where there are some. Without tokens where four does not divide its dimension.
     """
-    vectors, tokens, codec = dict(earlier.vectors), dict(earlier.tokens), earlier.codec
+    vectors, tokens, codec = dict(known.vectors), dict(known.tokens), known.codec
     if texts or not vectors:
         embedder = load_embedder()
         dimension = embedder.dimension

@@ -1,21 +1,25 @@
 """One generation of the index on disk: whole, verified and immutable, or not there.
 
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
-INDEX/generations/000007/           manifest.json, passages.sqlite, vectors.faiss, keywords.safetensors,
-                                    tokens.safetensors (unless late interaction is off);
-                                    in a large index also vectors.npy
+INDEX/generations/000007/           manifest.json and the files that it lists: passages.sqlite, vectors.faiss,
+                                    keywords.safetensors, tokens.safetensors (unless late interaction is off),
+                                    report.json; in a large index also vectors.npy
 INDEX/writer.lock                   one writer at a time; readers never wait
+INDEX/writer.json                   which process that is, while it writes
 """
 
+import fcntl
 import hashlib
 import json
 import logging
 import os
 import shutil
+import socket
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +34,14 @@ from rag.index.vectors import Vectors, load_vectors
 
 logger = logging.getLogger(__name__)
 
+# Stored fingerprints of passages are part of the format: change it with ingest.repeats.
 FORMAT = 2
 STORAGE_FILE = "passages.sqlite"
 KEYWORDS_FILE = "keywords.safetensors"
 TOKENS_FILE = "tokens.safetensors"
+REPORT_FILE = "report.json"
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
-# A reader that opened a generation just before it was replaced still finds its files.
+# The one before the live one is what a rebuild falls back on where the live one is damaged.
 KEPT_GENERATIONS = 2
 
 
@@ -78,11 +84,44 @@ class Current(Model):
     manifest_sha256: str
 
 
+class Writer(Model):
+    """The process that holds the writer lock."""
+
+    pid: int
+    host: str
+    since: str
+
+
+class Hold:
+    """A shared lock on a generation's manifest. While it lasts the generation is not collected; it ends with
+    `release`, with the object, or with the process. Nothing is written."""
+
+    def __init__(self, manifest_file: Path) -> None:
+        """Raises OSError where the file is not there; BlockingIOError where it is being collected."""
+        self._descriptor = os.open(manifest_file, os.O_RDONLY)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.release()
+            raise
+        except OSError:
+            logger.debug("%s: this file system has no locks; open files alone keep the generation", manifest_file)
+
+    def release(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __del__(self) -> None:
+        if hasattr(self, "_descriptor"):
+            self.release()
+
+
 @dataclass(frozen=True)
 class Index:
     """An open generation. Opening verifies every byte and modifies nothing.
 
-    Everything is loaded or held open from the start, so it keeps working when its files are collected.
+    Everything is loaded or held open from the start, and the generation is not collected while it is held.
     """
 
     folder: Path
@@ -91,9 +130,12 @@ class Index:
     vectors: Vectors
     keywords: KeywordIndex
     tokens: TokenIndex | None = None
+    hold: Hold | None = None
 
     def close(self) -> None:
         self.storage.close()
+        if self.hold is not None:
+            self.hold.release()
 
 
 def current_generation(index_folder: Path) -> str | None:
@@ -130,26 +172,51 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
         raise IndexCorruptError(
             f"the index at {index_folder} names generation {current.generation}, which is not there", hint=REBUILD_HINT
         )
-    data = manifest_file.read_bytes()
-    if hashlib.sha256(data).hexdigest() != current.manifest_sha256:
-        raise IndexCorruptError(
-            f"{manifest_file} is not the file that was published (SHA-256 differs)", hint=REBUILD_HINT
-        )
-    raw = json.loads(data)
-    if raw.get("format") != FORMAT:
-        raise IndexMismatchError(
-            f"the index at {index_folder} has format {raw.get('format')}, this program reads format {FORMAT}",
-            hint=REBUILD_HINT,
-        )
-    manifest = Manifest.model_validate(raw)
-    for name, record in manifest.files.items():
-        _verify(folder / name, record)
-    if embedder is not None:
-        require_embedder(index_folder, manifest, embedder)
+    hold = Hold(manifest_file)
+    try:
+        data = manifest_file.read_bytes()
+        if hashlib.sha256(data).hexdigest() != current.manifest_sha256:
+            raise IndexCorruptError(
+                f"{manifest_file} is not the file that was published (SHA-256 differs)", hint=REBUILD_HINT
+            )
+        raw = json.loads(data)
+        if raw.get("format") != FORMAT:
+            raise IndexMismatchError(
+                f"the index at {index_folder} has format {raw.get('format')}, this program reads format {FORMAT}",
+                hint=REBUILD_HINT,
+            )
+        manifest = Manifest.model_validate(raw)
+        for name, record in manifest.files.items():
+            verify_file(folder / name, record)
+        if embedder is not None:
+            require_embedder(index_folder, manifest, embedder)
+        return load_generation(folder, manifest, hold)
+    except BaseException:
+        hold.release()
+        raise
+
+
+def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) -> Index:
+    """The parts of a generation, as they stand on disk: the caller has verified or just written them."""
     vectors = load_vectors(folder)
     keywords = KeywordIndex.load(folder / KEYWORDS_FILE)
-    tokens = load_tokens(folder / TOKENS_FILE) if TOKENS_FILE in manifest.files else None
-    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords, tokens)
+    tokens = (
+        load_tokens(folder / TOKENS_FILE) if manifest.late_interaction and (folder / TOKENS_FILE).exists() else None
+    )
+    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords, tokens, hold)
+
+
+def sealed_generations(index_folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Folder and manifest, as JSON, of every generation whose manifest can be read, newest first, whatever CURRENT
+    says. For repair only: neither the manifest nor the files are verified, and the format may be another one."""
+    for file in sorted((index_folder / "generations").glob("[0-9]*/manifest.json"), reverse=True):
+        try:
+            manifest = json.loads(file.read_bytes())
+        except (ValueError, OSError):
+            logger.warning("%s cannot be read", file)
+            continue
+        if file.parent.name.isdigit() and isinstance(manifest, dict):
+            yield file.parent, manifest
 
 
 def require_embedder(index_folder: Path, manifest: Manifest, embedder: str) -> None:
@@ -162,25 +229,43 @@ def require_embedder(index_folder: Path, manifest: Manifest, embedder: str) -> N
 
 
 @contextmanager
-def writer_lock(index_folder: Path) -> Iterator[None]:
-    """Hold the index for writing. Raises IndexLockedError at once, naming the process that holds it."""
+def writer_lock(index_folder: Path, *, wait: float = 0.0) -> Iterator[None]:
+    """Hold the index for writing. Where another process holds it, waits up to `wait` seconds, then raises
+    IndexLockedError naming that process. The lock of a process that died is free."""
     index_folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(index_folder / "writer.lock")
-    holder = index_folder / "writer.pid"
+    file = index_folder / "writer.json"
     try:
         lock.acquire(timeout=0)
-    except Timeout as error:
-        process = holder.read_text(encoding="ascii").strip() if holder.is_file() else "unknown"
-        raise IndexLockedError(
-            f"another process ({process}) is writing to {index_folder}",
-            hint="wait until it is done, then run the command again",
-        ) from error
+    except Timeout:
+        if wait:
+            logger.warning("%s; waiting up to %g seconds", _held_by(file), wait)
+        try:
+            lock.acquire(timeout=wait)
+        except Timeout as error:
+            raise IndexLockedError(
+                _held_by(file), hint="wait until it is done (--wait SECONDS does), then run the command again"
+            ) from error
     try:
-        holder.write_text(f"{os.getpid()}\n", encoding="ascii")
+        writer = Writer(
+            pid=os.getpid(), host=socket.gethostname(), since=datetime.now(UTC).isoformat(timespec="seconds")
+        )
+        temporary = file.with_suffix(".new")
+        temporary.write_text(writer.model_dump_json(), encoding="utf-8")
+        temporary.replace(file)
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
         lock.release()
+
+
+def _held_by(file: Path) -> str:
+    try:
+        writer = Writer.model_validate_json(file.read_bytes())
+    except (ValidationError, OSError):  # it has the lock and has not said who it is yet
+        return f"another process is writing to {file.parent}"
+    return f"another process ({writer.pid}) on {writer.host} is writing to {file.parent} since {writer.since}"
 
 
 @contextmanager
@@ -222,16 +307,32 @@ def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) 
     _write_synced(temporary, current.model_dump_json().encode())
     temporary.replace(index_folder / "CURRENT")
     _sync(index_folder)
-    _collect(index_folder, live=name)
+    collect(index_folder, live=name)
     return manifest
 
 
-def _collect(index_folder: Path, *, live: str) -> None:
-    """Remove generations older than the last ones. A reader that has one open keeps what it opened."""
-    folders = sorted(path for path in (index_folder / "generations").iterdir() if path.name.isdigit())
-    # By age, not by number: where CURRENT was lost, numbers began again at 1.
-    others = sorted((path for path in folders if path.name != live), key=lambda path: path.stat().st_mtime_ns)
-    for folder in others[: len(folders) - KEPT_GENERATIONS]:
+def collect(index_folder: Path, *, live: str) -> None:
+    """Remove generations older than the last ones, but none that a reader holds: that one goes another time.
+    The caller holds the writer lock."""
+    folders = (index_folder / "generations").iterdir()
+    others = sorted((path for path in folders if path.name.isdigit() and path.name != live), key=lambda f: int(f.name))
+    for folder in others[: max(0, len(others) + 1 - KEPT_GENERATIONS)]:
+        try:
+            descriptor = os.open(folder / "manifest.json", os.O_RDONLY)
+        except OSError:  # half removed by a writer that died: no reader can open it
+            shutil.rmtree(folder, ignore_errors=True)
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        except OSError:
+            logger.debug("%s: this file system has no locks", folder)
+        else:
+            # Without its manifest it cannot be opened, so no reader comes upon it half removed.
+            (folder / "manifest.json").unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -242,7 +343,8 @@ def _read_current(file: Path) -> Current:
         raise IndexCorruptError(f"{file} is damaged", hint=REBUILD_HINT) from error
 
 
-def _verify(file: Path, record: FileRecord) -> None:
+def verify_file(file: Path, record: FileRecord) -> None:
+    """Raise IndexCorruptError where the file is not, byte for byte, the one of the record."""
     if not file.is_file():
         raise IndexCorruptError(f"{file} is missing", hint=REBUILD_HINT)
     actual = _record(file)

@@ -22,7 +22,7 @@ CREATE TABLE documents (
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL,
     text TEXT NOT NULL, pieces TEXT NOT NULL, header TEXT NOT NULL, embedding_key TEXT NOT NULL,
-    number INTEGER UNIQUE, same_as INTEGER
+    fingerprint BLOB NOT NULL, number INTEGER UNIQUE, same_as INTEGER
 ) STRICT;
 CREATE INDEX passages_of_document ON passages (document);
 CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
@@ -34,13 +34,14 @@ class StoredPassage:
     """A passage as it is stored.
 
     Of passages that say the same, one has a `number` (its row in the vectors and keywords); the others name it in
-    `same_as`.
+    `same_as`. `fingerprint` is what repeats are found by; it is empty where it has not been taken.
     """
 
     section: tuple[str, ...]
     content: MappedText
     header: str
     embedding_key: str
+    fingerprint: bytes = b""
     number: int | None = None
     same_as: int | None = None
 
@@ -51,8 +52,24 @@ class StoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """Which file a document was and is. `root` is the number of its root in the manifest; `relative` its path below
+    it; `sha256` that of the file's bytes."""
+
+    root: int
+    relative: str
+    name: str
+    sha256: str
+    stale: bool
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.root, self.relative
+
+
+@dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as it is stored. `root` is the number of its root in the manifest; `relative` its path below it."""
+    """A document as it is stored."""
 
     root: int
     relative: str
@@ -65,6 +82,10 @@ class StoredDocument:
     asked_as: tuple[str, ...]
     source: str
     passages: tuple[StoredPassage, ...] = ()
+
+    @property
+    def entry(self) -> DocumentEntry:
+        return DocumentEntry(self.root, self.relative, self.name, self.sha256, self.stale)
 
 
 def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
@@ -81,7 +102,7 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
                  document.size, int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source),
             )  # fmt: skip
             connection.executemany(
-                "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     (
                         number,
@@ -90,6 +111,7 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
                         _dump(p.content.pieces),
                         p.header,
                         p.embedding_key,
+                        p.fingerprint,
                         p.number,
                         p.same_as,
                     )
@@ -167,12 +189,20 @@ class Storage:
         )
         return [int(str(row[0])) for row in rows]
 
+    def entries(self) -> list[DocumentEntry]:
+        """All documents in order of name, without what is in them."""
+        rows = self._rows("SELECT root, relative, name, sha256, stale FROM documents ORDER BY id")
+        return [
+            DocumentEntry(int(str(root)), str(relative), str(name), str(sha256), bool(stale))
+            for root, relative, name, sha256, stale in rows
+        ]
+
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
         """All documents in order of name; with passages only where the caller is going to write them again."""
         passages: dict[object, list[StoredPassage]] = {}
         if with_passages:
-            for document, section, text, pieces, header, key, number, same_as in self._rows(
-                "SELECT document, section, text, pieces, header, embedding_key, number, same_as"
+            for document, section, text, pieces, header, key, fingerprint, number, same_as in self._rows(
+                "SELECT document, section, text, pieces, header, embedding_key, fingerprint, number, same_as"
                 " FROM passages ORDER BY id"
             ):
                 passages.setdefault(document, []).append(
@@ -181,6 +211,7 @@ class Storage:
                         content=MappedText(str(text), _pieces(pieces)),
                         header=str(header),
                         embedding_key=str(key),
+                        fingerprint=fingerprint if isinstance(fingerprint, bytes) else b"",
                         number=None if number is None else int(str(number)),
                         same_as=None if same_as is None else int(str(same_as)),
                     )

@@ -127,7 +127,7 @@ def _documents(texts: Iterable[str]) -> Iterator[StoredDocument]:
         passages = []
         for text in part:
             key = hashlib.sha256(text.encode()).hexdigest()
-            passages.append(StoredPassage((), MappedText.copied(text, start), "", key, passage_number))
+            passages.append(StoredPassage((), MappedText.copied(text, start), "", key, b"", passage_number))
             passage_number += 1
             start += len(text) + 1
         name = f"{number:07d}.md"

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from ingest.sync import sync
+from rag.embedding import embedder_identity
 from rag.index.generation import open_index, writer_lock
 from rag.settings import Settings
+from tests.conftest import HashEmbedder
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGE = "# 什么是早停？\n\n验证集的损失不再下降时停止训练，可以防止过拟合。\n"
@@ -47,6 +50,7 @@ def test_a_real_run(place: Path) -> None:
     assert first.returncode == 0, first.stderr
     report = only_json(first)
     assert report.pop("seconds") > 0
+    assert report.pop("changes")["added"] == ["page.md"]
     assert report == {
         "generation": 1,
         "documents": {"added": 1, "changed": 0, "moved": 0, "unchanged": 0, "removed": 0, "stale": 0, "failed": []},
@@ -75,8 +79,31 @@ def test_help_loads_no_models(place: Path) -> None:
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
-    for option in ("PATH", "--index", "--remove-root", "--allow-empty", "--rebuild", "--json", "--config"):
+    for option in (
+        "PATH", "--index", "--remove-root", "--allow-empty", "--rebuild", "--json", "--config", "--wait", "--probe",
+        "--watch", "--poll",
+    ):  # fmt: skip
         assert option in result.stdout
+
+
+def test_a_run_without_changes_loads_no_model(place: Path, hash_embedder: HashEmbedder) -> None:
+    docs, settings = place / "docs", Settings(index=place / "index")
+    for number in range(300):
+        (docs / f"{number}.md").write_text(f"# 第 {number} 页\n\n{number} 号页面的内容写在这里。\n", encoding="utf-8")
+    sync(settings, lambda: hash_embedder, [docs], identity=embedder_identity(settings))
+    code = (
+        "import sys, ingest.__main__ as m\ncode = m.main()\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'tiktoken', 'langchain_text_splitters'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\nsys.exit(code)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, "--index", str(settings.index), "--json"],
+        cwd=place, env=environment(), capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    report = only_json(result)
+    assert (report["documents"]["unchanged"], report["passages"]["embedded"]) == (301, 0)
+    assert report["seconds"] < 2
 
 
 @pytest.mark.parametrize(
@@ -103,6 +130,18 @@ def test_errors(place: Path, arguments: list[str], code: str, exit_code: int, me
     assert told.stderr.startswith("error: ")
     assert "\nhint: " in told.stderr
     assert "Traceback" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--wait", "-1"], ["--poll"], ["--watch", "--rebuild"], ["--watch", "--remove-root", "docs"],
+     ["docs", "--probe", "none.jsonl"]],
+)  # fmt: skip
+def test_options_that_do_not_go_together(place: Path, arguments: list[str]) -> None:
+    result = ingest(place, *arguments, "--json")
+    error = only_json(result)["error"]
+    assert (result.returncode, error["code"]) == (2, "usage")
+    assert error["hint"]
 
 
 def test_wrong_usage(place: Path) -> None:

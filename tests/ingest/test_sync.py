@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ingest import loading, prepare
 from ingest import sync as sync_module
+from ingest.probe import Question
 from ingest.sync import Report, sync
 from rag.embedding import Embedder
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IngestError
 from rag.index.generation import Index, current_generation, open_index
+from rag.index.vectors import save_vectors
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
 
@@ -111,7 +114,7 @@ def test_the_first_run(library: Library) -> None:
         assert index.manifest.embedder == "hash@1"
         assert index.manifest.dimension == 256
         assert [root.path for root in index.manifest.roots] == [str(library.root)]
-        assert index.manifest.report == {**report.as_dict(), "seconds": index.manifest.report["seconds"]}
+        assert index.manifest.report == {**report.summary(), "seconds": index.manifest.report["seconds"]}
         texts = [p.embedded_text for d in index.storage.documents(with_passages=True) for p in d.passages]
         assert np.array_equal(index.vectors.all(), library.embedder.embed_passages(texts))
 
@@ -353,6 +356,165 @@ def test_rebuild_reads_all_roots_and_embeds_everything(library: Library) -> None
     assert len(library.names()) == 4
 
 
+def test_rebuild_counts_what_really_changed(library: Library) -> None:
+    library.sync()
+    library.page("rope")
+    library.page("beam", "norm.md")
+    (library.root / "lora.md").rename(library.root / "adapter.md")
+    report = library.sync(rebuild=True)
+    assert counts(report) == {"added": 1, "changed": 1, "moved": 1, "unchanged": 1}
+    assert (report.passages_embedded, report.passages_reused) == (4, 0)
+
+
+def damage_nothing(index: Path) -> None:
+    pass
+
+
+@pytest.mark.parametrize("damage", [damage_nothing, damage_current, damage_vectors, damage_manifest])
+def test_rebuild_keeps_the_last_good_version(library: Library, damage: Callable[[Path], None]) -> None:
+    library.sync()
+    library.page("rope")
+    library.sync()
+    (library.root / "norm.md").write_bytes(b"\x00")
+    damage(library.settings.index)
+    report = library.sync(rebuild=True)
+    assert report.documents.stale == len(report.documents.failed) == 1
+    with library.index() as index:
+        assert TOPICS["norm"] in (index.storage.source("norm.md") or "")
+        assert [d.name for d in index.storage.entries() if d.stale] == ["norm.md"]
+    assert len(library.names()) == 4
+
+
+def test_rebuild_embeds_a_stale_document_with_the_new_embedder(library: Library) -> None:
+    class Other(HashEmbedder):
+        identity = "other@2"
+        dimension = 128
+
+    library.sync()
+    (library.root / "norm.md").write_bytes(b"\x00")
+    library.embedder = Other()
+    assert counts(library.sync(identity="other@2", rebuild=True)) == {"unchanged": 2, "stale": 1, "failed": 1}
+    with library.index() as index:
+        (norm,) = [d for d in index.storage.documents(with_passages=True) if d.stale]
+        (passage,) = norm.passages
+        assert passage.number is not None
+        vector = index.vectors.rows([passage.number])[0]
+        assert np.array_equal(vector, library.embedder.embed_query(passage.embedded_text))
+
+
+def test_a_root_in_place_of_another_is_not_taken_for_it(library: Library) -> None:
+    library.page("norm", "same.md", root="old")
+    library.sync(library.root, library.folder / "old")
+    (library.folder / "new").mkdir()
+    (library.folder / "new" / "same.md").write_bytes(b"\x00")
+    report = library.sync(library.folder / "new", remove_root=library.folder / "old", allow_empty=True)
+    assert counts(report) == {"removed": 1, "unchanged": 3, "failed": 1}
+    assert not [name for name in library.names() if "same" in name]
+
+
+def test_what_vanished_leaves_no_trace(library: Library) -> None:
+    """Neither text nor names: every byte of the live generation is looked at, UTF-16 included."""
+    secrets = ["胡萝卜素的秘密配方", "secretname", "另一个秘密标题", "zebra-secret-root", "只在旧版里的一节"]
+    library.write(f"{secrets[1]}.md", f"# {secrets[2]}\n\n{secrets[0]}，写在这里只是为了以后删掉。\n")
+    library.page("beam", root=secrets[3])
+    library.write("changed.md", f"# 会变的一页\n\n## {secrets[4]}\n\n{TOPICS['beam']}{secrets[0]}在这里。\n")
+    library.sync(library.root, library.folder / secrets[3])
+
+    def traces() -> list[tuple[str, str]]:
+        live = library.settings.index / "generations" / str(current_generation(library.settings.index))
+        found: list[tuple[str, str]] = []
+        for file in [library.settings.index / "CURRENT", *live.iterdir()]:
+            data = file.read_bytes()
+            forms = {s: (s.encode(), s.encode("utf-16-le"), json.dumps(s).encode()) for s in secrets}
+            found += [(file.name, secret) for secret in secrets if any(form in data for form in forms[secret])]
+        return found
+
+    assert {secret for _, secret in traces()} == set(secrets)
+    (library.root / f"{secrets[1]}.md").unlink()
+    library.write("changed.md", f"# 会变的一页\n\n## 新的一节\n\n{TOPICS['rope']}\n")
+    questions = [Question("q1", "配方写在哪里")]
+    report = library.sync(remove_root=library.folder / secrets[3], questions=questions)
+    assert {"removed": 2, "changed": 1}.items() <= counts(report).items()
+    assert secrets[1] in report.as_text()  # told, but not kept
+    assert report.probe is not None
+    assert report.probe.moved
+    assert traces() == []
+
+
+def test_a_file_that_grows_while_it_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a text never replaces the whole; when it has settled it is taken."""
+    library.sync()
+    path = library.write("norm.md", f"# 慢慢写\n\n{TOPICS['norm']}")
+    real = loading.read_document
+    reads = 0
+
+    def growing(name: str, path: Path, *, max_bytes: int) -> Any:
+        nonlocal reads
+        document = real(name, path, max_bytes=max_bytes)
+        if name == "norm.md" and reads < grows:
+            reads += 1
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write("又写了一句。")
+        return document
+
+    monkeypatch.setattr(prepare, "read_document", growing)
+    grows = 99
+    report = library.sync()
+    assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 1}
+    assert "changes while it is being read" in report.documents.failed[0]["error"]
+    with library.index() as index:
+        assert index.storage.source("norm.md") == f"# norm 是什么？\n\n{TOPICS['norm']}\n"
+    reads, grows = 0, 1
+    assert counts(library.sync()) == {"unchanged": 2, "changed": 1}
+    with library.index() as index:
+        assert index.storage.source("norm.md") == path.read_text(encoding="utf-8")
+
+
+def test_a_file_that_vanishes_while_it_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    library.sync()
+    library.page("rope", "norm.md")
+    real = sync_module._file_hash
+
+    def vanishing(path: Path) -> str:
+        if path.name == "norm.md":
+            path.unlink()
+        return real(path)
+
+    monkeypatch.setattr(sync_module, "_file_hash", vanishing)
+    report = library.sync()
+    assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 1}
+    assert report.documents.failed[0]["error"].startswith("norm.md: cannot be read: ")
+    assert library.names() == ["attention.md", "lora.md", "norm.md"]
+    assert counts(library.sync()) == {"unchanged": 2, "removed": 1}
+
+
+def test_vectors_that_were_not_written_whole_are_noticed(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAISS only prints that a disk is full when it closes the file."""
+    library.sync()
+    library.page("rope")
+    real = save_vectors
+
+    def truncated(vectors: Any, file: Path) -> None:
+        real(vectors, file)
+        os.truncate(file, file.stat().st_size - 4)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sync_module, "save_vectors", truncated)
+        with pytest.raises(IngestError, match="cannot write the index"):
+            library.sync()
+    assert library.names() == ["attention.md", "lora.md", "norm.md"]
+    assert library.sync().generation == 2
+
+
+def test_the_report_is_kept(library: Library) -> None:
+    report = library.sync()
+    with library.index() as index:
+        kept = json.loads((index.folder / "report.json").read_text(encoding="utf-8"))
+        assert "report.json" in index.manifest.files
+    assert kept == {**report.as_kept(), "seconds": kept["seconds"]}
+    assert kept["changes"]["added"] == ["attention.md", "lora.md", "norm.md"]
+
+
 @pytest.mark.parametrize(
     ("identity", "tokens", "named"), [("other@2", 320, ("hash@1", "other@2")), ("hash@1", 128, ("320", "128"))]
 )
@@ -528,3 +690,17 @@ def test_progress_is_told(library: Library) -> None:
     library.sync(progress=lambda stage, done, total: told.append((stage, done, total)))
     assert [done for stage, done, _ in told if stage == "documents"] == [0, 1, 2, 3]
     assert told[-1] == ("passages", 3, 3)
+
+
+def test_a_copy_of_the_index_is_a_backup(library: Library) -> None:
+    library.sync()
+    whole = library.content()
+    backup = library.folder / "backup"
+    shutil.copytree(library.settings.index, backup)
+    damage_vectors(library.settings.index)
+    shutil.rmtree(library.settings.index)
+    shutil.copytree(backup, library.settings.index)
+    assert library.content() == whole
+    assert not library.sync().published
+    library.page("rope")
+    assert counts(library.sync()) == {"added": 1, "unchanged": 3}

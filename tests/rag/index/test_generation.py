@@ -1,5 +1,6 @@
 """A generation is whole or not there: what opening finds, and that it changes nothing."""
 
+import errno
 import hashlib
 import json
 import os
@@ -7,18 +8,20 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IndexMissingError, RagError
-from rag.index import Index, current_generation, open_index
+from rag.index import Index, current_generation, generation, open_index
 from rag.index.generation import new_generation, publish, writer_lock
 from rag.retrieval import search
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest
 
-FILES = ["CURRENT", "manifest.json", "passages.sqlite", "vectors.faiss", "keywords.safetensors"]
+FILES = ["CURRENT", "manifest.json", "passages.sqlite", "vectors.faiss", "keywords.safetensors", "report.json"]
 
 
 def place(index: Path, name: str) -> Path:
@@ -160,17 +163,95 @@ def test_another_embedder_is_refused_with_the_command_that_rebuilds(library_inde
 
 
 def test_a_reader_keeps_what_it_opened(own_library: Path, hash_embedder: HashEmbedder) -> None:
-    index = open_index(own_library / "index")
+    index, other = open_index(own_library / "index"), open_index(own_library / "index")
     republish(own_library, DOCUMENTS, hash_embedder, 4)
-    assert not index.folder.exists()  # collected
+    generations = index.folder.parent
+    assert sorted(path.name for path in generations.iterdir()) == ["000001", "000004", "000005"]
     evidence = search(index, hash_embedder, "LoRA 的秩怎么选")
     assert evidence.hits[0].passage.document == "lora.txt"
     assert index.storage.source("new.md") is None
     index.close()
+    republish(own_library, DOCUMENTS, hash_embedder, 1)
+    assert index.folder.exists()  # the other reader holds it
+    other.close()
+    republish(own_library, DOCUMENTS, hash_embedder, 2)
+    assert sorted(path.name for path in generations.iterdir()) == ["000006", "000007"]
 
 
-def test_reader_and_writer_at_the_same_time(own_library: Path, hash_embedder: HashEmbedder) -> None:
+def test_an_open_reader_survives_the_removal_of_its_files(own_library: Path, hash_embedder: HashEmbedder) -> None:
+    """As on a file system without locks."""
+    index = open_index(own_library / "index")
+    shutil.rmtree(index.folder)
+    assert search(index, hash_embedder, "LoRA 的秩怎么选").hits[0].passage.document == "lora.txt"
+    index.close()
+
+
+def test_a_file_system_without_locks(
+    own_library: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    index = own_library / "index"
+    with monkeypatch.context() as patch:
+        patch.setattr("rag.index.generation.fcntl.flock", unsupported)
+        opened = open_index(index)
+        generation.collect(index, live="000000")  # nothing to remove yet
+        shutil.copytree(opened.folder, opened.folder.with_name("000002"))
+        generation.collect(index, live="000002")
+        assert opened.folder.exists()  # the one before the live one
+        shutil.copytree(opened.folder, opened.folder.with_name("000003"))
+        generation.collect(index, live="000003")
+    assert not opened.folder.exists()
+    assert search(opened, hash_embedder, "LoRA 的秩怎么选").hits[0].passage.document == "lora.txt"
+    opened.close()
+
+
+def test_a_refused_index_is_not_held(own_library: Path, hash_embedder: HashEmbedder) -> None:
+    with pytest.raises(IndexMismatchError) as caught:
+        open_index(own_library / "index", embedder="other@2")
+    republish(own_library, DOCUMENTS, hash_embedder, 2)
+    assert not place(own_library / "index", "manifest.json").exists()
+    assert "hash@1" in caught.value.message
+
+
+def test_clocks_say_nothing(own_library: Path, hash_embedder: HashEmbedder) -> None:
+    """The generation before the live one stays, though a clock that went back makes it look the oldest."""
+    republish(own_library, DOCUMENTS, hash_embedder, 1)
+    generations = own_library / "index" / "generations"
+    os.utime(generations / "000002", (0, 0))
+    republish(own_library, DOCUMENTS, hash_embedder, 2)
+    assert sorted(path.name for path in generations.iterdir()) == ["000002", "000003"]
+
+
+def test_a_reader_that_loses_the_race_takes_the_next_generation(
+    own_library: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between reading CURRENT and opening the files, the generation is collected."""
+    real = generation._open_generation
+    tries: list[str] = []
+
+    def late(index: Path, current: Any, embedder: str | None) -> Index:
+        tries.append(current.generation)
+        if len(tries) == 1:
+            with monkeypatch.context() as patch:
+                patch.setattr(generation, "_open_generation", real)
+                republish(own_library, DOCUMENTS, hash_embedder, 3)
+        return real(index, current, embedder)
+
+    monkeypatch.setattr(generation, "_open_generation", late)
+    index = open_index(own_library / "index")
+    assert tries == ["000001", "000004"]
+    assert index.manifest.generation == 4
+    index.close()
+
+
+@pytest.mark.parametrize("kept", [1, 2])
+def test_reader_and_writer_at_the_same_time(
+    own_library: Path, hash_embedder: HashEmbedder, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever is published meanwhile, opening gives a whole generation, never an error."""
+    monkeypatch.setattr(generation, "KEPT_GENERATIONS", kept)
     done = threading.Event()
     failures: list[RagError] = []
     generations: set[int] = set()
@@ -232,9 +313,35 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(IndexLockedError, match=str(holder.pid)), writer_lock(tmp_path):
+        with pytest.raises(IndexLockedError, match=rf"\({holder.pid}\) on .* since 20\d\d-"), writer_lock(tmp_path):
             pytest.fail("two writers")
         holder.kill()  # a writer that dies leaves no lock behind
         holder.wait()
     with writer_lock(tmp_path):
         pass
+
+
+def test_a_writer_waits_for_another_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    order: list[str] = []
+    has_begun = threading.Event()
+
+    def first() -> None:
+        with writer_lock(tmp_path):
+            has_begun.set()
+            time.sleep(0.3)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    has_begun.wait()
+    started = time.monotonic()
+    with pytest.raises(IndexLockedError) as caught, writer_lock(tmp_path, wait=0.05):
+        pytest.fail("two writers")
+    assert 0.05 <= time.monotonic() - started < 0.3
+    assert "--wait" in caught.value.hint
+    with writer_lock(tmp_path, wait=20):
+        order.append("second")
+    thread.join()
+    assert order == ["first", "second"]
+    assert f"({os.getpid()})" in caplog.text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["writer.lock"]

@@ -16,7 +16,9 @@ SOURCE = "标题\n第一段 '引号' \"双\" 😀。\n第二段。\n"
 
 def passage(text: str, number: int | None, same_as: int | None = None) -> StoredPassage:
     start = SOURCE.index(text)
-    return StoredPassage(("章", "节"), MappedText.copied(text, start), "标题 > 章", "k" * 64, number, same_as)
+    return StoredPassage(
+        ("章", "节"), MappedText.copied(text, start), "标题 > 章", "k" * 64, b"\x00\xff", number, same_as
+    )
 
 
 def document(name: str, *passages: StoredPassage) -> StoredDocument:
@@ -42,6 +44,7 @@ def test_documents_come_back_as_they_were(file: Path) -> None:
     storage = Storage(file)
     assert storage.documents(with_passages=True) == DOCUMENTS
     assert [d.passages for d in storage.documents()] == [(), (), ()]
+    assert storage.entries() == [document.entry for document in DOCUMENTS]
     assert storage.source("a.md") == SOURCE
     assert storage.source("none.md") is None
     storage.close()

@@ -1,0 +1,165 @@
+"""What a run changed: which documents, and in a changed document which sections, down to the sentence."""
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rapidfuzz import fuzz, process
+
+from rag.index.storage import StoredDocument
+
+# Sections under different headings count as one reworded section from this likeness on (rapidfuzz, 0..100).
+LIKE = 60.0
+# Of more pairs than this, likeness is not computed: a document rewritten that much reads as new and removed sections.
+MAX_PAIRS = 40_000
+DIFF_LINES = 8
+LINE_CHARACTERS = 100
+SHOWN_NAMES = 20
+ENDS = "。！？!?"
+FENCES = ("```", "~~~")
+MARKED_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*\S)")
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reworded:
+    """A section that says something else. Lines of `diff` begin with "- " (before) or "+ " (now)."""
+
+    section: str
+    diff: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """Sections of a changed document, each by its headings joined with " > "."""
+
+    document: str
+    new: tuple[str, ...]
+    removed: tuple[str, ...]
+    reworded: tuple[Reworded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Names of documents; `moved` are pairs of the old and the new name."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    stale: tuple[str, ...] = ()
+    changed: tuple[DocumentChange, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "added": list(self.added),
+            "removed": list(self.removed),
+            "moved": [{"from": old, "to": new} for old, new in self.moved],
+            "stale": list(self.stale),
+            "changed": [asdict(change) for change in self.changed],
+        }
+
+    def as_kept(self) -> dict[str, Any]:
+        return {
+            "added": list(self.added),
+            "removed": len(self.removed),
+            "moved": [{"to": new} for _, new in self.moved],
+            "stale": list(self.stale),
+            "changed": [
+                {
+                    "document": change.document,
+                    "new": list(change.new),
+                    "removed": len(change.removed),
+                    "reworded": [
+                        {"section": r.section, "diff": [line for line in r.diff if line.startswith("+ ")]}
+                        for r in change.reworded
+                    ],
+                }
+                for change in self.changed
+            ],
+        }
+
+    def as_lines(self) -> list[str]:
+        lines = [
+            *(f"added: {name}" for name in _first(self.added)),
+            *(f"removed: {name}" for name in _first(self.removed)),
+            *(f"moved: {name}" for name in _first([f"{old} -> {new}" for old, new in self.moved])),
+            *(f"stale, its last good version stays: {name}" for name in _first(self.stale)),
+        ]
+        for change in self.changed[:SHOWN_NAMES]:
+            lines.append(f"changed: {change.document}")
+            lines += [f"  new section: {section}" for section in _first(change.new)]
+            lines += [f"  removed section: {section}" for section in _first(change.removed)]
+            for reworded in change.reworded[:SHOWN_NAMES]:
+                lines += [f"  reworded section: {reworded.section}", *(f"    {line}" for line in reworded.diff)]
+        if len(self.changed) > SHOWN_NAMES:
+            lines.append(f"changed: … and {len(self.changed) - SHOWN_NAMES} more")
+        return lines
+
+
+def compare(old: StoredDocument, new: StoredDocument) -> DocumentChange:
+    """The sections of two versions of a document, paired by their headings, else by their wording."""
+    before, now = _sections(old), _sections(new)
+    gone = {path: text for path, text in before.items() if path not in now}
+    pairs = [(path, before[path], text) for path, text in now.items() if path in before]
+    appeared = [path for path in now if path not in before]
+    if len(gone) * len(appeared) <= MAX_PAIRS:
+        for path in list(appeared):
+            twin = process.extractOne(now[path], gone, scorer=fuzz.ratio, score_cutoff=LIKE)
+            if twin is not None:
+                pairs.append((path, gone.pop(twin[2]), now[path]))
+                appeared.remove(path)
+    reworded = tuple(Reworded(_shown(path), _diff(was, text)) for path, was, text in pairs if was != text)
+    return DocumentChange(new.name, tuple(map(_shown, appeared)), tuple(map(_shown, gone)), reworded)
+
+
+def _sections(document: StoredDocument) -> Mapping[Path, str]:
+    """The text under each heading, by the path of headings, in order; the title stands for text above all headings.
+
+    Read from the headings in the text: how sections are packed into passages changes with the text around them.
+    """
+    sections: defaultdict[Path, list[str]] = defaultdict(list)
+    path: Path = ()
+    for passage in document.passages:
+        levels = {name: level for level, name in enumerate(passage.section)}
+        is_code = False
+        for number, line in enumerate(passage.content.text.splitlines()):
+            is_code ^= line.lstrip().startswith(FENCES)
+            heading = None if is_code else MARKED_HEADING.match(line)
+            name = line.strip() if heading is None else heading[2]
+            if not is_code and name in levels:
+                path = passage.section[: levels[name] + 1]
+            elif heading is not None:
+                path = (*path[: len(heading[1]) - 1], name)
+            elif number == 0 and path[: len(passage.section)] != passage.section:
+                path = passage.section
+            sections[path or (document.title,)].append(line)
+    return {path: "\n".join(lines) for path, lines in sections.items()}
+
+
+def _diff(old: str, new: str) -> tuple[str, ...]:
+    lines = [
+        line if len(line) <= LINE_CHARACTERS else f"{line[:LINE_CHARACTERS]}…"
+        for line in difflib.unified_diff(_sentences(old), _sentences(new), lineterm="", n=0)
+        if not line.startswith(("---", "+++", "@@"))
+    ]
+    more = [f"… {len(lines) - DIFF_LINES} more lines"] if len(lines) > DIFF_LINES else []
+    return (*(f"{line[0]} {line[1:]}" for line in lines[:DIFF_LINES]), *more)
+
+
+def _sentences(text: str) -> list[str]:
+    """A line is too long a unit to compare: in Chinese it is a paragraph."""
+    for end in ENDS:
+        text = text.replace(end, f"{end}\n")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _shown(path: Path) -> str:
+    return " > ".join(path)
+
+
+def _first(names: Sequence[str]) -> list[str]:
+    return [*names[:SHOWN_NAMES], *([f"… and {len(names) - SHOWN_NAMES} more"] if len(names) > SHOWN_NAMES else [])]

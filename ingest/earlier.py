@@ -1,0 +1,92 @@
+"""What the index held before a run: roots, documents, vectors. A rebuild takes what it can from a damaged index."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
+from rag.index.generation import (
+    FORMAT,
+    REBUILD_HINT,
+    STORAGE_FILE,
+    Index,
+    Manifest,
+    Root,
+    open_index,
+    sealed_generations,
+    verify_file,
+)
+from rag.index.storage import DocumentEntry, Storage, StoredDocument
+from rag.settings import Settings
+
+Key = tuple[int, str]
+"""Number of the root, path below it."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """`index` is the live generation where it is whole, `storage` what can still be read of the documents.
+    `is_kept` says that what is unchanged may be taken over; in a rebuild it may not."""
+
+    roots: tuple[Root, ...] = ()
+    index: Index | None = None
+    storage: Storage | None = None
+    is_kept: bool = False
+
+    def entries(self) -> dict[Key, DocumentEntry]:
+        return {} if self.storage is None else {entry.key: entry for entry in self.storage.entries()}
+
+    def documents(self) -> dict[Key, StoredDocument]:
+        found = () if self.storage is None else self.storage.documents(with_passages=True)
+        return {document.entry.key: document for document in found}
+
+    def close(self) -> None:
+        if self.index is not None:
+            self.index.close()
+        elif self.storage is not None:
+            self.storage.close()
+
+
+def open_earlier(settings: Settings, identity: str, *, rebuild: bool) -> Earlier:
+    """Raises IndexCorruptError or IndexMismatchError unless a rebuild was asked for."""
+    try:
+        index = open_index(settings.index)
+    except IndexMissingError:
+        return _salvage(settings.index)
+    except (IndexCorruptError, IndexMismatchError):
+        if not rebuild:
+            raise
+        return _salvage(settings.index)
+    manifest = index.manifest
+    wanted = {
+        "embedder": identity,
+        "passage_tokens": settings.passage_tokens,
+        "late_interaction": settings.late_interaction,
+    }
+    differing = {name: (getattr(manifest, name), value) for name, value in wanted.items()}
+    differing = {name: values for name, values in differing.items() if values[0] != values[1]}
+    if differing and not rebuild:
+        index.close()
+        raise IndexMismatchError(
+            f"the index at {settings.index} was made with "
+            + ", ".join(
+                f"{name} {getattr(manifest, name)!r}, the settings name {wanted[name]!r}" for name in differing
+            ),
+            hint=REBUILD_HINT,
+        )
+    return Earlier(manifest.roots, index, index.storage, is_kept=not rebuild)
+
+
+def _salvage(index_folder: Path) -> Earlier:
+    """The roots of an index that cannot be opened, and its documents as the newest whole store of them holds them."""
+    roots: tuple[Root, ...] = ()
+    for folder, raw in sealed_generations(index_folder):
+        try:
+            roots = roots or tuple(Root.model_validate(root) for root in raw["roots"])
+            if raw["format"] == FORMAT:
+                verify_file(folder / STORAGE_FILE, Manifest.model_validate(raw).files[STORAGE_FILE])
+                return Earlier(roots, storage=Storage(folder / STORAGE_FILE))
+        except (KeyError, TypeError, ValidationError, IndexCorruptError):
+            continue
+    return Earlier(roots)

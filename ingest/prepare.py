@@ -1,0 +1,65 @@
+"""File -> document cut into passages, ready to be stored.
+
+Apart from `sync`, since what this imports takes half a second to load and a run that changes nothing needs none of it.
+"""
+
+import hashlib
+from pathlib import Path
+
+from ingest.loading import Document, read_document
+from ingest.passages import Draft, cut, split_draft
+from ingest.repeats import fingerprint
+from ingest.structure import structure
+from rag.embedding import Embedder
+from rag.errors import DocumentError
+from rag.index.storage import StoredDocument, StoredPassage
+from rag.settings import Settings
+
+ATTEMPTS = 3
+
+
+def prepare(root: int, relative: str, path: Path, settings: Settings) -> StoredDocument:
+    """Read, clean and cut one file. Raises DocumentError or OSError."""
+    document = _read_settled(relative, path, max_bytes=settings.max_file_megabytes * 1024 * 1024)
+    structured = structure(document)
+    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as)
+    if not drafts:
+        raise DocumentError(
+            f"{relative}: nothing is left after cleaning", hint="add text that is not navigation or promotion"
+        )
+    return StoredDocument(
+        root=root, relative=relative, name=relative, title=structured.title, sha256=document.sha256,
+        size=document.size, stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source,
+        passages=tuple(map(_stored, drafts)),
+    )  # fmt: skip
+
+
+def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
+    """A passage that the embedder would truncate, in parts that it takes whole."""
+    drafts = split_draft(
+        Draft(passage.section, passage.content, passage.header),
+        lambda text: embedder.count_tokens([text])[0] <= embedder.max_tokens,
+    )
+    return [_stored(draft) for draft in drafts]
+
+
+def _read_settled(relative: str, path: Path, *, max_bytes: int) -> Document:
+    """Read a file that nobody is writing meanwhile: half of a text would replace the whole."""
+    for _ in range(ATTEMPTS):
+        before = _state(path)
+        document = read_document(relative, path, max_bytes=max_bytes)
+        if _state(path) == before:
+            return document
+    raise DocumentError(
+        f"{relative}: changes while it is being read", hint="run the command again when it has been written"
+    )
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _stored(draft: Draft) -> StoredPassage:
+    key = hashlib.sha256(draft.embedded_text.encode()).hexdigest()
+    return StoredPassage(draft.section, draft.content, draft.header, key, fingerprint(draft.content.text))

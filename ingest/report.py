@@ -1,0 +1,74 @@
+"""What a run did, for people and for programs."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ingest.changes import Changes
+from ingest.probe import Probe
+from rag.index.generation import Root
+
+
+@dataclass(slots=True)
+class Counts:
+    """Documents of a run; `failed` holds a path and an error each."""
+
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    stale: int = 0
+    failed: list[dict[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did; `as_dict()` is the contract of `python -m ingest --json`. `roots` are those of the index."""
+
+    generation: int
+    published: bool
+    documents: Counts
+    passages_total: int
+    passages_embedded: int
+    passages_reused: int
+    seconds: float
+    roots: tuple[Root, ...] = ()
+    changes: Changes = field(default_factory=Changes)
+    probe: Probe | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """The figures alone."""
+        return {
+            "generation": self.generation,
+            "documents": asdict(self.documents),
+            "passages": {
+                "total": self.passages_total,
+                "embedded": self.passages_embedded,
+                "reused": self.passages_reused,
+            },
+            "seconds": round(self.seconds, 2),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        probe = {} if self.probe is None else {"probe": self.probe.as_dict()}
+        return {**self.summary(), "changes": self.changes.as_dict(), **probe}
+
+    def as_kept(self) -> dict[str, Any]:
+        """The report without names and text of what has gone: a generation holds no trace of it."""
+        probe = {} if self.probe is None else {"probe": self.probe.as_kept()}
+        return {**self.summary(), "changes": self.changes.as_kept(), **probe}
+
+    def as_text(self) -> str:
+        documents = self.documents
+        lines = [
+            f"generation {self.generation}" + ("" if self.published else " (nothing changed)"),
+            f"documents: {documents.added} added, {documents.changed} changed, {documents.moved} moved, "
+            f"{documents.unchanged} unchanged, {documents.removed} removed, {documents.stale} stale, "
+            f"{len(documents.failed)} failed",
+            f"passages: {self.passages_total} in all, {self.passages_embedded} embedded, {self.passages_reused} reused",
+            f"{self.seconds:.1f} seconds",
+            *self.changes.as_lines(),
+            *(self.probe.as_lines() if self.probe is not None else ()),
+            *(f"failed: {failure['error']}" for failure in documents.failed),
+        ]
+        return "\n".join(lines) + "\n"
