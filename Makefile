@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat ingest test check format lock test-system screenshots clean
+.PHONY: help chat ingest test fuzz check format lock test-system screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -26,6 +26,9 @@ ingest: $(VENV)/run.done  ## bring the index in line with its documents
 
 test: $(VENV)/develop.done  ## run all tests (browser tests need Chromium: make test-system)
 	$(BIN)/python -m pytest $(ARGS)
+
+fuzz: $(VENV)/develop.done  ## feed many hostile files of every format to the ingest (ARGS="--seed 7 --format .pdf")
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 check: $(VENV)/develop.done  ## format, lint and types
 	$(BIN)/ruff format --check .

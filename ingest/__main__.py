@@ -50,6 +50,8 @@ def _ingest(options: argparse.Namespace) -> int:
         )
     if options.json:
         print_json(report.as_dict())
+        for warning in report.warnings:
+            sys.stderr.write(f"warning: {warning}\n")
     else:
         sys.stdout.write(report.as_text())
     return int(bool(report.documents.failed))

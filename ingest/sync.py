@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
+from ingest.formats.registry import SUFFIXES
 from ingest.loading import list_files, read_document
+from ingest.parser_process import ParserProcess
 from ingest.passages import Draft, cut, split_draft
 from ingest.repeats import find_repeats
 from ingest.structure import structure
@@ -65,6 +67,7 @@ class Report:
     passages_embedded: int
     passages_reused: int
     seconds: float
+    warnings: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -87,6 +90,7 @@ class Report:
             f"{len(documents.failed)} failed",
             f"passages: {self.passages_total} in all, {self.passages_embedded} embedded, {self.passages_reused} reused",
             f"{self.seconds:.1f} seconds",
+            *(f"warning: {warning}" for warning in self.warnings),
             *(f"failed: {failure['error']}" for failure in documents.failed),
         ]
         return "\n".join(lines) + "\n"
@@ -119,6 +123,7 @@ def sync(
             # Where nothing can be kept, roots that were not named would lose their documents.
             asked = set() if rebuild or previous is None else {_absolute(path) for path in paths}
             run = _Run(settings, load_embedder, identity, previous, progress or _no_progress, started, rebuild=rebuild)
+            stack.callback(run.parser.close)
             return run.bring_in_line(roots, asked, allow_empty=allow_empty)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -220,6 +225,8 @@ class _Run:
         self.started = started
         self.rebuild = rebuild
         self.counts = Counts()
+        self.warnings: list[str] = []
+        self.parser = ParserProcess(ocr=settings.ocr)
 
     def bring_in_line(self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool) -> Report:
         before = (
@@ -265,15 +272,18 @@ class _Run:
                     f"the root {root.path} is missing",
                     hint=f"bring it back, or forget it and its documents: python -m ingest --remove-root {root.path}",
                 )
-            found = list(list_files(path))
+            found = list(list_files(path, self._left_out))
             if not found and not allow_empty:
                 had = any(number == root.number for number, _ in before)
                 raise IngestError(
-                    f"the root {root.path} {'is suddenly empty' if had else 'holds no .md or .txt file'}",
-                    hint="add documents, or pass --allow-empty if that is meant",
+                    f"the root {root.path} {'is suddenly empty' if had else 'holds no document'}",
+                    hint=f"add documents ({' '.join(sorted(SUFFIXES))}), or pass --allow-empty if that is meant",
                 )
             files += [(root, str(file.relative_to(path)) if file != path else file.name, file) for file in found]
         return files
+
+    def _left_out(self, path: Path, reason: str) -> None:
+        self.warnings.append(f"{_shown(str(path))}: left out: {reason}")
 
     def _read(self, root: Root, relative: str, path: Path, earlier: StoredDocument | None) -> StoredDocument | None:
         try:
@@ -282,7 +292,9 @@ class _Run:
             if earlier is not None and _file_hash(path) == earlier.sha256:
                 self.counts.unchanged += 1
                 return replace(earlier, stale=False)
-            document = read_document(relative, path, max_bytes=self.settings.max_file_megabytes * 1024 * 1024)
+            document = read_document(
+                relative, path, max_bytes=self.settings.max_file_megabytes * 1024 * 1024, parser=self.parser
+            )
         except (DocumentError, OSError) as error:
             message = (
                 error.message
@@ -290,6 +302,7 @@ class _Run:
                 else f"{relative}: cannot be read: {error.strerror or error}"
             )
             return self._failed(path, message, earlier)
+        self.warnings += (f"{relative}: {warning}" for warning in document.warnings)
         structured = structure(document)
         drafts = cut(structured, budget=self.settings.passage_tokens, also_asked=document.asked_as)
         if not drafts:
@@ -303,6 +316,7 @@ class _Run:
             root=root.number, relative=relative, name=relative, title=structured.title, sha256=document.sha256,
             size=document.size,
             stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source, passages=passages,
+            pages=document.pages,
         )  # fmt: skip
 
     def _failed(self, path: Path, message: str, earlier: StoredDocument | None) -> StoredDocument | None:
@@ -410,7 +424,8 @@ class _Run:
         ), dimension
 
     def _report(self, generation: int, total: int, embedded: int, reused: int, *, published: bool) -> Report:
-        return Report(generation, published, self.counts, total, embedded, reused, time.perf_counter() - self.started)
+        seconds = time.perf_counter() - self.started
+        return Report(generation, published, self.counts, total, embedded, reused, seconds, tuple(self.warnings))
 
 
 def _split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:

@@ -28,7 +28,7 @@ from rag.index.vectors import load_vectors
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 STORAGE_FILE = "passages.sqlite"
 VECTORS_FILE = "vectors.faiss"
 KEYWORDS_FILE = "keywords.safetensors"
