@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat ingest test torture bench check format lock test-system screenshots clean
+.PHONY: help chat ingest test torture fuzz bench check format lock test-system screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## this list

@@ -72,6 +72,8 @@ def _ingest(options: argparse.Namespace) -> int:
     def tell(report: "Report") -> None:
         if options.json:
             print_json(report.as_dict())
+            for warning in report.warnings:
+                sys.stderr.write(f"warning: {warning}\n")
         else:
             sys.stdout.write(report.as_text())
             sys.stdout.flush()

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from ingest.code_blocks import fence_code, split_glued_fence
+from ingest.encoding import CONTROL_CHARACTERS
 from ingest.formulas import has_marked_threefold, keep_formulas_once
-from ingest.loading import CONTROL_CHARACTERS, Document
+from ingest.loading import Document
 from rag.mapped_text import MappedText
 
 # Lines that beg, advertise or belong to the page's frame. Each alternative was seen on real pages; a text about codes

@@ -1,36 +1,40 @@
-"""File -> Document: decode the text, tell binary from text, read the front matter. Nothing in a file is ever run."""
+"""File -> Document: its text by the reader of its format, its front matter. Nothing in a file is ever run."""
 
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import frontmatter
 import yaml
-from charset_normalizer import from_bytes
 
+from ingest.encoding import decode
+from ingest.formats.extract import Extract, UnreadableError
+from ingest.formats.registry import SUFFIXES, TEXT_SUFFIXES
+from ingest.parser_process import ParserProcess
 from rag.errors import DocumentError, IngestError
 
-SUFFIXES = frozenset({".md", ".markdown", ".txt"})
+# Hidden files, and the locks that office programs keep beside what they have open.
+HIDDEN = (".", "~$")
 # Describes the folder, not its subject.
 FOLDER_README = "readme.md"
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
-# charset-normalizer looks at samples; this much of a file decides among GB18030, Big5, UTF-16 and their like.
-DETECTION_BYTES = 200_000
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
-# Text files hold tabs and line breaks, no other control characters: a stray one is scraping noise, many a binary file.
-CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-MAX_CONTROL_SHARE = 0.01
 FRONT_MATTER_END = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file as read. `source` is the decoded text without byte-order mark, line endings as they stand;
-    `body_start` is where the text after the front matter begins."""
+    """A file as read.
+
+    `source` is, of a text file, the decoded text without byte-order mark, line endings as they stand; of other formats
+    the extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
+    each page (or slide) begins; it is empty for formats without pages. `warnings` say what could not be read.
+    """
 
     name: str
     source: str
@@ -41,11 +45,14 @@ class Document:
     title: str = ""
     tags: tuple[str, ...] = ()
     asked_as: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
-def list_files(root: Path) -> Iterator[Path]:
-    """Readable documents below `root` (or `root` itself), sorted; hidden files and folders and links out of the root
-    are left out. A folder that cannot be listed raises IngestError: its documents have not vanished."""
+def list_files(root: Path, left_out: Callable[[Path, str], None] | None = None) -> Iterator[Path]:
+    """Readable documents below `root` (or `root` itself), sorted; hidden files and folders are left out, and so are
+    links out of the root and what is no file, of which `left_out` is told. A folder that cannot be listed raises
+    IngestError: its documents have not vanished."""
     if root.is_file():
         yield root
         return
@@ -53,12 +60,24 @@ def list_files(root: Path) -> Iterator[Path]:
     paths: list[Path] = []
     for folder, subfolders, files in os.walk(root, onerror=_refuse):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        paths += [Path(folder, name) for name in files if not name.startswith(".")]
+        paths += [Path(folder, name) for name in files if not name.startswith(HIDDEN)]
     for path in sorted(paths):
         if path.suffix.lower() not in SUFFIXES or path.relative_to(root).as_posix().lower() == FOLDER_README:
             continue
-        if path.is_file() and path.resolve().is_relative_to(inside):
+        reason = _reason_to_leave_out(path, inside)
+        if reason is None:
             yield path
+        elif left_out is not None:
+            left_out(path, reason)
+
+
+def _reason_to_leave_out(path: Path, inside: Path) -> str | None:
+    try:
+        if not path.resolve(strict=True).is_relative_to(inside):
+            return "a link that leads out of its root"
+    except (OSError, RuntimeError):  # RuntimeError is what a loop was before Python 3.13
+        return "a link that leads nowhere"
+    return None if path.is_file() else "no ordinary file"
 
 
 def _refuse(error: OSError) -> None:
@@ -68,10 +87,14 @@ def _refuse(error: OSError) -> None:
     ) from error
 
 
-def read_document(name: str, path: Path, *, max_bytes: int) -> Document:
-    """Read one file. Raises DocumentError naming what is wrong with it."""
+def read_document(name: str, path: Path, *, max_bytes: int, parser: ParserProcess | None = None) -> Document:
+    """Read one file; formats other than plain text by `parser`, or one of its own. Raises DocumentError naming what
+    is wrong with it."""
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise DocumentError(f"{name}: is no ordinary file", hint="remove it")
+        size = status.st_size
         if size > max_bytes:
             raise DocumentError(
                 f"{name}: {size:,} bytes is more than the limit of {max_bytes:,}",
@@ -82,86 +105,48 @@ def read_document(name: str, path: Path, *, max_bytes: int) -> Document:
         raise DocumentError(
             f"{name}: cannot be read: {error.strerror or error}", hint="check that it exists and may be read"
         ) from error
-    source = decode(name, data)
+    suffix = path.suffix.lower()
+    try:
+        extract = _extract(suffix, data, parser)
+    except UnreadableError as error:
+        raise DocumentError(f"{name}: {error.message}", hint=error.hint) from error
+    source = extract.text
     if not source.strip():
-        raise DocumentError(f"{name}: the file is empty", hint="add text to it or remove it")
+        raise DocumentError(
+            f"{name}: {'holds no text' if data.strip() and suffix not in TEXT_SUFFIXES else 'the file is empty'}",
+            hint="add text to it or remove it",
+        )
     longest = max(map(len, source.splitlines()))
     if longest > MAX_LINE_CHARACTERS:
         raise DocumentError(
             f"{name}: a single line of {longest:,} characters is data, not prose (limit {MAX_LINE_CHARACTERS:,})",
             hint="break the text into lines",
         )
-    is_markdown = path.suffix.lower() in MARKDOWN_SUFFIXES
-    body_start, metadata = _split_front_matter(source) if is_markdown else (0, {})
+    body_start, metadata = _split_front_matter(source) if suffix in MARKDOWN_SUFFIXES else (0, {})
     return Document(
         name=name,
         source=source,
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
-        is_markdown=is_markdown,
+        is_markdown=extract.is_markdown,
         body_start=body_start,
-        title=next(iter(_strings(metadata.get("title"))), "").strip(),
+        title=next(iter(_strings(metadata.get("title"))), extract.title).strip(),
         tags=_strings(metadata.get("tags")),
         asked_as=_strings(metadata.get("asked_as")),
+        pages=extract.pages,
+        warnings=extract.warnings,
     )
 
 
-def decode(name: str, data: bytes) -> str:
-    """UTF-8 (with or without byte-order mark) where it is valid; else UTF-16 by its mark; else GB18030 or what the
-    bytes look like."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = _decode_by_detection(name, data)
-    controls = len(CONTROL_CHARACTERS.findall(text))
-    if "\x00" in text or controls > MAX_CONTROL_SHARE * len(text):
-        raise DocumentError(
-            f"{name}: holds binary data, not text", hint="only text files can be ingested; convert it to .md or .txt"
-        )
-    return text
-
-
-def _decode_by_detection(name: str, data: bytes) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            return data.decode("utf-16")
-        except UnicodeDecodeError:
-            pass
-    if b"\x00" in data[:DETECTION_BYTES]:
-        raise DocumentError(
-            f"{name}: holds binary data, not text", hint="only text files can be ingested; convert it to .md or .txt"
-        )
-    # GB18030 decodes nearly any bytes; that the result reads as Chinese is what makes it believable.
-    try:
-        text = data.decode("gb18030")
-        if _reads_as_chinese(text):
-            return text
-    except UnicodeDecodeError:
-        pass
-    best = from_bytes(data[:DETECTION_BYTES]).best()
-    if best is not None:
-        try:
-            return data.decode(best.encoding)
-        except (UnicodeDecodeError, LookupError):
-            pass
-    raise DocumentError(f"{name}: the text encoding cannot be determined", hint="save the file as UTF-8")
-
-
-def _reads_as_chinese(text: str) -> bool:
-    """Most characters beyond ASCII belong to what Chinese texts are written with: common ideographs, full-width
-    forms, punctuation."""
-    foreign = [character for character in text[:DETECTION_BYTES] if ord(character) > 0x7F]
-    # GB2312's 6,763 everyday characters; mojibake from other encodings lands mostly outside them.
-    common = sum(_is_gb2312(character) for character in foreign)
-    return bool(foreign) and common >= 0.9 * len(foreign)
-
-
-def _is_gb2312(character: str) -> bool:
-    try:
-        character.encode("gb2312")
-    except UnicodeEncodeError:
-        return False
-    return True
+def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
+    if suffix not in SUFFIXES or suffix in TEXT_SUFFIXES:
+        return Extract(decode(data), is_markdown=suffix in MARKDOWN_SUFFIXES)
+    if not data.strip():
+        return Extract("")
+    if parser is not None:
+        return parser.extract(suffix, data)
+    with ParserProcess() as own:
+        return own.extract(suffix, data)
 
 
 def _split_front_matter(source: str) -> tuple[int, dict[str, object]]:

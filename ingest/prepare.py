@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 
 from ingest.loading import Document, read_document
+from ingest.parser_process import ParserProcess
 from ingest.passages import Draft, cut, split_draft
 from ingest.repeats import fingerprint
 from ingest.structure import structure
@@ -18,20 +19,23 @@ from rag.settings import Settings
 ATTEMPTS = 3
 
 
-def prepare(root: int, relative: str, path: Path, settings: Settings) -> StoredDocument:
-    """Read, clean and cut one file. Raises DocumentError or OSError."""
-    document = _read_settled(relative, path, max_bytes=settings.max_file_megabytes * 1024 * 1024)
+def prepare(
+    root: int, relative: str, path: Path, settings: Settings, parser: ParserProcess
+) -> tuple[StoredDocument, tuple[str, ...]]:
+    """Read, clean and cut one file; with what its reader warns of. Raises DocumentError or OSError."""
+    document = _read_settled(relative, path, parser, max_bytes=settings.max_file_megabytes * 1024 * 1024)
     structured = structure(document)
     drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as)
     if not drafts:
         raise DocumentError(
             f"{relative}: nothing is left after cleaning", hint="add text that is not navigation or promotion"
         )
-    return StoredDocument(
+    stored = StoredDocument(
         root=root, relative=relative, name=relative, title=structured.title, sha256=document.sha256,
         size=document.size, stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source,
-        passages=tuple(map(_stored, drafts)),
+        passages=tuple(map(_stored, drafts)), pages=document.pages,
     )  # fmt: skip
+    return stored, document.warnings
 
 
 def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
@@ -43,11 +47,11 @@ def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
     return [_stored(draft) for draft in drafts]
 
 
-def _read_settled(relative: str, path: Path, *, max_bytes: int) -> Document:
+def _read_settled(relative: str, path: Path, parser: ParserProcess, *, max_bytes: int) -> Document:
     """Read a file that nobody is writing meanwhile: half of a text would replace the whole."""
     for _ in range(ATTEMPTS):
         before = _state(path)
-        document = read_document(relative, path, max_bytes=max_bytes)
+        document = read_document(relative, path, max_bytes=max_bytes, parser=parser)
         if _state(path) == before:
             return document
     raise DocumentError(

@@ -35,6 +35,7 @@ class Report:
     roots: tuple[Root, ...] = ()
     changes: Changes = field(default_factory=Changes)
     probe: Probe | None = None
+    warnings: tuple[str, ...] = ()
 
     def summary(self) -> dict[str, Any]:
         """The figures alone."""
@@ -69,6 +70,7 @@ class Report:
             f"{self.seconds:.1f} seconds",
             *self.changes.as_lines(),
             *(self.probe.as_lines() if self.probe is not None else ()),
+            *(f"warning: {warning}" for warning in self.warnings),
             *(f"failed: {failure['error']}" for failure in documents.failed),
         ]
         return "\n".join(lines) + "\n"

@@ -1,8 +1,9 @@
 """Which folders and files the index mirrors, and which documents they hold."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+from ingest.formats.registry import SUFFIXES
 from ingest.loading import list_files
 from rag.errors import IngestError
 from rag.index.generation import Root
@@ -32,19 +33,24 @@ def choose_roots(known: Sequence[Root], paths: Sequence[Path], remove_root: Path
     return tuple(roots)
 
 
-def documents_of(root: Root, *, had_documents: bool, allow_empty: bool) -> Iterator[tuple[Root, str, Path]]:
-    """Root, path below it, and path of each document. Raises IngestError where the root is missing or empty."""
+def documents_of(
+    root: Root, left_out: Callable[[Path, str], None], *, had_documents: bool, allow_empty: bool
+) -> Iterator[tuple[Root, str, Path]]:
+    """Root, path below it, and path of each document. `left_out` is told of files that are none, and why.
+
+    Raises IngestError where the root is missing or empty.
+    """
     path = Path(root.path)
     if not path.exists():
         raise IngestError(
             f"the root {root.path} is missing",
             hint=f"bring it back, or forget it and its documents: python -m ingest --remove-root {root.path}",
         )
-    found = list(list_files(path))
+    found = list(list_files(path, left_out))
     if not found and not allow_empty:
         raise IngestError(
-            f"the root {root.path} {'is suddenly empty' if had_documents else 'holds no .md or .txt file'}",
-            hint="add documents, or pass --allow-empty if that is meant",
+            f"the root {root.path} {'is suddenly empty' if had_documents else 'holds no document'}",
+            hint=f"add documents ({' '.join(sorted(SUFFIXES))}), or pass --allow-empty if that is meant",
         )
     return ((root, str(file.relative_to(path)) if file != path else file.name, file) for file in found)
 

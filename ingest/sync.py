@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 
 from ingest.changes import Changes, compare
 from ingest.earlier import Earlier, Key, open_earlier
+from ingest.parser_process import ParserProcess
 from ingest.probe import Probe, Question, probe
 from ingest.report import Counts, Report
 from ingest.roots import absolute, choose_roots, documents_of
@@ -81,7 +82,8 @@ def sync(
             # Where nothing can be kept, roots that were not named would lose their documents.
             asked = {absolute(path) for path in paths} if earlier.is_kept else set()
             run = _Run(settings, load_embedder, identity, earlier, questions, progress or _no_progress, started)
-            return run.bring_in_line(roots, asked, allow_empty=allow_empty)
+            with run.parser:
+                return run.bring_in_line(roots, asked, allow_empty=allow_empty)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise IngestError(
@@ -120,6 +122,8 @@ class _Run:
         self.started = started
         self.roots: tuple[Root, ...] = ()
         self.counts = Counts()
+        self.warnings: list[str] = []
+        self.parser = ParserProcess(ocr=settings.ocr)
         self.before = earlier.entries()
 
     def bring_in_line(self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool) -> Report:
@@ -130,7 +134,7 @@ class _Run:
             file
             for root in roots
             if root.number not in skipped
-            for file in documents_of(root, had_documents=root.number in had, allow_empty=allow_empty)
+            for file in documents_of(root, self._left_out, had_documents=root.number in had, allow_empty=allow_empty)
         ]
         kept = [entry for key, entry in self.before.items() if key[0] in skipped]
         self.counts.unchanged += len(kept)
@@ -161,6 +165,9 @@ class _Run:
             return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
         return self._publish(kept, read, moved, removed)
 
+    def _left_out(self, path: Path, reason: str) -> None:
+        self.warnings.append(f"{_shown(str(path))}: left out: {reason}")
+
     def _read(self, root: Root, relative: str, path: Path) -> StoredDocument | DocumentEntry | None:
         """The document anew; its entry where what is stored stays; None where there is nothing to store."""
         known = self.before.get((root.number, relative))
@@ -172,7 +179,8 @@ class _Run:
                 return replace(known, stale=False)
             from ingest.prepare import prepare
 
-            document = prepare(root.number, relative, path, self.settings)
+            document, warnings = prepare(root.number, relative, path, self.settings, self.parser)
+            self.warnings += (f"{relative}: {warning}" for warning in warnings)
         except (DocumentError, OSError) as error:
             message = (
                 error.message
@@ -345,6 +353,7 @@ class _Run:
             generation=generation, published=published, documents=self.counts, passages_total=total,
             passages_embedded=embedded, passages_reused=total - embedded,
             seconds=time.perf_counter() - self.started, roots=self.roots, changes=changes or Changes(), probe=outcome,
+            warnings=tuple(self.warnings),
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
@@ -20,7 +21,7 @@ from rag.index.generation import require_embedder
 from rag.llm import open_chat_model, resolve
 from rag.retrieval import Evidence, search
 from rag.settings import ChatModelName, Settings
-from rag.types import Answer, Refusal, Seconds, Turn
+from rag.types import Answer, Citation, Refusal, Seconds, Turn
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -124,9 +125,8 @@ class Assistant:
         if refusal is not None:
             yield Finished(replace(draft, text=refusal_text(question, refusal), refusal=refusal, seconds=seconds))
             return
-        yield Finished(
-            replace(draft, text=written.text, claims=written.claims, citations=written.citations, seconds=seconds)
-        )
+        citations = _with_pages(index, written.citations)
+        yield Finished(replace(draft, text=written.text, claims=written.claims, citations=citations, seconds=seconds))
 
     def _write(self, index: Index, query: str, evidence: Evidence) -> Generator[Event, None, tuple[str, Written]]:
         """Yield checked text; return who wrote it and what was written."""
@@ -175,6 +175,15 @@ class Assistant:
 
     def _sources(self, index: Index, documents: Sequence[str]) -> dict[str, str]:
         return {name: index.storage.source(name) or "" for name in dict.fromkeys(documents)}
+
+
+def _with_pages(index: Index, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+    """The citations with the page on which each begins, where their document has pages."""
+    borders = {name: index.storage.pages(name) for name in {citation.document for citation in citations}}
+    return tuple(
+        replace(citation, page=bisect_right(borders[citation.document], citation.start) or None)
+        for citation in citations
+    )
 
 
 def check_question(question: str) -> str:

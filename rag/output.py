@@ -81,7 +81,9 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
 
 def answer_as_text(answer: Answer) -> str:
     sources = "\n".join(
-        f"[{c.marker}] {c.document} {c.start}–{c.end}: {' '.join(c.quote.split())[:100]}" for c in answer.citations
+        f"[{c.marker}] {c.document}{'' if c.page is None else f' p. {c.page}'} {c.start}–{c.end}: "
+        + " ".join(c.quote.split())[:100]
+        for c in answer.citations
     )
     return f"{answer.text}\n" + (f"\n{sources}\n" if sources else "")
 

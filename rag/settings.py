@@ -80,6 +80,7 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", min_length=1, description="address the web UI binds to")
     port: int = Field(7860, ge=1, le=65535, description="first port the web UI tries")
     max_file_megabytes: int = Field(64, ge=1, le=4096, description="documents larger than this are refused")
+    ocr: bool = Field(False, description="recognise the text of scanned PDF pages; needs the extra `ocr`")
 
 
 def load_settings(

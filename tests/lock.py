@@ -13,8 +13,13 @@ from pathlib import Path
 TORCH = "torch==2.13.0"
 LEFT_OUT = re.compile(r"^(nvidia-|cuda-|triton\b)")
 LOCKS = {
-    "requirements.lock": (),
-    "requirements-dev.lock": ("--extra", "test", "--extra", "check", "--extra", "evaluation"),
+    "requirements.lock": ("--extra", "formats"),
+    "requirements-dev.lock": (
+        *("--extra", "formats"),
+        *("--extra", "test"),
+        *("--extra", "check"),
+        *("--extra", "evaluation"),
+    ),
 }
 
 

@@ -17,7 +17,7 @@ SCHEMA = """
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, root INTEGER NOT NULL, relative TEXT NOT NULL, name TEXT NOT NULL UNIQUE,
     title TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL, stale INTEGER NOT NULL, tags TEXT NOT NULL,
-    asked_as TEXT NOT NULL, source TEXT NOT NULL
+    asked_as TEXT NOT NULL, source TEXT NOT NULL, pages TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL,
@@ -69,7 +69,7 @@ class DocumentEntry:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as it is stored."""
+    """A document as it is stored. `pages` are the offsets in `source` at which its pages begin, where it has pages."""
 
     root: int
     relative: str
@@ -82,6 +82,7 @@ class StoredDocument:
     asked_as: tuple[str, ...]
     source: str
     passages: tuple[StoredPassage, ...] = ()
+    pages: tuple[int, ...] = ()
 
     @property
     def entry(self) -> DocumentEntry:
@@ -97,9 +98,10 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
         connection.executescript(SCHEMA)
         for number, document in enumerate(documents):
             connection.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, document.root, document.relative, document.name, document.title, document.sha256,
-                 document.size, int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source),
+                 document.size, int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source,
+                 _dump(document.pages)),
             )  # fmt: skip
             connection.executemany(
                 "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -217,7 +219,7 @@ class Storage:
                     )
                 )
         rows = self._rows(
-            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source"
+            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages"
             " FROM documents ORDER BY id"
         )
         return [
@@ -225,14 +227,20 @@ class Storage:
                 root=int(str(root)), relative=str(relative), name=str(name), title=str(title), sha256=str(sha256),
                 size=int(str(size)), stale=bool(stale), tags=tuple(json.loads(str(tags))),
                 asked_as=tuple(json.loads(str(asked_as))), source=str(source), passages=tuple(passages.get(number, ())),
+                pages=tuple(json.loads(str(pages))),
             )
-            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source in rows
+            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages in rows
         ]  # fmt: skip
 
     def source(self, name: str) -> str | None:
         """The source text of a document; None where there is no such document."""
         rows = self._rows("SELECT source FROM documents WHERE name = ?", [name])
         return str(rows[0][0]) if rows else None
+
+    def pages(self, name: str) -> tuple[int, ...]:
+        """The offsets at which the pages of a document begin; none where it has no pages."""
+        rows = self._rows("SELECT pages FROM documents WHERE name = ?", [name])
+        return tuple(json.loads(str(rows[0][0]))) if rows else ()
 
 
 def _dump(value: object) -> str:

@@ -1,5 +1,6 @@
 """Files to documents: encodings, front matter, and what is refused."""
 
+import os
 import random
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from rag.errors import DocumentError, IngestError
 
 CHINESE = "梯度累积把几个小批次的梯度加在一起，再更新一次参数。\n显存不够时，这样可以得到大批次的效果。\n"
 MEGABYTE = 1 << 20
+DATA = Path(__file__).parents[1] / "data" / "formats"
 
 
 def read(folder: Path, data: bytes, name: str = "page.txt") -> Document:
@@ -150,12 +152,14 @@ def test_what_is_listed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     for name in (
         "README.md", "b.md", "a.txt", "UPPER.MD", "c.markdown", "d.pdf", "e.py", ".hidden.md", ".git/x.md",
-        "deep/er/README.md", "deep/z.txt", "folder.md/inside.md",
+        "deep/er/README.md", "deep/z.txt", "folder.md/inside.md", "~$lock.docx", ".~lock.d.pdf#", "f.docx", "g.HTML",
+        "h.doc",
     ):  # fmt: skip
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("text")
     assert listed(root) == [
-        "UPPER.MD", "a.txt", "b.md", "c.markdown", "deep/er/README.md", "deep/z.txt", "folder.md/inside.md",
+        "UPPER.MD", "a.txt", "b.md", "c.markdown", "d.pdf", "deep/er/README.md", "deep/z.txt", "f.docx",
+        "folder.md/inside.md", "g.HTML",
     ]  # fmt: skip
 
 
@@ -170,7 +174,38 @@ def test_links_out_of_the_root_are_left_out(tmp_path: Path) -> None:
     (root / "folder").symlink_to(tmp_path / "elsewhere")
     (root / "loop").symlink_to(root)
     (root / "broken.md").symlink_to(tmp_path / "nothing.md")
-    assert listed(root) == ["inside.md", "page.md"]
+    (root / "circle.md").symlink_to(root / "circle.md")
+    os.mkfifo(root / "pipe.pdf")
+    left_out: list[tuple[str, str]] = []
+    paths = list_files(root, lambda path, reason: left_out.append((path.name, reason)))
+    assert [path.name for path in paths] == ["inside.md", "page.md"]
+    assert left_out == [
+        ("broken.md", "a link that leads nowhere"),
+        ("circle.md", "a link that leads nowhere"),
+        ("outside.md", "a link that leads out of its root"),
+        ("pipe.pdf", "no ordinary file"),
+    ]
+
+
+def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pdf")
+    for path in (tmp_path / "pipe.pdf", tmp_path, Path("/dev/zero")):
+        with pytest.raises(DocumentError, match="is no ordinary file"):
+            read_document("page.pdf", path, max_bytes=MEGABYTE)
+
+
+def test_other_formats_go_through_the_parser(tmp_path: Path) -> None:
+    data = (DATA / "article.docx").read_bytes()
+    document = read(tmp_path, data, "文章.DOCX")
+    assert document.source.startswith("# 解码策略怎么选？\n")
+    assert (document.is_markdown, document.size, document.pages) == (True, len(data), ())
+    assert read(tmp_path, (DATA / "article.pdf").read_bytes(), "a.pdf").pages[0] == 0
+    with pytest.raises(DocumentError, match=r"b\.pdf: is no PDF file"):
+        read(tmp_path, b"<html>", "b.pdf")
+    with pytest.raises(DocumentError, match=r"c\.docx: the file is empty"):
+        read(tmp_path, b"", "c.docx")
+    with pytest.raises(DocumentError, match=r"d\.html: holds no text"):
+        read(tmp_path, b"<html></html>", "d.html")
 
 
 def test_a_root_may_be_a_link_or_a_file(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from ingest import loading, prepare
 from ingest import sync as sync_module
+from ingest.parser_process import ParserProcess
 from ingest.probe import Question
 from ingest.sync import Report, sync
 from rag.embedding import Embedder
@@ -248,7 +249,7 @@ def test_a_suddenly_empty_root_is_refused(library: Library) -> None:
 
 def test_a_root_without_documents_is_refused(library: Library) -> None:
     (library.folder / "empty").mkdir()
-    with pytest.raises(IngestError, match=r"holds no \.md or \.txt file"):
+    with pytest.raises(IngestError, match="holds no document"):
         library.sync(library.folder / "empty")
 
 
@@ -448,9 +449,9 @@ def test_a_file_that_grows_while_it_is_read(library: Library, monkeypatch: pytes
     real = loading.read_document
     reads = 0
 
-    def growing(name: str, path: Path, *, max_bytes: int) -> Any:
+    def growing(name: str, path: Path, *, max_bytes: int, parser: ParserProcess) -> Any:
         nonlocal reads
-        document = real(name, path, max_bytes=max_bytes)
+        document = real(name, path, max_bytes=max_bytes, parser=parser)
         if name == "norm.md" and reads < grows:
             reads += 1
             with path.open("a", encoding="utf-8") as stream:

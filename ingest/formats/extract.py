@@ -1,0 +1,61 @@
+"""What every reader of a format gives back, and how it says that it cannot."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+# A library of 2,000 pages holds about a fifth of this.
+MAX_CHARACTERS = 20_000_000
+
+
+class UnreadableError(Exception):
+    """The file cannot be read; `hint` says what its owner can do about it."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The text of a file, as Markdown where the format has structure.
+
+    `pages` holds, for formats with pages (or slides), the offset in `text` at which each begins, the first one 0.
+    `title` is what the file says about itself. `warnings` say what was left out.
+    """
+
+    text: str
+    title: str = ""
+    pages: tuple[int, ...] = ()
+    warnings: tuple[str, ...] = ()
+    is_markdown: bool = True
+
+
+@dataclass(slots=True)
+class TextBuilder:
+    """Puts blocks together, a blank line between them, and knows where each began. Refuses to grow without bound."""
+
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, block: str) -> int:
+        """Append a block and return its offset."""
+        start = self.length + (2 if self.parts else 0)
+        if start + len(block) > MAX_CHARACTERS:
+            raise UnreadableError(f"holds more than {MAX_CHARACTERS:,} characters of text", hint="split the file")
+        self.parts.append(block)
+        self.length = start + len(block)
+        return start
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(self.parts)
+
+
+def join_blocks(blocks: Iterable[str]) -> str:
+    """The blocks that hold anything, a blank line between them."""
+    builder = TextBuilder()
+    for block in blocks:
+        if block.strip():
+            builder.add(block.strip("\n"))
+    return builder.text

@@ -1,0 +1,50 @@
+"""Markdown from what readers find: tables, fences, formulas."""
+
+import re
+from collections.abc import Sequence
+
+# More columns than this make rows that no passage can hold; the first column is repeated beside each group.
+MAX_COLUMNS = 12
+
+
+def heading(text: str, level: int) -> str:
+    return f"{'#' * min(max(level, 1), 6)} {' '.join(text.split())}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A table, its first row as the head. Rows may differ in length; wide tables become several."""
+    width = max(map(len, rows), default=0)
+    filled = [[_cell(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+    filled = [row for row in filled if any(row)]
+    used = [column for column in range(width) if any(row[column] for row in filled)]
+    if not used:
+        return ""
+    if len(used) > MAX_COLUMNS:
+        step = MAX_COLUMNS - 1
+        groups = [[used[0], *used[1:][start : start + step]] for start in range(0, len(used) - 1, step)]
+    else:
+        groups = [used]
+    return "\n\n".join(_grid([[row[column] for column in group] for row in filled]) for group in groups)
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def _cell(text: str) -> str:
+    return " ".join(re.sub(r"(?<!\\)\|", r"\\|", text).split())
+
+
+def fence(code: str, language: str = "") -> str:
+    """Code between fences that are longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    mark = "`" * (longest + 1)
+    return f"{mark}{language}\n{code.strip(chr(10))}\n{mark}"
+
+
+def formula(tex: str, *, display: bool) -> str:
+    tex = " ".join(tex.split())
+    if not tex:
+        return ""
+    return f"$$\n{tex}\n$$" if display else f"${tex}$"

@@ -1,0 +1,125 @@
+"""CSV, notebooks, web pages, formulas: small cases."""
+
+import json
+
+import pytest
+from lxml import etree
+
+from ingest.formats import delimited, notebook, webpage
+from ingest.formats.extract import UnreadableError
+from ingest.formats.markdown import MAX_COLUMNS, fence, table
+from ingest.formats.mathematics import mathml_to_tex, omml_to_tex
+
+M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_csv_delimiters(delimiter: str) -> None:
+    text = f'名字{delimiter}解释\n"a{delimiter}b"{delimiter}"两行\n的解释"\n'
+    shown = f"a{delimiter}b".replace("|", r"\|").replace("\t", " ")
+    assert delimited.read(text.encode("gb18030")).text == f"| 名字 | 解释 |\n|---|---|\n| {shown} | 两行 的解释 |"
+
+
+def test_wide_tables_are_cut() -> None:
+    rows = [[f"h{n}" for n in range(30)], [f"v{n}" for n in range(30)]]
+    parts = table(rows).split("\n\n")
+    assert len(parts) == 3
+    for part in parts:
+        assert part.startswith("| h0 | ")
+        assert part.splitlines()[0].count("|") - 1 <= MAX_COLUMNS
+    assert all(f" v{n} " in "".join(parts) for n in range(30))
+
+
+def test_fences_are_longer_than_what_they_hold() -> None:
+    assert fence("a\n```\nb", "text") == "````text\na\n```\nb\n````"
+
+
+def test_a_notebook() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# 温度\n", "采样之前除以温度。"]},
+        {"cell_type": "code", "source": "print(1)", "outputs": [
+            {"output_type": "stream", "text": [f"{n}\n" for n in range(100)]},
+            {"output_type": "execute_result", "data": {"image/png": "iVBOR", "text/plain": "array"}},
+        ]},
+        {"cell_type": "code", "source": "", "outputs": []},
+        {"cell_type": "raw", "source": "not shown"},
+    ]  # fmt: skip
+    text = notebook.read(json.dumps({"cells": cells, "metadata": {}}).encode()).text
+    assert text.startswith("# 温度\n采样之前除以温度。\n\n```python\nprint(1)\n```\n\n```text\n0\n1\n")
+    assert text.endswith("11\n…\n```")
+    assert "iVBOR" not in text
+    assert "not shown" not in text
+
+
+def test_an_old_notebook() -> None:
+    sheet = {
+        "cells": [{"cell_type": "heading", "level": 2, "source": ["标题"]}, {"cell_type": "code", "input": "x = 1"}]
+    }
+    assert notebook.read(json.dumps({"worksheets": [sheet]}).encode()).text == "## 标题\n\n```python\nx = 1\n```"
+
+
+def test_a_page_without_a_frame_keeps_everything() -> None:
+    """What pandoc and others export: no article element, code and tables between short paragraphs."""
+    html = (
+        "<title>T</title><h1>标题</h1><p>短。</p><pre>x = 1\n  y = 2</pre>"
+        "<table><tr><td>a|b</td><td>c</td></tr></table><p>完。</p>"
+    )
+    text = webpage.read(html.encode()).text
+    assert text.startswith("# 标题\n\n短。\n\n```\nx = 1\n  y = 2\n```\n")
+    assert r"| a\|b | c |" in text
+    assert text.endswith("完。\n")
+
+
+def test_an_article_without_a_table_or_code_in_its_first_part() -> None:
+    """Sections that readability alone would drop stand between sections that it keeps."""
+    long = "这一段足够长，讲的是梯度裁剪为什么能让训练稳定，以及阈值怎么选，还有它和学习率的关系。" * 4
+    html = (
+        "<body><div class=nav>菜单 菜单 菜单</div><div class=content><section><h2>一</h2><p>" + long + "</p></section>"
+        "<section><h2>二</h2><pre>clip(g)</pre></section><section><h2>三</h2><p>" + long + "</p></section></div>"
+        "<div class='related-posts'><p>猜你喜欢：" + "别的文章，" * 20 + "</p></div></body>"
+    )
+    text = webpage.read(html.encode()).text
+    assert "```\nclip(g)\n```" in text
+    assert text.count(long) == 2
+    assert "菜单" not in text
+    assert "猜你喜欢" not in text
+
+
+def test_an_empty_page_is_refused_or_empty() -> None:
+    assert webpage.read(b"<html></html>").text.strip() == ""
+    with pytest.raises(UnreadableError, match="holds no HTML"):
+        webpage.read(b"<?xml version='1.0'?>")
+
+
+@pytest.mark.parametrize(
+    ("mathml", "tex"),
+    [
+        ("<msqrt><mi>d</mi></msqrt>", r"\sqrt{d}"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", r"\sqrt[3]{x}"),
+        ("<mover><mi>x</mi><mo>^</mo></mover>", r"\hat{x}"),
+        ("<mi>log</mi><mo>\u2061</mo><mi>p</mi>", r"\log p"),
+        ("<mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>0</mn></mtd></mtr><mtr><mtd><mn>0</mn></mtd><mtd><mn>1</mn></mtd></mtr></mtable>",
+         r"\begin{matrix} 1 & 0 \\ 0 & 1 \end{matrix}"),
+        ("<msup><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow><mn>2</mn></msup>", "{( a )}^2"),
+        ("<semantics><mi>x</mi><annotation encoding='application/x-tex'>\\theta </annotation></semantics>", r"\theta"),
+        ("<mtext>if </mtext><mfrac><mi>a</mi></mfrac>", r"\text{if}"),
+    ],
+)  # fmt: skip
+def test_mathml(mathml: str, tex: str) -> None:
+    assert mathml_to_tex(etree.fromstring(f"<math>{mathml}</math>")) == tex
+
+
+@pytest.mark.parametrize(
+    ("omml", "tex"),
+    [
+        ("<m:rad><m:deg/><m:e><m:r><m:t>d</m:t></m:r></m:e></m:rad>", r"\sqrt{d}"),
+        ("<m:acc><m:accPr><m:chr m:val='̃'/></m:accPr><m:e><m:r><m:t>x</m:t></m:r></m:e></m:acc>", r"\tilde{x}"),
+        ("<m:func><m:fName><m:r><m:t>log</m:t></m:r></m:fName><m:e><m:r><m:t>p</m:t></m:r></m:e></m:func>", r"\log p"),
+        ("<m:m><m:mr><m:e><m:r><m:t>1</m:t></m:r></m:e><m:e><m:r><m:t>0</m:t></m:r></m:e></m:mr>"
+         "<m:mr><m:e><m:r><m:t>0</m:t></m:r></m:e><m:e><m:r><m:t>1</m:t></m:r></m:e></m:mr></m:m>",
+         r"\begin{matrix} 1 & 0 \\ 0 & 1 \end{matrix}"),
+        ("<m:f><m:num/><m:den/></m:f>", r"\frac{}{}"),
+    ],
+)  # fmt: skip
+def test_omml(omml: str, tex: str) -> None:
+    assert omml_to_tex(etree.fromstring(f"<m:oMath xmlns:m='{M}'>{omml}</m:oMath>")) == tex
