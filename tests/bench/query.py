@@ -16,7 +16,7 @@ from rag.analysis import terms
 from rag.assistant import Assistant
 from rag.embedding import Embedder, Encoded, Progress
 from rag.index import Index, open_index
-from rag.retrieval import CANDIDATES, search, search_keyword
+from rag.retrieval import CANDIDATES, Ranking, search, search_keyword
 from rag.settings import Settings
 from tests.bench.material import ROOT, Material, made_up_index
 from tests.bench.measuring import in_fresh_process, median, milliseconds, resident_megabytes, spread, table
@@ -70,12 +70,18 @@ def show(result: dict[str, Any]) -> str:
 def _at(material: Material, settings: Settings, passages: int, *, quick: bool) -> dict[str, Any]:
     timed = Timed(material.embedder)
     index = open_index(settings.index)
-    embedding, adding = [], []
+    embedding: list[float] = []
+    adding: dict[str, list[float]] = {"retrieval": [], "late interaction": []}
     for question in (material.questions[0], *material.questions):
-        started = time.perf_counter()
-        search(index, timed, question)
-        adding.append((time.perf_counter() - started) * 1_000 - timed.milliseconds)
-        embedding.append(timed.milliseconds)
+        added = {}
+        for stage, ranking in (("retrieval", Ranking(compared=0)), ("late interaction", Ranking())):
+            started = time.perf_counter()
+            search(index, timed, question, ranking=ranking)
+            added[stage] = (time.perf_counter() - started) * 1_000 - timed.milliseconds
+            embedding.append(timed.milliseconds)
+        adding["retrieval"].append(added["retrieval"])
+        adding["late interaction"].append(max(0.0, added["late interaction"] - added["retrieval"]))
+    has_tokens = index.tokens is not None
     parts = _parts(index, material)
     index.close()
     assistant = Assistant(settings, material.embedder)
@@ -86,7 +92,8 @@ def _at(material: Material, settings: Settings, passages: int, *, quick: bool) -
     return {
         "passages": passages,
         "embed ms p50 / p95": spread(embedding[1:]),
-        "retrieval adds ms p50 / p95": spread(adding[1:]),
+        "retrieval adds ms p50 / p95": spread(adding["retrieval"][1:]),
+        "late interaction adds": spread(adding["late interaction"][1:]) if has_tokens else "no tokens",
         **parts,
         "answers/s, 1 asker": round(alone["per_second"], 1),
         f"answers/s, {ASKERS} askers": round(together["per_second"], 1),
