@@ -5,8 +5,8 @@ Reciprocal rank fusion trusts both sides equally, which halves quality when one 
 Chinese text shares no terms with its answer). Here the keyword side speaks as loudly as it has something to say: its
 score is divided by the most the question's terms could score, so a side that matches nothing adds nothing.
 
-The dense side proposes by the passages' vectors; the best candidates are then ranked by late interaction
-(`rag.index.tokens`), where the index holds the vectors of tokens.
+Both sides propose candidates, by the passages' vectors and by their terms. Where the index holds the vectors of tokens,
+the candidates are then ranked by late interaction (`rag.index.tokens`), and their terms count beside it.
 """
 
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ CANDIDATES = 50
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How candidates become a ranking. The figures were tuned on development questions only (docs/results)."""
+    """How candidates become a ranking. The weights were tuned on development questions only (docs/results)."""
 
-    # What a keyword match that covers the whole question weighs against the spread of the candidates' cosines.
+    # Whether candidates are compared token by token, where the index holds token vectors.
+    by_token: bool = True
+    # What a keyword match that covers the whole question weighs against the likeness of tokens.
+    token_weight: float = 0.1
+    # Without tokens: what it weighs against the spread of the candidates' cosines.
     spread_weight: float = 1.0
-    # How many candidates, the best by that, are compared token by token.
-    compared: int = 64
-    # What such a keyword match weighs against the likeness of tokens.
-    token_weight: float = 0.15
 
 
 DEFAULT = Ranking()
@@ -97,14 +97,12 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
         return Evidence(question, (), 0.0, 0.0)
     cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
-    fused = fuse(cosines, shares, ranking.spread_weight)
-    best = np.lexsort((candidates, -fused))
-    if index.tokens is not None and len(encoded.tokens) and ranking.compared:
-        compared = best[: max(ranking.compared, k)]
-        likeness = index.tokens.scores(encoded, candidates[compared])
-        fused[compared] = (likeness + ranking.token_weight * shares[compared]) / (1 + ranking.token_weight)
-        best = compared[np.lexsort((candidates[compared], -fused[compared]))]
-    best = best[:k]
+    if ranking.by_token and index.tokens is not None and len(encoded.tokens):
+        likeness = index.tokens.scores(encoded, candidates)
+        fused = (likeness + ranking.token_weight * shares) / (1 + ranking.token_weight)
+    else:
+        fused = fuse(cosines, shares, ranking.spread_weight)
+    best = np.lexsort((candidates, -fused))[:k]
     dense_ranks = _ranks(dense)
     keyword_ranks = _ranks(keyword)
     passages = index.storage.passages([int(number) for number in candidates[best]])

@@ -14,7 +14,7 @@ from rag.retrieval import Ranking
 OURS = "ours"
 SYSTEMS: Mapping[str, Builder] = {
     OURS: own.ours,
-    "ours-without-tokens": own.variant(Ranking(compared=0)),
+    "ours-without-tokens": own.variant(Ranking(by_token=False)),
     "ours-without-keywords": own.variant(Ranking(spread_weight=0.0, token_weight=0.0)),
     "dense": own.dense,
     "keyword": own.keyword,

@@ -58,7 +58,7 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     if not by_token:
         likeness = (likeness - likeness.min()) / (likeness.max() - likeness.min())
     fused = (likeness + 0.7 * keyword) / 1.7
-    ranking = Ranking(spread_weight=0.7, token_weight=0.7, compared=count if by_token else 0)
+    ranking = Ranking(by_token=by_token, spread_weight=0.7, token_weight=0.7)
     evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
@@ -92,7 +92,7 @@ def test_found_by_is_the_rank_on_each_side(question: str, library_index: Index, 
 
 
 def test_a_blind_keyword_side_adds_nothing(library_index: Index, hash_embedder: HashEmbedder) -> None:
-    evidence = search(library_index, hash_embedder, "zzz qqq", ranking=Ranking(compared=0))
+    evidence = search(library_index, hash_embedder, "zzz qqq", ranking=Ranking(by_token=False))
     assert evidence.coverage == 0
     ranks = [hit.dense.rank for hit in evidence.hits if hit.dense]
     assert ranks == list(range(1, len(evidence.hits) + 1))
