@@ -99,7 +99,7 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
     if ranking.by_token and index.tokens is not None and len(encoded.tokens):
         likeness = index.tokens.scores(encoded, candidates)
-        fused = (likeness + ranking.token_weight * shares) / (1 + ranking.token_weight)
+        fused = np.asarray((likeness + ranking.token_weight * shares) / (1 + ranking.token_weight), np.float32)
     else:
         fused = fuse(cosines, shares, ranking.spread_weight)
     best = np.lexsort((candidates, -fused))[:k]

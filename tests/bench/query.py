@@ -74,7 +74,7 @@ def _at(material: Material, settings: Settings, passages: int, *, quick: bool) -
     adding: dict[str, list[float]] = {"retrieval": [], "late interaction": []}
     for question in (material.questions[0], *material.questions):
         added = {}
-        for stage, ranking in (("retrieval", Ranking(compared=0)), ("late interaction", Ranking())):
+        for stage, ranking in (("retrieval", Ranking(by_token=False)), ("late interaction", Ranking())):
             started = time.perf_counter()
             search(index, timed, question, ranking=ranking)
             added[stage] = (time.perf_counter() - started) * 1_000 - timed.milliseconds

@@ -135,7 +135,7 @@ def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> N
 
 
 def test_formulas_tables_and_code_are_drawn(page: Page, assistant: Assistant) -> None:
-    question = "RoPE 怎么工作，为什么能外推？"
+    question = "RoPE 的推导公式和 base 底数"
     text = answer_of(assistant, question).text
     ask(page, question)
     reply = page.locator("#chat .bot-row").last
