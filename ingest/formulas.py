@@ -19,7 +19,7 @@ RUN = re.compile(r"[^\u3000-\u303f\u3400-\u9fff\uff00-\uffef\n“”]+")
 MARKUP = re.compile(r"[\\_^]")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 # Longer lines are data, not prose with formulas; a longer rendering has not been seen.
-MAX_LINE = 20_000
+MAX_LINE = 3_000
 MAX_RENDERED = 200
 PRINTED = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "varepsilon": "ε", "zeta": "ζ", "eta": "η",
