@@ -30,6 +30,12 @@ test: $(VENV)/develop.done  ## run all tests (browser tests need Chromium: make 
 torture: $(VENV)/develop.done  ## kill, starve, damage and crowd an index (RELIABILITY.md); minutes
 	$(BIN)/python -m tests.torture $(ARGS)
 
+fuzz: $(VENV)/develop.done  ## feed many hostile files of every format to the ingest (ARGS="--seed 7 --format .pdf")
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
+bench: $(VENV)/develop.done  ## measure speed and growth, up to 20 minutes (ARGS="query --quick" for a part)
+	$(BIN)/python -m tests.bench $(or $(ARGS),all)
+
 check: $(VENV)/develop.done  ## format, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
