@@ -23,9 +23,9 @@ from rag.analysis import terms
 from rag.answering.relevance import relevance
 from rag.command_line import Parser, print_json, run
 from rag.errors import UsageError
+from rag.evaluation.intervals import resampled_means, summary
 from rag.sentences import units
 
-RESAMPLES = 2_000
 FORM = 'expected {"data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question", "evidences": […]}]}]}]}'
 
 Span = tuple[int, int]
@@ -190,11 +190,9 @@ def evaluate(questions: Sequence[Question]) -> tuple[dict[str, Any], list[dict[s
 
 
 def interval(values: Sequence[float]) -> dict[str, float]:
-    """Mean and 95% bootstrap interval over questions (percentiles of the means of resamples, fixed seed)."""
-    array = np.asarray(values)
-    drawn = np.random.default_rng(0).integers(0, len(array), (RESAMPLES, len(array)))
-    low, high = np.percentile(array[drawn].mean(axis=1), (2.5, 97.5))
-    return {"value": round(float(array.mean()), 4), "low": round(float(low), 4), "high": round(float(high), 4)}
+    """Mean and 95% bootstrap interval over questions."""
+    column = np.asarray(values, np.float64)[:, np.newaxis]
+    return summary(float(column.mean()), resampled_means(column)[:, 0])
 
 
 def build_parser() -> argparse.ArgumentParser:
