@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from ingest.formats.extract import MAX_CHARACTERS, Extract, UnreadableError
 
@@ -24,6 +24,7 @@ OCR_SECONDS = 900
 MAX_FILES_PER_CHILD = 1_000
 # JSON writes a character in at most twelve bytes.
 MAX_ANSWER_BYTES = 12 * MAX_CHARACTERS + 1_000_000
+DAMAGED_HINT = "the file is damaged or made to do harm; save it anew with the program it comes from, or split it"
 HOUSE = Path(__file__).resolve().parent.parent
 
 
@@ -68,6 +69,14 @@ class ParserProcess:
             self.close()
         answer = self._ask(suffix, data)
         self._served += 1
+        try:
+            return self._read(answer)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            self.close()  # a child that no longer says what it should may have been taken over
+            raise UnreadableError("its parser gave an answer that is none", hint=DAMAGED_HINT) from error
+
+    def _read(self, line: bytes) -> Extract:
+        answer = dict(json.loads(line))
         if answer.get("exhausted"):
             self.close()
         if "error" in answer:
@@ -80,7 +89,7 @@ class ParserProcess:
             is_markdown=bool(answer["is_markdown"]),
         )
 
-    def _ask(self, suffix: str, data: bytes) -> dict[str, Any]:
+    def _ask(self, suffix: str, data: bytes) -> bytes:
         child = self._child or self._start()
         assert child.stdin is not None
         assert child.stdout is not None
@@ -95,7 +104,7 @@ class ParserProcess:
             except OSError:  # it died before it had read everything
                 pass
         if line.endswith(b"\n"):
-            return dict(json.loads(line))
+            return line
         child.kill()
         status = child.wait()
         self.close()
@@ -104,7 +113,7 @@ class ParserProcess:
             f"its parser was stopped after {self._seconds} seconds"
             if slow
             else f"its parser crashed or ran out of memory (exit status {status})",
-            hint="the file is damaged or made to do harm; save it anew with the program it comes from, or split it",
+            hint=DAMAGED_HINT,
         )
 
     def _start(self) -> subprocess.Popen[bytes]:

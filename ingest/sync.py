@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from safetensors import SafetensorError
-
 from ingest.changes import Changes, compare
 from ingest.earlier import Earlier, Key, open_earlier
 from ingest.parser_process import ParserProcess
@@ -261,7 +259,7 @@ class _Run:
                 _write_keywords(passages, folder / KEYWORDS_FILE)
                 # Read back, since FAISS does not tell of every failed write.
                 written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
-            except (sqlite3.Error, RuntimeError, SafetensorError, IndexCorruptError) as error:
+            except (sqlite3.Error, RuntimeError, ValueError, IndexCorruptError) as error:
                 # What a full disk is to these libraries.
                 raise IngestError(
                     f"cannot write the index at {self.settings.index}: {error}",

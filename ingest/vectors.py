@@ -13,10 +13,12 @@ from rag.index.tokens import PER_WORD, Coded, TokenCodec
 
 # The vectors of these tokens have the mean about which all are coded. It need not be exact, but always the same, or an
 # index brought up to date would differ from a new one.
-CENTRE_TEXT = (
-    "面试官问：这个方法为什么有效？先说结论，再讲原理、公式和代价，最后举一个例子。训练时显存不够，可以减小批次、"
-    "累积梯度，或者把参数分到几张卡上；推理时更看重延迟和吞吐。The interviewer asks how it works: state the answer "
-    "first, then give the reason, the cost, and one example with numbers such as 8, 0.1 or 4096. 优点是简单，缺点是慢。"
+# Sentence by sentence, since some models take no more than 64 tokens.
+CENTRE_TEXTS = (
+    "面试官问：这个方法为什么有效？先说结论，再讲原理、公式和代价，最后举一个例子。",
+    "训练时显存不够，可以减小批次、累积梯度，或者把参数分到几张卡上；推理时更看重延迟和吞吐。",
+    "The interviewer asks how it works: state the answer first, then give the reason and the cost.",
+    "Add one example with numbers such as 8, 0.1 or 4096. 优点是简单，缺点是慢。",
 )
 
 
@@ -76,7 +78,8 @@ def embed(
     if texts or not vectors:
         embedder = load_embedder()
         dimension = embedder.dimension
-        if with_tokens and codec is None and dimension % PER_WORD == 0:
+        # Never beside vectors without tokens: an index that was made without stays without until it is rebuilt.
+        if with_tokens and not vectors and dimension % PER_WORD == 0:
             codec = _codec(embedder)
         keys = list(texts)
         if codec is None:
@@ -93,5 +96,6 @@ def embed(
 
 def _codec(embedder: Embedder) -> TokenCodec | None:
     """None where the embedder gives no tokens."""
-    _, encoded = next(iter(embedder.encode_passages([CENTRE_TEXT])))
-    return TokenCodec.make(encoded.tokens.mean(axis=0)) if len(encoded.tokens) else None
+    encoded = dict(embedder.encode_passages(CENTRE_TEXTS))
+    tokens = np.concatenate([encoded[place].tokens for place in sorted(encoded)])
+    return TokenCodec.make(tokens.mean(axis=0)) if len(tokens) else None

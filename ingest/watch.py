@@ -74,7 +74,7 @@ def watch(
     while not stop.is_set():
         watched = {absolute(path) for path in paths} or {root.path for root in report.roots}
         present = _present(watched)
-        for changed in _bursts(present, stop=stop, poll=poll, pause=retry_seconds):
+        for changed in _bursts(present, settings.index, stop=stop, poll=poll, pause=retry_seconds):
             if _present(watched) != present:
                 due = 0.0
                 break  # watch what is there now
@@ -110,8 +110,10 @@ def _present(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _bursts(roots: Iterable[str], *, stop: threading.Event, poll: bool, pause: float) -> Iterator[bool]:
-    """True after a burst of changes below the roots, False where nothing changed for a moment."""
+def _bursts(roots: Iterable[str], index: Path, *, stop: threading.Event, poll: bool, pause: float) -> Iterator[bool]:
+    """True after a burst of changes below the roots, False where nothing changed for a moment. The index may lie below
+    a root: what is written there changes no document."""
+    own = Path(absolute(index))
     folders = [Path(root) for root in roots]
     if not folders:
         stop.wait(pause)
@@ -122,7 +124,7 @@ def _bursts(roots: Iterable[str], *, stop: threading.Event, poll: bool, pause: f
             *folders, watch_filter=None, debounce=DEBOUNCE, step=QUIET, stop_event=stop, rust_timeout=TICK,
             yield_on_timeout=True, force_polling=poll or None,
         ):  # fmt: skip
-            yield any(_counts(Path(name), folders) for _, name in changes)
+            yield any(_counts(Path(name), folders) and not Path(name).is_relative_to(own) for _, name in changes)
     except OSError as error:  # a root went between looking and watching, or the system's watches are used up
         logger.warning("cannot watch %s: %s", ", ".join(map(str, folders)), error)
         stop.wait(pause)

@@ -16,8 +16,8 @@ from rag.answering.refusal import has_chinese, judge, suggest
 from rag.conversation import standalone
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import ChatModelError, UsageError
-from rag.index import Index, current_generation, open_index
-from rag.index.generation import require_embedder
+from rag.index import Index, open_index
+from rag.index.generation import live_manifest, require_embedder
 from rag.llm import open_chat_model, resolve
 from rag.retrieval import Evidence, search
 from rag.settings import ChatModelName, Settings
@@ -61,7 +61,6 @@ class Assistant:
         self._chat_model = chat_model
         self._lock = threading.Lock()
         self._index = index or open_index(settings.index, embedder=embedder.identity)
-        self._generation: str | None = self._index.folder.name
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -76,10 +75,9 @@ class Assistant:
         """The live generation; reopened when a new one was published. Answers under way keep the one they began
         with."""
         with self._lock:
-            live = current_generation(self.settings.index)
-            if live != self._generation:
+            # Not by its name: an index that was made anew or restored counts from where it stands.
+            if live_manifest(self.settings.index) != self._index.manifest_sha256:
                 self._index = open_index(self.settings.index, embedder=self.embedder.identity)
-                self._generation = live
             return self._index
 
     @property

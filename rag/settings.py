@@ -80,7 +80,10 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", min_length=1, description="address the web UI binds to")
     port: int = Field(7860, ge=1, le=65535, description="first port the web UI tries")
     max_file_megabytes: int = Field(64, ge=1, le=4096, description="documents larger than this are refused")
-    ocr: bool = Field(False, description="recognise the text of scanned PDF pages; needs the extra `ocr`")
+    ocr: bool = Field(
+        False,
+        description="recognise the text of scanned PDF pages; needs the extra `ocr`; changing it requires re-ingesting",
+    )
 
 
 def load_settings(

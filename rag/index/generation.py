@@ -8,6 +8,7 @@ INDEX/writer.lock                   one writer at a time; readers never wait
 INDEX/writer.json                   which process that is, while it writes
 """
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -18,7 +19,7 @@ import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ REPORT_FILE = "report.json"
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 # The one before the live one is what a rebuild falls back on where the live one is damaged.
 KEPT_GENERATIONS = 2
+# What a file system without locks says.
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
 class Model(BaseModel):
@@ -131,6 +134,7 @@ class Index:
     keywords: KeywordIndex
     tokens: TokenIndex | None = None
     hold: Hold | None = None
+    manifest_sha256: str = ""
 
     def close(self) -> None:
         self.storage.close()
@@ -142,6 +146,12 @@ def current_generation(index_folder: Path) -> str | None:
     """Name of the live generation; None where there is no index."""
     file = index_folder / "CURRENT"
     return _read_current(file).generation if file.is_file() else None
+
+
+def live_manifest(index_folder: Path) -> str | None:
+    """SHA-256 of the live generation's manifest, which tells it from every other; None where there is no index."""
+    file = index_folder / "CURRENT"
+    return _read_current(file).manifest_sha256 if file.is_file() else None
 
 
 def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
@@ -190,7 +200,7 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
             verify_file(folder / name, record)
         if embedder is not None:
             require_embedder(index_folder, manifest, embedder)
-        return load_generation(folder, manifest, hold)
+        return replace(load_generation(folder, manifest, hold), manifest_sha256=current.manifest_sha256)
     except BaseException:
         hold.release()
         raise
@@ -318,7 +328,7 @@ def collect(index_folder: Path, *, live: str) -> None:
     others = sorted((path for path in folders if path.name.isdigit() and path.name != live), key=lambda f: int(f.name))
     for folder in others[: max(0, len(others) + 1 - KEPT_GENERATIONS)]:
         try:
-            descriptor = os.open(folder / "manifest.json", os.O_RDONLY)
+            descriptor = os.open(folder / "manifest.json", os.O_RDWR)  # NFS asks for writing to lock exclusively
         except OSError:  # half removed by a writer that died: no reader can open it
             shutil.rmtree(folder, ignore_errors=True)
             continue
@@ -326,7 +336,10 @@ def collect(index_folder: Path, *, live: str) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             continue
-        except OSError:
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                logger.warning("%s is not collected: %s", folder, error)
+                continue
             logger.debug("%s: this file system has no locks", folder)
         else:
             # Without its manifest it cannot be opened, so no reader comes upon it half removed.

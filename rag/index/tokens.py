@@ -33,6 +33,8 @@ PER_BYTE = 2
 # passages, one at a time 7.
 PER_WORD = 4
 DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, 4) & 15]
+# Passages scored together; bounds the memory of a search for many (some 300 kB for each).
+AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,9 @@ class TokenIndex:
         Each token of the question, weighted by its rarity, counts the cosine of the passage's token most like it. A
         passage without tokens scores -1; a question without tokens finds all alike.
         """
+        if len(numbers) > AT_ONCE:
+            blocks = (numbers[start : start + AT_ONCE] for start in range(0, len(numbers), AT_ONCE))
+            return np.concatenate([self.scores(question, block) for block in blocks])
         result = np.full(len(numbers), -1.0, np.float32)
         if not len(question.tokens):
             return result

@@ -140,3 +140,13 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnreadableError, match=r"\.xlsx files need .*it is in the extra `formats`") as caught:
         reader(".xlsx")
     assert "interview-rag[formats]" in caught.value.hint
+
+
+@pytest.mark.parametrize("answer", [b"", b"no JSON", b"[]", b'{"text": 1}', b"[" * 100_000, b'{"error": "x"}'])
+def test_an_answer_that_is_none_fails_the_file_alone(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ParserProcess() as parser:
+        with monkeypatch.context() as patch:
+            patch.setattr(parser, "_ask", lambda suffix, data: answer)
+            with pytest.raises(UnreadableError, match="an answer that is none"):
+                parser.extract(".csv", b"a,b\n1,2\n")
+        assert "1" in parser.extract(".csv", b"a,b\n1,2\n").text

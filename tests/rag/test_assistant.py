@@ -1,5 +1,6 @@
 """The whole way of a question over one open index."""
 
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -108,6 +109,16 @@ def test_a_new_generation_is_picked_up(own_library: Path, hash_embedder: HashEmb
     ingest(own_library, hash_embedder, DOCUMENTS)
     assert assistant.ask("GRPO 的优势怎么估计？").refused
     assert assistant.source("grpo.md") is None
+
+
+def test_an_index_made_anew_is_picked_up_though_its_generation_has_the_same_number(
+    own_library: Path, hash_embedder: HashEmbedder
+) -> None:
+    assistant = Assistant(library_settings(own_library), hash_embedder)
+    shutil.rmtree(assistant.settings.index)
+    ingest(own_library, hash_embedder, {"new.md": "# MoE 的路由怎么训练？\n\n路由网络给每个专家打分，取前两个。\n"})
+    assert assistant.index.folder.name == "000001"
+    assert assistant.search("MoE 的路由").hits[0].passage.document == "new.md"
 
 
 def test_an_answer_under_way_keeps_its_generation(own_library: Path, hash_embedder: HashEmbedder) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
-from rag.index.tokens import Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
+from rag.index.tokens import AT_ONCE, Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
 
 DIMENSION = 64
 CENTRE = 3 * np.eye(1, DIMENSION)[0].astype(np.float32)
@@ -59,6 +59,8 @@ def test_scores_are_of_the_passages_asked_for_in_their_order(index: TokenIndex) 
     question = text(99, 6)
     every = index.scores(question, range(30))
     np.testing.assert_allclose(index.scores(question, [7, 3, 29]), every[[7, 3, 29]], atol=1e-6)
+    many = [number % 30 for number in range(3 * AT_ONCE + 1)]
+    np.testing.assert_allclose(index.scores(question, many), every[many], atol=1e-6)
     assert index.scores(question, []).shape == (0,)
 
 
