@@ -50,6 +50,9 @@ class Vectors:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         query = np.ascontiguousarray(vector, dtype=np.float32)
         flat = isinstance(self.index, faiss.IndexFlat)
+        if flat:
+            # One thread: waking others for a question costs up to 15 ms where another library's threads are spinning.
+            faiss.omp_set_num_threads(1)
         wanted = count if flat else max(int(PROPOSED_PER_ROOT * math.sqrt(len(self))), PROPOSED_PER_RESULT * count)
         cosines, numbers = (found[0] for found in self.index.search(query[np.newaxis], min(wanted, len(self))))
         if not flat:
