@@ -2,7 +2,7 @@
 
 Terms count by their rarity among the sentences at hand, so what stands in all of them decides nothing; what the title
 already says is understood and counts little. Beside the terms: what kind of thing is asked for (a date, an amount, a
-cause, a place), and, where the index holds them, the sentences' vectors.
+cause, a place).
 """
 
 import re
@@ -15,11 +15,10 @@ from rag.analysis import CHINESE_RUN, fold, terms
 
 # Softmax regression over the 273 development questions of ExpMRC's Chinese part (`rag.evaluation.evidence`), rounded.
 # First picks that overlap the human evidence, in per cent (n = 273, so differences under 2 are noise):
-#   left out               nothing  terms  characters  kind  opening  topic
-#   without vectors           85.4   85.0        81.3  83.2     80.6   81.3
-#   with sentence vectors     87.9   86.8        82.4  86.8     85.3   85.0
-# The other half, of which only the figures were looked at: 83.1 and 86.0.
-WEIGHTS = {"terms": 0.5, "characters": 0.6, "kind": 1.4, "opening": 2.0, "similarity": 8.0}
+#   left out  nothing  terms  characters  kind  opening  topic
+#                85.4   85.0        81.3  83.2     80.6   81.3
+# The other half, of which only the figure was looked at: 83.1.
+WEIGHTS = {"terms": 0.5, "characters": 0.6, "kind": 1.4, "opening": 2.0}
 # What a term of the title counts.
 TOPIC = 0.2
 
@@ -55,13 +54,10 @@ DEFINITION = re.compile(
 )
 
 
-def relevance(
-    question: str, sentences: Sequence[str], *, topic: str = "", similarities: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
+def relevance(question: str, sentences: Sequence[str], *, topic: str = "") -> NDArray[np.float32]:
     """How well each sentence answers the question, shape (len(sentences),), higher is better, comparable within a call.
 
-    The first sentence is taken for the opening of the text, `topic` is its title. `similarities` comes from
-    `similarities_to`.
+    The first sentence is taken for the opening of the text, `topic` is its title.
     """
     asked = fold(question)
     content = ASKING.sub(" ", asked)
@@ -76,20 +72,7 @@ def relevance(
     )
     if len(scores) and DEFINITION.search(asked):
         scores[0] += WEIGHTS["opening"]
-    if similarities is not None:
-        scores += WEIGHTS["similarity"] * similarities
     return np.asarray(scores, np.float32)
-
-
-def similarities_to(question: NDArray[np.float32], sentences: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cosines of sentence vectors, shape (n, dimension), to the question's vector, shape (dimension,): shape (n,).
-
-    The mean of the sentences is first taken from both, for what they have in common says nothing about which answers.
-    """
-    centre = sentences.mean(axis=0)
-    centred, asked = sentences - centre, question - centre
-    lengths = np.linalg.norm(centred, axis=1) * np.linalg.norm(asked)
-    return np.asarray(centred @ asked / np.maximum(lengths, 1e-9), np.float32)
 
 
 def _shared(wanted: set[str], held: Sequence[set[str]], topic: set[str]) -> NDArray[np.float32]:

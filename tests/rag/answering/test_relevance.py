@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag.answering.relevance import relevance, similarities_to
+from rag.answering.relevance import relevance
 
 TOPIC = "星桥引擎"
 TEXT = [
@@ -64,20 +64,6 @@ def test_what_stands_in_every_sentence_decides_less_than_what_is_rare() -> None:
     scores = relevance("缓存碎片", sentences)
     assert int(np.argmax(scores)) == 3
     assert scores[3] - scores[1] > scores[1] - scores[0]
-
-
-def test_similarities_are_added() -> None:
-    similarities = np.asarray([0, 0, 0, 0, 1, 0], np.float32)
-    assert int(np.argmax(relevance("无关的问题", TEXT, similarities=similarities))) == 4
-    without = relevance("总部", TEXT)
-    np.testing.assert_allclose(relevance("总部", TEXT, similarities=np.zeros(6, np.float32)), without)
-
-
-def test_similarities_leave_out_what_sentences_share() -> None:
-    common = np.asarray([10.0, 0.0, 0.0], np.float32)
-    sentences = np.asarray([[0, 1, 0], [0, 0, 1], [0, -1, -1]], np.float32) + common
-    question = np.asarray([0, 0, 1], np.float32) + common
-    np.testing.assert_allclose(similarities_to(question, sentences), [0, 1, -np.sqrt(0.5)], atol=1e-6)
 
 
 def test_odd_input() -> None:
