@@ -3,6 +3,8 @@
 import io
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from lxml import etree
@@ -15,7 +17,11 @@ MAX_UNPACKED_BYTES = 256 << 20
 MAX_RATIO = 200
 HARMLESS_BYTES = 8 << 20
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError)
+# What zipfile raises for damaged archives, which it documents only in part: RuntimeError for encryption and (as
+# NotImplementedError) for methods it lacks, ValueError and OSError for offsets that lead nowhere.
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError)
+# What parsers of office formats stumble over where a part or an attribute is not there.
+MISSING = (LookupError, AttributeError, TypeError, etree.LxmlError)
 
 
 def open_archive(data: bytes, kind: str) -> zipfile.ZipFile:
@@ -49,6 +55,23 @@ def open_archive(data: bytes, kind: str) -> zipfile.ZipFile:
         if entry.flag_bits & 1:
             raise UnreadableError("is password-protected", hint="remove the password and save it anew")
     return archive
+
+
+@contextmanager
+def parsing(kind: str, library: str) -> Iterator[None]:
+    """Whatever a library raises over the parts of a damaged document becomes UnreadableError.
+
+    `library` is its package, whose own errors have no common ancestor. An error of ours stays what it is.
+    """
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except Exception as error:
+        of_library = type(error).__module__.startswith(f"{library}.")
+        if not of_library and not isinstance(error, (*BROKEN, *MISSING)):
+            raise
+        raise UnreadableError(f"is no {kind} file: {error}", hint=f"save it anew as {kind}") from error
 
 
 def read_part(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pptx
-from lxml import etree
 
-from ingest.formats.archive import open_archive
-from ingest.formats.extract import Extract, TextBuilder, UnreadableError
+from ingest.formats.archive import open_archive, parsing
+from ingest.formats.extract import Extract, TextBuilder
 from ingest.formats.markdown import heading
 from ingest.formats.office_xml import children, local_name, table_of, text_of
 
@@ -17,23 +16,8 @@ MAX_TITLE_CHARACTERS = 60
 
 def read(data: bytes) -> Extract:
     open_archive(data, "PPTX").close()
-    try:
+    with parsing("PPTX", "pptx"):
         return _read(data)
-    except (
-        KeyError,
-        ValueError,
-        AttributeError,
-        TypeError,
-        IndexError,
-        etree.LxmlError,
-        OSError,
-        RuntimeError,
-    ) as error:
-        raise UnreadableError(f"is no PPTX file: {error}", hint="save it anew as PPTX") from error
-    except Exception as error:
-        if type(error).__module__.startswith(("pptx.", "zipfile", "zlib")):
-            raise UnreadableError(f"is no PPTX file: {error}", hint="save it anew as PPTX") from error
-        raise
 
 
 def _read(data: bytes) -> Extract:

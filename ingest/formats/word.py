@@ -9,10 +9,9 @@ import docx
 from docx.document import Document as WordDocument
 from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
-from lxml import etree
 
-from ingest.formats.archive import open_archive
-from ingest.formats.extract import Extract, UnreadableError
+from ingest.formats.archive import open_archive, parsing
+from ingest.formats.extract import Extract
 from ingest.formats.markdown import fence, heading
 from ingest.formats.office_xml import children, table_of, text_of
 
@@ -23,24 +22,9 @@ NO_LEVEL = 9
 
 def read(data: bytes) -> Extract:
     open_archive(data, "DOCX").close()
-    try:
+    with parsing("DOCX", "docx"):
         document = docx.Document(io.BytesIO(data))
         return Extract(_Reader(document).text(), title=document.core_properties.title)
-    except (
-        KeyError,
-        ValueError,
-        AttributeError,
-        TypeError,
-        IndexError,
-        etree.LxmlError,
-        OSError,
-        RuntimeError,
-    ) as error:
-        raise UnreadableError(f"is no DOCX file: {error}", hint="save it anew as DOCX") from error
-    except Exception as error:
-        if type(error).__module__.startswith(("docx.", "zipfile", "zlib")):
-            raise UnreadableError(f"is no DOCX file: {error}", hint="save it anew as DOCX") from error
-        raise
 
 
 class _Reader:
