@@ -142,7 +142,7 @@ def load_dataset(path: Path) -> Dataset:
 
 
 def split_of(query_id: str) -> Split:
-    """The half of a BEIR query: by the parity of the first byte of the SHA-256 of its id, even is dev."""
+    """The half of a question that names none: by the parity of the first byte of the SHA-256 of its id, even is dev."""
     return Split.TEST if hashlib.sha256(query_id.encode()).digest()[0] & 1 else Split.DEV
 
 

@@ -7,7 +7,6 @@ at least half of the shorter one.
 """
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from rag.analysis import terms
 from rag.answering.relevance import relevance
 from rag.command_line import Parser, print_json, run
 from rag.errors import UsageError
+from rag.evaluation.datasets import split_of
 from rag.evaluation.intervals import resampled_means, summary
 from rag.sentences import units
 
@@ -97,11 +97,6 @@ def load(folder: Path, split: str = "all") -> list[Question]:
     if not questions:
         raise UsageError(f"{folder} holds no question of the split {split!r}", hint="try --split all")
     return questions
-
-
-def split_of(question_id: str) -> str:
-    """dev where the first byte of the SHA-256 of the id is even, else test."""
-    return "test" if hashlib.sha256(question_id.encode()).digest()[0] % 2 else "dev"
 
 
 def locate(context: str, quote: str) -> list[Span]:

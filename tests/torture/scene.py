@@ -4,7 +4,7 @@ import hashlib
 import random
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from rag.embedding import Encoded
 from rag.errors import IndexMissingError
 from rag.index import open_index
 from rag.settings import Settings
+from tests.conftest import HashEmbedder
 
 WORDS = [
     "注意力", "权重", "梯度", "模型", "训练", "推理", "显存", "量化", "查询", "向量", "旋转", "位置", "编码", "损失",
@@ -25,30 +26,16 @@ WORDS = [
 ]  # fmt: skip
 
 
-class QuickEmbedder:
+class QuickEmbedder(HashEmbedder):
     """Vectors drawn from a text's checksum: the same text has the same vector, and nothing is computed."""
 
     identity = "quick@1"
     dimension = 32
     max_tokens = 512
 
-    def embed_passages(
-        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
-    ) -> NDArray[np.float32]:
-        if progress:
-            progress(len(texts), len(texts))
-        return np.stack([self.embed_query(text) for text in texts])
-
     def embed_query(self, text: str) -> NDArray[np.float32]:
         vector = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(self.dimension).astype(np.float32)
         return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
-
-    def encode_passages(
-        self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
-    ) -> Iterator[tuple[int, Encoded]]:
-        yield from enumerate(map(self.encode_query, texts))
-        if progress:
-            progress(len(texts), len(texts))
 
     def encode_query(self, text: str) -> Encoded:
         """With three tokens: its beginning, its middle and its end."""

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rag.errors import UsageError
-from rag.evaluation.evidence import evaluate, hits, interval, load, locate, main, split_of
+from rag.evaluation.datasets import split_of
+from rag.evaluation.evidence import evaluate, hits, interval, load, locate, main
 
 CONTEXT = "北桥是一座石桥。北桥建于 1921 年，耗时\n三年。桥下是白河。白河很浅。"
 QUESTIONS = [
