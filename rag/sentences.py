@@ -4,7 +4,14 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-SENTENCE_END = re.compile(r"(?:[。！？?]|!(?!\[))+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s+[A-Z\u4e00-\u9fff]|\s*$)")
+# Before whose full stop a sentence goes on ("Hu et al. 发现"), unless the text ends there.
+ABBREVIATIONS = "".join(
+    rf"(?<!\b{name})" for name in ("et al", "vs", "cf", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
+)
+SENTENCE_END = re.compile(
+    r"(?:[。！？?]|!(?!\[))+[”’」』）)]*"
+    rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
+)
 MARKDOWN_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
 TABLE_RULE = re.compile(r"^[|\s:-]+$")

@@ -84,3 +84,18 @@ def test_an_open_fence_reaches_to_the_end() -> None:
 
 def test_nothing_has_no_units() -> None:
     assert units("") == units(" \n\n ") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Aghajanyan et al. 发现低秩就够。", 1),
+        ("见 Hu et al. (2021) 与 Fig. A。", 1),
+        ("ZeRO-2 vs. ZeRO-3 的差别在参数。", 1),
+        ("It was found by Hu et al.", 1),
+        ("Loss is scaled. Gradients are divided.", 2),
+        ("The canvas. Then the end.", 2),
+    ],
+)
+def test_an_abbreviation_ends_no_sentence(text: str, count: int) -> None:
+    assert len(list(units(text))) == count
