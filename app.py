@@ -32,6 +32,9 @@ def build_parser() -> argparse.ArgumentParser:
         "--lang", choices=["auto", "zh", "en"], default="auto", help="interface language (default: the browser's)"
     )
     parser.add_argument(
+        "--watch", action="store_true", help="follow the documents from the start; the page has a switch for it too"
+    )
+    parser.add_argument(
         "--auth-file",
         type=Path,
         metavar="FILE",
@@ -51,6 +54,7 @@ def _serve(options: argparse.Namespace) -> int:
     settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)
     users = check_host(settings.host, options.auth_file)
     with private_environment():
+        from ingest.follow import Follower
         from rag.assistant import Assistant
         from rag.index import current_generation, open_index
         from rag.llm import open_chat_model
@@ -64,7 +68,10 @@ def _serve(options: argparse.Namespace) -> int:
             _ingest(settings, embedder)
         assistant = Assistant(settings, embedder, chat_model=chat_model)
         language = None if options.lang == "auto" else Language(options.lang)
-        serve(assistant, host=settings.host, port=settings.port, users=users, language=language)
+        with Follower(settings, embedder) as follower:
+            if options.watch:
+                follower.start()
+            serve(assistant, host=settings.host, port=settings.port, users=users, following=follower, language=language)
     return 0
 
 

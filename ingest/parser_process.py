@@ -25,6 +25,8 @@ MAX_FILES_PER_CHILD = 1_000
 # JSON writes a character in at most twelve bytes.
 MAX_ANSWER_BYTES = 12 * MAX_CHARACTERS + 1_000_000
 DAMAGED_HINT = "the file is damaged or made to do harm; save it anew with the program it comes from, or split it"
+# A process gives up its rights thread by thread, so there must be but one.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 HOUSE = Path(__file__).resolve().parent.parent
 
 
@@ -129,7 +131,7 @@ class ParserProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             # Nothing of the caller's: its environment may hold keys.
-            env={"PYTHONPATH": str(HOUSE), "PYTHONUTF8": "1", "OMP_NUM_THREADS": "2", "PATH": os.defpath},
+            env={"PYTHONPATH": str(HOUSE), "PYTHONUTF8": "1", "PATH": os.defpath, **ONE_THREAD},
             cwd="/",
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )

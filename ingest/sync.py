@@ -237,6 +237,7 @@ class _Run:
         embedded = embed(
             new_texts, [p.embedding_key for p in passages], known, self.load_embedder,
             with_tokens=self.settings.late_interaction,
+            scratch=self.settings.index,
             progress=lambda done, total: self.progress("passages", done, total),
         )  # fmt: skip
         generation = self._next_number()

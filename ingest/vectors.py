@@ -1,7 +1,9 @@
 """The vectors of a generation: those of the last one where the text is the same, the others embedded anew."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 from rag.embedding import Embedder, Progress
 from rag.index import Index
 from rag.index.storage import StoredPassage
-from rag.index.tokens import PER_WORD, Coded, TokenCodec
+from rag.index.tokens import PER_BYTE, PER_WORD, Coded, TokenCodec
 
 # The vectors of these tokens have the mean about which all are coded. It need not be exact, but always the same, or an
 # index brought up to date would differ from a new one.
@@ -68,11 +70,13 @@ def embed(
     load_embedder: Callable[[], Embedder],
     *,
     with_tokens: bool,
+    scratch: Path,
     progress: Progress,
 ) -> Embedded:
     """Vectors of the passages whose keys are in `order`; `texts` are those by key that `known` lacks.
 
-    The embedder is loaded only where there are some. Without tokens where four does not divide its dimension.
+    The embedder is loaded only where there are some. Without tokens where four does not divide its dimension. Tokens
+    lie in a nameless file in the folder `scratch` as long as they are referred to.
     """
     vectors, tokens, codec = dict(known.vectors), dict(known.tokens), known.codec
     if texts or not vectors:
@@ -85,13 +89,38 @@ def embed(
         if codec is None:
             vectors.update(zip(keys, embedder.embed_passages(list(texts.values()), progress), strict=True))
         else:
-            for place, encoded in embedder.encode_passages(list(texts.values()), progress):
-                vectors[keys[place]] = encoded.vector
-                tokens[keys[place]] = codec.encode(encoded)
+            for place, vector, coded in _coded(embedder, codec, list(texts.values()), scratch, progress):
+                vectors[keys[place]] = vector
+                tokens[keys[place]] = coded
     else:
         dimension = len(next(iter(vectors.values())))
     stacked = np.stack([vectors[key] for key in order]) if order else np.zeros((0, dimension), np.float32)
     return Embedded(stacked, [tokens[key] for key in order] if codec is not None else (), codec)
+
+
+def _coded(
+    embedder: Embedder, codec: TokenCodec, texts: Sequence[str], scratch: Path, progress: Progress
+) -> Iterator[tuple[int, NDArray[np.float32], Coded]]:
+    """The place of each text, its vector and its tokens, which wait on disk: those of 100,000 passages are 4 GB."""
+    kept: list[tuple[int, NDArray[np.float32], int]] = []
+    width = len(codec.centre) // PER_BYTE
+    with tempfile.TemporaryFile(dir=scratch) as stream:
+        for place, encoded in embedder.encode_passages(texts, progress):
+            coded = codec.encode(encoded)
+            for array in (coded.token_ids, coded.scales, coded.lengths, coded.codes):
+                stream.write(array.tobytes())
+            kept.append((place, encoded.vector, len(coded.scales)))
+        stream.flush()
+        # The map holds the file after it is closed; nothing can be mapped of an empty one.
+        data = np.asarray(np.memmap(stream, np.uint8, "r")) if stream.tell() else np.zeros(0, np.uint8)
+    start = 0
+    for place, vector, count in kept:
+        ids, scales, lengths, codes = np.split(
+            data[start : start + count * (8 + width)], np.cumsum([4 * count, 2 * count, 2 * count])
+        )
+        start += count * (8 + width)
+        rows = codes.reshape(count, width)
+        yield place, vector, Coded(rows, scales.view(np.float16), lengths.view(np.float16), ids.view(np.int32))
 
 
 def _codec(embedder: Embedder) -> TokenCodec | None:

@@ -15,6 +15,7 @@ LEFT_OUT = re.compile(r"^(nvidia-|cuda-|triton\b)")
 LOCKS = {
     "requirements.lock": ("--extra", "formats"),
     "requirements-dev.lock": (
+        *("--extra", "ocr"),
         *("--extra", "formats"),
         *("--extra", "test"),
         *("--extra", "check"),

@@ -19,7 +19,9 @@ MIN_SCORE = 0.5
 def _engine() -> Any:
     from rapidocr import RapidOCR
 
-    return RapidOCR(params={"Global.log_level": "error"})
+    # No threads of its own: those that a process has when it gives up its rights would keep theirs.
+    threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
+    return RapidOCR(params={"Global.log_level": "error", **threads})
 
 
 def load() -> None:

@@ -18,6 +18,7 @@ from rag.ui.texts import Language
 
 if TYPE_CHECKING:
     from rag.assistant import Assistant
+    from rag.following import Following
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 PORTS_TRIED = 100
@@ -126,6 +127,7 @@ def serve(
     host: str,
     port: int,
     users: list[tuple[str, str]] | None = None,
+    following: "Following | None" = None,
     language: Language | None = None,
 ) -> None:
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
@@ -136,7 +138,7 @@ def serve(
     from rag.ui.page import build_page
 
     signal.signal(signal.SIGTERM, _end)
-    page = build_page(assistant, language=language)
+    page = build_page(assistant, following=following, language=language)
     free = free_port(host, port)
     if free != port:
         sys.stderr.write(f"port {port} is taken, using {free}\n")

@@ -9,10 +9,12 @@ from urllib.parse import urlparse
 import gradio as gr
 
 from rag.assistant import Assistant
+from rag.following import Following, FollowingStatus
 from rag.llm import leaves_the_machine
 from rag.settings import ChatModelName
 from rag.ui import chat
 from rag.ui.examples import example_questions
+from rag.ui.follow import follow_text
 from rag.ui.markdown import LATEX_DELIMITERS
 from rag.ui.messages import messages, panel, question_problem
 from rag.ui.session import Session
@@ -21,6 +23,8 @@ from rag.ui.texts import TEXTS, Language, Texts, language_of
 # Questions answered at the same time, and readers who may wait.
 ANSWERS_AT_ONCE = 4
 WAITING = 32
+# Seconds between two looks at what follows the documents, while it is on.
+FOLLOW_SECONDS = 2.0
 
 Updates = tuple[Any, ...]
 
@@ -29,8 +33,11 @@ def read_asset(name: str) -> str:
     return files("rag.ui").joinpath(name).read_text(encoding="utf-8")
 
 
-def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.Blocks:
-    """The page over an assistant. Without `language` each reader gets the browser's."""
+def build_page(
+    assistant: Assistant, *, following: Following | None = None, language: Language | None = None
+) -> gr.Blocks:
+    """The page over an assistant. Without `language` each reader gets the browser's; without `following` nobody can
+    have the documents followed."""
     documents = assistant.index.storage.documents()
     examples = {name: example_questions(documents, name) for name in Language}
     del documents
@@ -83,13 +90,20 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
                     with gr.Row(elem_id="foot"):
                         retry = gr.Button(texts.retry, elem_id="retry", size="sm", interactive=False)
                         clear = gr.Button(texts.clear, elem_id="clear", size="sm", interactive=False)
+                        follow = gr.Checkbox(
+                            label=texts.follow, elem_id="follow", container=False, visible=following is not None
+                        )
+                        followed = gr.HTML(elem_id="followed", visible=following is not None)
                         privacy = gr.HTML(_privacy(assistant, texts), elem_id="privacy")
                 sources = gr.HTML(
                     panel(Session(language=first)), elem_id="sources", js_on_load=read_asset("behaviour.js")
                 )
 
+        clock = gr.Timer(FOLLOW_SECONDS, active=False)
+
         view = [conversation, sources, send, stop, retry, clear]
-        labels = [title, switch, question, privacy, *view]
+        followed_view = [follow, followed, clock]
+        labels = [title, switch, question, privacy, *followed_view, *view]
 
         def show(state: Session) -> Updates:
             texts = TEXTS[state.language]
@@ -152,6 +166,7 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
                 gr.update(value=name.value, label=texts.language),
                 gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
                 _privacy(assistant, texts),
+                *look(state),
                 gr.update(
                     value=conversation_update,
                     placeholder=escape(texts.welcome),
@@ -160,6 +175,20 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
                 ),
                 *others,
             )
+
+        def look(state: Session) -> Updates:
+            texts = TEXTS[state.language]
+            status = following.status() if following is not None else FollowingStatus()
+            return (
+                gr.update(value=status.on, label=texts.follow),
+                follow_text(status, texts),
+                gr.Timer(active=status.on),
+            )
+
+        def turn(state: Session, on: bool) -> Updates:
+            if following is not None:
+                (following.start if on else following.stop)()
+            return look(state)
 
         def greet(state: Session, request: gr.Request) -> Updates:
             return speak(state, language or language_of(request.headers.get("accept-language", "")))
@@ -180,6 +209,8 @@ def build_page(assistant: Assistant, *, language: Language | None = None) -> gr.
         gr.on([clear.click, conversation.clear], forget, session, view, **at_once)
         sources.select(pick, session, sources, **at_once)
         switch.input(lambda state, name: speak(state, Language(name)), [session, switch], labels, **at_once)
+        follow.input(turn, [session, follow], followed_view, **at_once)
+        clock.tick(look, session, followed_view, **at_once)
         page.load(greet, session, labels, **at_once)
     page.queue(max_size=WAITING)
     return page

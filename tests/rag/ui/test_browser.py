@@ -346,6 +346,27 @@ class SlowModel(BaseHTTPRequestHandler):
         pass
 
 
+def test_documents_are_followed(settings: Settings, browser: Browser, tmp_path: Path, embedder: Embedder) -> None:
+    ingest(tmp_path, embedder, DOCUMENTS)
+    with serve("--index", str(tmp_path / "index"), "--port", "7990", "--llm", "extractive") as address:
+        page, other = open_page(browser, address), open_page(browser, address, language="en-GB")
+        switch = page.get_by_label(ZH.follow)
+        expect(switch).not_to_be_checked()
+        switch.check()
+        expect(page.locator("#followed")).to_contain_text("资料没有变化")
+        text = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练，避免过拟合。\n"
+        (tmp_path / "documents" / "stopping.md").write_text(text, encoding="utf-8")
+        expect(page.locator("#followed")).to_contain_text("新增 1")
+        ask(page, "早停是什么？")
+        expect(page.locator("#chat .bot-row").last).to_contain_text("避免过拟合")
+        other.reload()
+        expect(other.get_by_label(EN.follow)).to_be_checked()
+        switch.uncheck()
+        expect(page.locator("#followed")).to_be_empty()
+        page.context.close()
+        other.context.close()
+
+
 def test_stop_really_stops(settings: Settings, browser: Browser, tmp_path: Path) -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), SlowModel)
     threading.Thread(target=server.serve_forever, daemon=True).start()
