@@ -5,10 +5,15 @@ Reciprocal rank fusion trusts both sides equally, which halves quality when one 
 Chinese text shares no terms with its answer). Here the keyword side speaks as loudly as it has something to say: its
 score is divided by the most the question's terms could score, so a side that matches nothing adds nothing.
 
+And terms that many passages share do not say which of them answers: they count for less, however rare they are
+elsewhere.
+
 Both sides propose candidates, by the passages' vectors and by their terms. Where the index holds the vectors of tokens,
-the candidates are then ranked by late interaction (`rag.index.tokens`), and their terms count beside it.
+the candidates are then ranked by late interaction (`rag.index.tokens`), and their terms count beside it. Last, the best
+passages vote for others of their document.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +28,10 @@ from rag.types import Found, Hit
 CANDIDATES = 50
 
 
+# The passages that vote; and the share of the question's terms that this many reach counts as shared by many.
+VOTERS = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """How candidates become a ranking. The weights were tuned on development questions only (docs/results)."""
@@ -30,9 +39,13 @@ class Ranking:
     # Whether candidates are compared token by token, where the index holds token vectors.
     by_token: bool = True
     # What a keyword match that covers the whole question weighs against the likeness of tokens.
-    token_weight: float = 0.1
+    token_weight: float = 0.2
     # Without tokens: what it weighs against the spread of the candidates' cosines.
-    spread_weight: float = 1.0
+    spread_weight: float = 2.0
+    # How much less shared terms count: this power of the share of the question that the tenth best match lacks.
+    crowd_power: float = 2.0
+    # What the lead of another passage of the same document adds.
+    vote_weight: float = 0.1
 
 
 DEFAULT = Ranking()
@@ -75,14 +88,33 @@ def search_keyword(scores: NDArray[np.float32], count: int) -> Side:
     return Side(found[order].astype(np.int64), scores[found[order]])
 
 
-def fuse(dense: NDArray[np.float32], keyword: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    """Fused scores in 0..1, from the cosines and the keyword shares (score by ceiling) of candidates, shape (n,).
+def fuse(likeness: NDArray[np.float32], shares: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+    """Fused scores, from the likeness and the keyword shares (score by ceiling) of candidates, shape (n,)."""
+    return np.asarray((likeness + weight * shares) / (1 + weight), dtype=np.float32)
 
-    Cosines of texts lie close together, so it is their spread over the candidates that counts.
-    """
-    low, high = float(dense.min()), float(dense.max())
-    spread = (dense - low) / max(high - low, 1e-6)
-    return np.asarray((spread + weight * keyword) / (1 + weight), dtype=np.float32)
+
+def spread(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cosines of texts lie close together, so it is their spread over the candidates that counts: 0..1."""
+    low, high = float(cosines.min()), float(cosines.max())
+    return (cosines - low) / max(high - low, 1e-6)
+
+
+def tell_apart(shares: NDArray[np.float32], power: float) -> float:
+    """How well the question's terms tell candidates apart, 0..1, from their keyword shares, shape (n,)."""
+    if len(shares) < VOTERS:
+        return 1.0
+    return float((1 - np.partition(shares, -VOTERS)[-VOTERS]) ** power)
+
+
+def vote(scores: NDArray[np.float32], documents: Sequence[str], weight: float) -> NDArray[np.float32]:
+    """The scores of the best passages, best first, after voting: each adds `weight` times its lead over the last one
+    to the others of its document. A page that answers in two places is more likely meant than one with a single."""
+    leads = scores - scores[-1]
+    totals: dict[str, float] = {}
+    for document, lead in zip(documents, leads.tolist(), strict=True):
+        totals[document] = totals.get(document, 0.0) + lead
+    others = np.asarray([totals[document] for document in documents], np.float32) - leads
+    return np.asarray(scores + weight * others, np.float32)
 
 
 def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, ranking: Ranking = DEFAULT) -> Evidence:
@@ -98,23 +130,26 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
     cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
     if ranking.by_token and index.tokens is not None and len(encoded.tokens):
-        likeness = index.tokens.scores(encoded, candidates)
-        fused = np.asarray((likeness + ranking.token_weight * shares) / (1 + ranking.token_weight), np.float32)
+        likeness, weight = index.tokens.scores(encoded, candidates), ranking.token_weight
     else:
-        fused = fuse(cosines, shares, ranking.spread_weight)
-    best = np.lexsort((candidates, -fused))[:k]
+        likeness, weight = spread(cosines), ranking.spread_weight
+    fused = fuse(likeness, shares, weight * tell_apart(shares, ranking.crowd_power))
+    best = np.lexsort((candidates, -fused))[: max(k, VOTERS)]
+    passages = index.storage.passages([int(number) for number in candidates[best]])
+    scores = fused[best]
+    scores[:VOTERS] = vote(scores[:VOTERS], [p.document for p in passages[:VOTERS]], ranking.vote_weight)
+    order = np.lexsort((candidates[best], -scores))[:k]
     dense_ranks = _ranks(dense)
     keyword_ranks = _ranks(keyword)
-    passages = index.storage.passages([int(number) for number in candidates[best]])
     hits = tuple(
         Hit(
             rank,
-            round(float(fused[place]), 6),
-            passage,
-            dense_ranks.get(passage.number),
-            keyword_ranks.get(passage.number),
+            round(float(scores[place]), 6),
+            passages[place],
+            dense_ranks.get(passages[place].number),
+            keyword_ranks.get(passages[place].number),
         )
-        for rank, (place, passage) in enumerate(zip(best, passages, strict=True), start=1)
+        for rank, place in enumerate(order.tolist(), start=1)
     )
     return Evidence(question, hits, float(cosines.max()), float(shares.max()))
 

@@ -52,7 +52,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved passage. `score` is the fused score in 0..1; `dense` and `keyword` say which search found it."""
+    """A retrieved passage. `score` is the fused score, some 0..1; `dense` and `keyword` say which search found it."""
 
     rank: int
     score: float

@@ -44,10 +44,9 @@ def show(result: dict[str, Any]) -> str:
 
 
 def _asked(settings: Settings, questions: list[str], vectors: np.ndarray[Any, np.dtype[np.float32]]) -> dict[str, Any]:
-    before = resident_megabytes()
+    before, own = resident_megabytes(), resident_megabytes(own=True)
     opening = seconds(lambda: open_index(settings.index).close())
     index = open_index(settings.index)
-    opened = resident_megabytes() - before
     words = [terms(question) for question in questions]
     chance = np.random.default_rng(0)
     numbers = [chance.integers(0, len(index.vectors), 10).tolist() for _ in questions]
@@ -58,10 +57,10 @@ def _asked(settings: Settings, questions: list[str], vectors: np.ndarray[Any, np
         ),
         "fetch ms": spread(milliseconds(index.storage.passages, numbers)),
         "open s": round(opening, 2),
-        "MB opened / searched": {"opened": round(opened), "searched": round(resident_megabytes() - before)},
     }
+    grown, grown_own = resident_megabytes() - before, resident_megabytes(own=True) - own
     index.close()
-    return result
+    return {**result, "MB own / mapped": {"own": round(grown_own), "mapped": round(grown - grown_own)}}
 
 
 def _disk(settings: Settings) -> dict[str, float]:

@@ -40,15 +40,16 @@ def median(values: Iterable[float]) -> float:
     return statistics.median(values)
 
 
-def resident_megabytes() -> float:
+def resident_megabytes(*, own: bool = False) -> float:
     """What this process holds in memory now; 0 where the system does not tell (not Linux).
 
-    Pages of mapped files count as soon as they were read, though the system may take them back.
+    Pages of mapped files count as soon as they were read, though the system may take them back; without them: `own`.
     """
     file = Path("/proc/self/statm")
     if not file.is_file():
         return 0.0
-    return int(file.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    resident, mapped = map(int, file.read_text(encoding="ascii").split()[1:3])
+    return (resident - mapped if own else resident) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def in_fresh_process(

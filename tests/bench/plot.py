@@ -22,8 +22,8 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> None:
         times.plot(passages, [row[f"{part} ms"]["p50"] for row in rows], marker="o", label=f"{part}, p50")
     times.plot(passages, [row["open s"] * 1_000 for row in rows], marker="o", linestyle=":", label="opening the index")
     times.set(title="time", ylabel="milliseconds")
-    memory = [row["MB opened / searched"]["searched"] for row in rows]
-    sizes.plot(passages, memory, marker="o", label="memory after 100 searches")
+    memory = [sum(row["MB own / mapped"].values()) for row in rows]
+    sizes.plot(passages, memory, marker="o", label="memory after 100 searches, mapped files included")
     sizes.plot(passages, [sum(row["disk MB"].values()) for row in rows], marker="o", label="disk")
     sizes.set(title="size", ylabel="MB")
     for axes in (times, sizes):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rag.analysis import terms
 from rag.embedding import Embedder
 from rag.index import Index, open_index
-from rag.retrieval import CANDIDATES, Ranking, fuse, search, search_dense, search_keyword
+from rag.retrieval import CANDIDATES, Ranking, fuse, search, search_dense, search_keyword, spread, tell_apart, vote
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
@@ -44,11 +44,16 @@ def late_interaction(index: Index, embedder: HashEmbedder, question: str) -> NDA
 @pytest.mark.parametrize("by_token", [False, True])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_order_is_that_of_a_plain_reimplementation(
-    question: str, by_token: bool, library_index: Index, hash_embedder: HashEmbedder
+    question: str,
+    by_token: bool,
+    library_index: Index,
+    hash_embedder: HashEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Fewer passages than candidates: all compete, so numbers alone say what must come out."""
     count = library_index.manifest.passages
     assert count < CANDIDATES
+    monkeypatch.setattr("rag.retrieval.VOTERS", 3)  # the library is small
     by_token = by_token and bool(terms(question))
     cosines = library_index.vectors.all() @ hash_embedder.embed_query(question)
     keyword = library_index.keywords.scores(terms(question)) / max(
@@ -57,8 +62,9 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     likeness = cosines if not by_token else late_interaction(library_index, hash_embedder, question)
     if not by_token:
         likeness = (likeness - likeness.min()) / (likeness.max() - likeness.min())
-    fused = (likeness + 0.7 * keyword) / 1.7
-    ranking = Ranking(by_token=by_token, spread_weight=0.7, token_weight=0.7)
+    weight = 0.7 * (1 - sorted(keyword)[-3]) ** 3
+    fused = (likeness + weight * keyword) / (1 + weight)
+    ranking = Ranking(by_token=by_token, spread_weight=0.7, token_weight=0.7, crowd_power=3, vote_weight=0)
     evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
@@ -126,9 +132,32 @@ def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: H
 
 
 def test_fusing_equal_cosines_leaves_the_keywords_to_decide() -> None:
-    fused = fuse(np.asarray([0.5, 0.5], dtype=np.float32), np.asarray([0.1, 0.9], dtype=np.float32), 1.0)
+    likeness = spread(np.asarray([0.5, 0.5], dtype=np.float32))
+    fused = fuse(likeness, np.asarray([0.1, 0.9], dtype=np.float32), 1.0)
     assert fused[1] > fused[0]
     assert np.isfinite(fused).all()
+
+
+def test_terms_that_many_passages_share_count_for_less() -> None:
+    rare = np.asarray([0.9, *[0.1] * 30], dtype=np.float32)
+    common = np.asarray([0.9, *[0.5] * 30], dtype=np.float32)
+    assert tell_apart(rare, 2.0) == pytest.approx(0.81)
+    assert tell_apart(common, 2.0) == pytest.approx(0.25)
+    assert tell_apart(common, 0.0) == tell_apart(rare[:9], 2.0) == 1.0
+
+
+def test_passages_vote_for_others_of_their_document() -> None:
+    scores = np.asarray([0.90, 0.88, 0.87, 0.80], dtype=np.float32)
+    voted = vote(scores, ["a", "b", "b", "c"], 0.5)
+    np.testing.assert_allclose(voted, [0.90, 0.88 + 0.035, 0.87 + 0.04, 0.80], atol=1e-6)
+    np.testing.assert_array_equal(vote(scores, ["a", "b", "c", "d"], 0.5), scores)
+    np.testing.assert_array_equal(vote(scores[:1], ["a"], 0.5), scores[:1])
+
+
+def test_votes_are_the_same_however_many_are_wanted(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    for question in QUESTIONS:
+        many = search(library_index, hash_embedder, question, k=12).hits
+        assert search(library_index, hash_embedder, question, k=3).hits == many[:3]
 
 
 def test_search_after_opening_anew_is_the_same(own_library: Path, hash_embedder: HashEmbedder) -> None:
