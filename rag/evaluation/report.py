@@ -19,8 +19,8 @@ from rag.evaluation.table import short, signed
 
 BEGIN, END = "<!-- retrieval results -->", "<!-- /retrieval results -->"
 HEADINGS = {
-    "en": ("set", "queries", "ours − best baseline", "recovered"),
-    "zh": ("数据集", "问题数", "ours − 最好的基线", "补回"),
+    "en": ("system", "queries", "mean", "ours − best baseline", "recovered"),
+    "zh": ("系统", "问题数", "平均", "ours − 最好的基线", "补回"),
 }
 
 
@@ -69,6 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("results", type=Path, metavar="RESULTS_FOLDER", help="folder of result JSON files")
     parser.add_argument("--readme", type=Path, nargs="+", default=[], metavar="FILE", help="files with the two markers")
+    parser.add_argument("--variants", action="store_true", help="with a row for every variant of ours")
     parser.add_argument("--figure", type=Path, default=Path("docs/retrieval.svg"), metavar="FILE", help="SVG to write")
     return parser
 
@@ -82,7 +83,9 @@ def _report(options: argparse.Namespace) -> int:
 
     results = read_results(options.results)
     # All is made before anything is written.
-    pages = {file: with_table(file, markdown(results, _language(file))) for file in options.readme}
+    pages = {
+        file: with_table(file, markdown(results, _language(file), variants=options.variants)) for file in options.readme
+    }
     svg = draw(dict(zip(labels(results), results, strict=True)))
     for file, text in pages.items():
         file.write_text(text, encoding="utf-8")
@@ -137,17 +140,19 @@ def systems_of(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(name for result in results for name in result.systems))
 
 
-def markdown(results: Sequence[Result], language: str = "en") -> str:
-    """A table of nDCG@10 with 95% intervals; the best of a set is bold."""
-    dataset, queries, difference, recovered = HEADINGS[language]
-    systems = systems_of(results)
-    head = [f"{dataset} (nDCG@10)", queries, *systems, difference, recovered]
-    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
-    for label, result in zip(labels(results), results, strict=True):
-        best = max(mean.value for name in result.systems if (mean := result.ndcg(name)))
-        rows.append(
-            [label, f"{result.queries.scored:,}", *(_cell(result.ndcg(n), best) for n in systems), *_gain(result)]
-        )
+def markdown(results: Sequence[Result], language: str = "en", *, variants: bool = False) -> str:
+    """A table of nDCG@10, a column a set and a row a system, the best of a set bold; below what ours adds to the best
+    baseline, with its 95% interval, and how much of what that one leaves undone is recovered."""
+    system, queries, mean, difference, recovered = HEADINGS[language]
+    names = [name for name in systems_of(results) if variants or name == OURS or is_baseline(name)]
+    rows = [[f"{system} (nDCG@10)", *labels(results), mean], ["---", *["---:"] * (len(results) + 1)]]
+    rows += [[name, *(_cell(result, name, names) for result in results), _mean(results, name)] for name in names]
+    gains = [_gain(result) for result in results]
+    shares = [share for _, share in gains if share is not None]
+    average = f"{sum(shares) / len(shares):.0%}" if shares else "–"
+    rows.append([difference, *(gain for gain, _ in gains), ""])
+    rows.append([recovered, *("–" if share is None else f"{share:.0%}" for _, share in gains), average])
+    rows.append([queries, *(f"{result.queries.scored:,}" for result in results), ""])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
@@ -167,23 +172,27 @@ def with_table(file: Path, table: str) -> str:
     return f"{before}{BEGIN}\n{table}{END}{after}"
 
 
-def _cell(mean: Mean | None, best: float) -> str:
+def _cell(result: Result, name: str, names: Sequence[str]) -> str:
+    mean = result.ndcg(name)
     if mean is None:
         return "–"
-    value = f"**{short(mean.value)}**" if round(mean.value, 3) == round(best, 3) else short(mean.value)
-    return f"{value} [{short(mean.low)}, {short(mean.high)}]"
+    best = max(other.value for shown in names if (other := result.ndcg(shown)))
+    return f"**{short(mean.value)}**" if round(mean.value, 3) == round(best, 3) else short(mean.value)
 
 
-def _gain(result: Result) -> tuple[str, str]:
+def _mean(results: Sequence[Result], name: str) -> str:
+    """Over the sets; only where all have this system."""
+    means = [mean.value for result in results if (mean := result.ndcg(name))]
+    return short(sum(means) / len(means)) if len(means) == len(results) else "–"
+
+
+def _gain(result: Result) -> tuple[str, float | None]:
     baselines = {name: mean.value for name in result.systems if is_baseline(name) and (mean := result.ndcg(name))}
     if OURS not in result.systems or not baselines:
-        return "–", "–"
+        return "–", None
     best = max(baselines, key=lambda name: baselines[name])
     share = result.recovered.value if result.recovered else None
-    return (
-        f"{signed(result.differences[best][NDCG].as_dict)} ({best})",
-        "–" if share is None else f"{share:.0%}",
-    )
+    return f"{signed(result.differences[best][NDCG].as_dict)} ({best})", share
 
 
 def _language(file: Path) -> str:

@@ -59,24 +59,29 @@ def test_the_table(folder: Path) -> None:
     lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
     assert lines[:3] == ["# Title", "", BEGIN]
     assert lines[-3:] == [END, "", "The end."]
-    head, rule, first, second = (line.strip("| ").split(" | ") for line in lines[3:-3])
-    assert head == [
-        "set (nDCG@10)", "queries", "ours", "dense", "rrf", "ours-variant", "ours − best baseline", "recovered",
-    ]  # fmt: skip
+    head, rule, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines[3:-3])
+    assert head == ["system (nDCG@10)", "first", "second (test)", "mean"]
     assert set(rule) == {"---", "---:"}
-    assert first == [
-        "first", "1,185", "**.900** [.880, .910]", ".860 [.840, .870]", ".519 [.499, .529]", "–",
-        "+.040 [-.010, +.050] (dense)", "25%",
-    ]  # fmt: skip
-    # A variant of ours may be best, but is no baseline.
-    assert second == [
-        "second (test)", "1,185", ".500 [.480, .510]", ".520 [.500, .530]", "–", "**.600** [.580, .610]",
-        "-.020 [-.010, +.050] (dense)", "25%",
-    ]  # fmt: skip
+    assert rows == [
+        ["ours", "**.900**", ".500", ".700"],
+        ["dense", ".860", "**.520**", ".690"],
+        ["rrf", ".519", "–", "–"],
+        ["ours − best baseline", "+.040 [-.010, +.050] (dense)", "-.020 [-.010, +.050] (dense)", ""],
+        ["recovered", "25%", "25%", "25%"],
+        ["queries", "1,185", "1,185", ""],
+    ]
     chinese = (folder / "README.zh.md").read_text(encoding="utf-8").splitlines()
     assert chinese[0] == "# 题目"
-    assert chinese[3].startswith("| 数据集 (nDCG@10) | 问题数 | ours |")
-    assert chinese[4:] == lines[4:]
+    assert chinese[3].startswith("| 系统 (nDCG@10) | first |")
+    assert chinese[4:8] == lines[4:8]
+
+
+def test_variants_have_rows_where_they_are_asked_for(folder: Path) -> None:
+    assert report(folder, "--variants", "--readme", str(folder / "README.md")) == 0
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert "| ours-variant | – | **.600** | – |" in page
+    # A variant of ours may be best, but is no baseline.
+    assert "| -.020 [-.010, +.050] (dense) |" in page
 
 
 def test_the_figure(folder: Path) -> None:
@@ -137,8 +142,7 @@ def test_two_embedders_are_told_apart(folder: Path) -> None:
     write(folder / "results" / "c.json", result("first", {"ours": 0.95, "dense": 0.9}, embedder="gemma@2"))
     assert report(folder, "--readme", str(folder / "README.md")) == 0
     page = (folder / "README.md").read_text(encoding="utf-8")
-    assert "| first, e5 |" in page
-    assert "| first, gemma |" in page
+    assert "| first, e5 | second (test), e5 | first, gemma |" in page
 
 
 def test_a_result_without_ours_or_baselines(folder: Path) -> None:
@@ -146,8 +150,9 @@ def test_a_result_without_ours_or_baselines(folder: Path) -> None:
     write(folder / "results" / "b.json", result("second", {"ours": 1.0}, differences={}, recovered=None))
     assert report(folder, "--readme", str(folder / "README.md")) == 0
     page = (folder / "README.md").read_text(encoding="utf-8")
-    assert "| first | 1,185 | **.900** [.880, .910] | – | – | – |" in page
-    assert "| second | 1,185 | – | **1.000** [.980, 1.010] | – | – |" in page
+    assert "| dense | **.900** | – | – |" in page
+    assert "| ours | – | **1.000** | – |" in page
+    assert "| recovered | – | – | – |" in page
 
 
 def test_without_matplotlib(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
