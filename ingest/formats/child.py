@@ -31,8 +31,13 @@ def main() -> None:
     os.dup2(2, 1)
     _preload()
     if ocr:
-        load_models()
-    confine(OCR_MEMORY_BYTES if ocr else MEMORY_BYTES)
+        # Brings the system's C++ library, which cannot be opened later. onnxruntime comes later: it begins a thread
+        # that reports to its makers, and shall find no way out.
+        import cv2  # noqa: F401
+
+        confine(OCR_MEMORY_BYTES, load_models)
+    else:
+        confine(MEMORY_BYTES)
     answers.write(b"ready\n")
     answers.flush()
     while line := requests.readline():
@@ -40,7 +45,7 @@ def main() -> None:
 
 
 def load_models() -> None:
-    """The models of the extra `ocr`, while files can still be opened."""
+    """The models of the extra `ocr`, which lie beside its code."""
     from ingest.formats.recognition import load
 
     load()

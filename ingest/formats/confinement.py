@@ -5,6 +5,7 @@ import os
 import resource
 import sys
 import sysconfig
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,8 +26,12 @@ FORBIDDEN = (
 )  # fmt: skip
 
 
-def confine(memory_bytes: int) -> None:
-    """Give up files, network, other programs, and memory above this limit, for good."""
+def confine(memory_bytes: int, load: Callable[[], None] | None = None) -> None:
+    """Give up files, network, other programs, and memory above this limit, for good.
+
+    `load` is called in between: where the kernel has taken the rights, of which threads that begin later have none
+    either, and before Python refuses what loading a library may do.
+    """
     readable = [os.path.realpath(path) for path in _code_folders()]
     limit(resource.RLIMIT_AS, memory_bytes)
     limit(resource.RLIMIT_FSIZE, 0)
@@ -35,6 +40,8 @@ def confine(memory_bytes: int) -> None:
     if sys.platform == "linux":
         _leave_network()
         _leave_files(readable)
+    if load is not None:
+        load()
     _watch(tuple(readable))
 
 

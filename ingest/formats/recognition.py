@@ -17,15 +17,17 @@ MIN_SCORE = 0.5
 
 @cache
 def _engine() -> Any:
+    import onnxruntime
     from rapidocr import RapidOCR
 
-    # No threads of its own: those that a process has when it gives up its rights would keep theirs.
+    onnxruntime.disable_telemetry_events()
+    # One file at a time, and a library that begins no threads when it is confined is easier to trust.
     threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
     return RapidOCR(params={"Global.log_level": "error", **threads})
 
 
 def load() -> None:
-    """Load the models now, while files can still be opened."""
+    """Load the models now; later nothing can be opened."""
     _engine()(np.full((64, 256, 3), 255, dtype=np.uint8))
 
 
