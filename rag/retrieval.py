@@ -6,7 +6,7 @@ Chinese text shares no terms with its answer). Here the keyword side speaks as l
 score is divided by the most the question's terms could score, so a side that matches nothing adds nothing.
 
 And terms that many passages share do not say which of them answers: they count for less, however rare they are
-elsewhere.
+elsewhere, and the vectors of whole passages for more.
 
 Both sides propose candidates, by the passages' vectors and by their terms. Where the index holds the vectors of tokens,
 the candidates are then ranked by late interaction (`rag.index.tokens`), and their terms count beside it. Last, the best
@@ -44,6 +44,8 @@ class Ranking:
     spread_weight: float = 2.0
     # How much less shared terms count: this power of the share of the question that the tenth best match lacks.
     crowd_power: float = 2.0
+    # With tokens: what the cosines weigh for the share of the question that the tenth best match has.
+    crowd_weight: float = 0.5
     # What the lead of another passage of the same document adds.
     vote_weight: float = 0.1
 
@@ -88,9 +90,10 @@ def search_keyword(scores: NDArray[np.float32], count: int) -> Side:
     return Side(found[order].astype(np.int64), scores[found[order]])
 
 
-def fuse(likeness: NDArray[np.float32], shares: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    """Fused scores, from the likeness and the keyword shares (score by ceiling) of candidates, shape (n,)."""
-    return np.asarray((likeness + weight * shares) / (1 + weight), dtype=np.float32)
+def fuse(likeness: NDArray[np.float32], *others: tuple[float, NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Fused scores of candidates, shape (n,): the mean of their likeness, which weighs 1, and others, by weight."""
+    total = likeness + sum(weight * values for weight, values in others)
+    return np.asarray(total / (1 + sum(weight for weight, _ in others)), dtype=np.float32)
 
 
 def spread(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -99,11 +102,9 @@ def spread(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
     return (cosines - low) / max(high - low, 1e-6)
 
 
-def tell_apart(shares: NDArray[np.float32], power: float) -> float:
-    """How well the question's terms tell candidates apart, 0..1, from their keyword shares, shape (n,)."""
-    if len(shares) < VOTERS:
-        return 1.0
-    return float((1 - np.partition(shares, -VOTERS)[-VOTERS]) ** power)
+def crowding(shares: NDArray[np.float32]) -> float:
+    """How much of the question many candidates hold, 0..1: the tenth best of their keyword shares, shape (n,)."""
+    return float(np.partition(shares, -VOTERS)[-VOTERS]) if len(shares) >= VOTERS else 0.0
 
 
 def vote(scores: NDArray[np.float32], documents: Sequence[str], weight: float) -> NDArray[np.float32]:
@@ -129,11 +130,13 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
         return Evidence(question, (), 0.0, 0.0)
     cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
+    crowd = crowding(shares)
+    apart = (1 - crowd) ** ranking.crowd_power
     if ranking.by_token and index.tokens is not None and len(encoded.tokens):
-        likeness, weight = index.tokens.scores(encoded, candidates), ranking.token_weight
+        likeness = index.tokens.scores(encoded, candidates)
+        fused = fuse(likeness, (ranking.token_weight * apart, shares), (ranking.crowd_weight * crowd, cosines))
     else:
-        likeness, weight = spread(cosines), ranking.spread_weight
-    fused = fuse(likeness, shares, weight * tell_apart(shares, ranking.crowd_power))
+        fused = fuse(spread(cosines), (ranking.spread_weight * apart, shares))
     best = np.lexsort((candidates, -fused))[: max(k, VOTERS)]
     passages = index.storage.passages([int(number) for number in candidates[best]])
     scores = fused[best]

@@ -15,7 +15,7 @@ OURS = "ours"
 SYSTEMS: Mapping[str, Builder] = {
     OURS: own.ours,
     "ours-without-votes": own.variant(Ranking(vote_weight=0.0)),
-    "ours-crowds-count": own.variant(Ranking(crowd_power=0.0)),
+    "ours-crowds-count": own.variant(Ranking(crowd_power=0.0, crowd_weight=0.0)),
     "ours-without-tokens": own.variant(Ranking(by_token=False)),
     "ours-without-keywords": own.variant(Ranking(spread_weight=0.0, token_weight=0.0)),
     "dense": own.dense,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rag.analysis import terms
 from rag.embedding import Embedder
 from rag.index import Index, open_index
-from rag.retrieval import CANDIDATES, Ranking, fuse, search, search_dense, search_keyword, spread, tell_apart, vote
+from rag.retrieval import CANDIDATES, Ranking, crowding, fuse, search, search_dense, search_keyword, spread, vote
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
@@ -62,9 +62,12 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     likeness = cosines if not by_token else late_interaction(library_index, hash_embedder, question)
     if not by_token:
         likeness = (likeness - likeness.min()) / (likeness.max() - likeness.min())
-    weight = 0.7 * (1 - sorted(keyword)[-3]) ** 3
-    fused = (likeness + weight * keyword) / (1 + weight)
-    ranking = Ranking(by_token=by_token, spread_weight=0.7, token_weight=0.7, crowd_power=3, vote_weight=0)
+    crowd = sorted(keyword)[-3]
+    weight, dense_weight = 0.7 * (1 - crowd) ** 3, 0.4 * crowd if by_token else 0
+    fused = (likeness + weight * keyword + dense_weight * cosines) / (1 + weight + dense_weight)
+    ranking = Ranking(
+        by_token=by_token, spread_weight=0.7, token_weight=0.7, crowd_power=3, crowd_weight=0.4, vote_weight=0
+    )
     evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
@@ -133,17 +136,21 @@ def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: H
 
 def test_fusing_equal_cosines_leaves_the_keywords_to_decide() -> None:
     likeness = spread(np.asarray([0.5, 0.5], dtype=np.float32))
-    fused = fuse(likeness, np.asarray([0.1, 0.9], dtype=np.float32), 1.0)
+    fused = fuse(likeness, (1.0, np.asarray([0.1, 0.9], dtype=np.float32)))
     assert fused[1] > fused[0]
     assert np.isfinite(fused).all()
 
 
-def test_terms_that_many_passages_share_count_for_less() -> None:
-    rare = np.asarray([0.9, *[0.1] * 30], dtype=np.float32)
-    common = np.asarray([0.9, *[0.5] * 30], dtype=np.float32)
-    assert tell_apart(rare, 2.0) == pytest.approx(0.81)
-    assert tell_apart(common, 2.0) == pytest.approx(0.25)
-    assert tell_apart(common, 0.0) == tell_apart(rare[:9], 2.0) == 1.0
+def test_fusing_is_a_weighted_mean() -> None:
+    parts = [np.asarray(values, dtype=np.float32) for values in ([0.2, 0.4], [1.0, 0.0], [0.6, 0.6])]
+    np.testing.assert_allclose(fuse(parts[0], (0.5, parts[1]), (0.5, parts[2])), [0.5, 0.35], atol=1e-6)
+    np.testing.assert_array_equal(fuse(parts[0]), parts[0])
+
+
+def test_a_crowd_is_what_ten_candidates_hold() -> None:
+    assert crowding(np.asarray([0.9, *[0.1] * 30], dtype=np.float32)) == pytest.approx(0.1)
+    assert crowding(np.asarray([*[0.7] * 9, 0.5, *[0.1] * 30], dtype=np.float32)) == pytest.approx(0.5)
+    assert crowding(np.asarray([0.7] * 9, dtype=np.float32)) == 0
 
 
 def test_passages_vote_for_others_of_their_document() -> None:
