@@ -1,4 +1,4 @@
-"""python -m tests.bench.readme README.md README.zh.md: what the benches found, between the markers in these files."""
+"""python -m tests.bench.readme README.md: what the benches found, between the markers in these files."""
 
 import argparse
 import json
@@ -15,38 +15,19 @@ from tests.bench.__main__ import RESULTS
 MARKED = re.compile(r"(<!-- speed results -->\n).*?(<!-- /speed results -->)", re.DOTALL)
 Result = Mapping[str, Any]
 WORDS = {
-    "en": {
-        "head": ("what", "ours", "beside it"),
-        "ingest": "documents to an index, {documents} pages ({characters:,} characters)",
-        "faster": "{ratio:g}× as fast as {name}",
-        "peak": "the embedder's share of the fastest matrix product there is in {precision}",
-        "adds": "retrieval adds to embedding the question, {passages:,} passages, p50 / p95",
-        "tokens": "late interaction adds, {passages:,} passages, p50 / p95",
-        "askers": "8 at once, {passages:,} passages",
-        "answers": "{rate:g} answers/s, p95 {p95:.0f} ms",
-        "one": "one alone: {rate:g} answers/s",
-        "cold": "start of a process to its first result",
-        "vectors": "vector search, {passages:,} passages, p50 / p95",
-        "recall": "recall@10 {recall:.3f}, {own:,} MB and {mapped:,} MB of mapped files",
-        "compared": "all compared: {p50:g} ms",
-        "keyword": "keyword search, {passages:,} passages, p50 / p95",
-    },
-    "zh": {
-        "head": ("项目", "本项目", "对照"),
-        "ingest": "从文档到索引，{documents} 页（{characters:,} 字符）",
-        "faster": "是 {name} 的 {ratio:g} 倍快",
-        "peak": "嵌入模型达到本机 {precision} 矩阵乘峰值的比例",
-        "adds": "除了嵌入问题，检索多花的时间，{passages:,} 段，p50 / p95",
-        "tokens": "逐词元比较多花的时间，{passages:,} 段，p50 / p95",
-        "askers": "8 人同时提问，{passages:,} 段",
-        "answers": "每秒 {rate:g} 个回答，p95 {p95:.0f} ms",
-        "one": "单人：每秒 {rate:g} 个",
-        "cold": "进程启动到第一个结果",
-        "vectors": "向量检索，{passages:,} 段，p50 / p95",
-        "recall": "recall@10 {recall:.3f}，{own:,} MB，另有映射文件 {mapped:,} MB",
-        "compared": "全部比较：{p50:g} ms",
-        "keyword": "关键词检索，{passages:,} 段，p50 / p95",
-    },
+    "ingest": "documents to an index, {documents} pages ({characters:,} characters)",
+    "faster": "{ratio:g}× as fast as {name}",
+    "peak": "the embedder's share of the fastest matrix product there is in {precision}",
+    "adds": "retrieval adds to embedding the question, {passages:,} passages, p50 / p95",
+    "tokens": "late interaction adds, {passages:,} passages, p50 / p95",
+    "askers": "8 at once, {passages:,} passages",
+    "answers": "{rate:g} answers/s, p95 {p95:.0f} ms",
+    "one": "one alone: {rate:g} answers/s",
+    "cold": "start of a process to its first result",
+    "vectors": "vector search, {passages:,} passages, p50 / p95",
+    "recall": "recall@10 {recall:.3f}, {own:,} MB and {mapped:,} MB of mapped files",
+    "compared": "all compared: {p50:g} ms",
+    "keyword": "keyword search, {passages:,} passages, p50 / p95",
 }
 
 
@@ -78,38 +59,37 @@ def with_table(file: Path, table: str) -> str:
     return text
 
 
-def markdown(results: Mapping[str, Result], language: str = "en") -> str:
-    words: Mapping[str, Any] = WORDS[language]
+def markdown(results: Mapping[str, Result]) -> str:
     ingest = results["ingest"]
     ours = next(row for row in ingest["rows"] if row["way"] == "ours")
     faster = [
-        words["faster"].format(name=name, ratio=ratios["time"]) for name, ratios in ingest["ours_is_faster_by"].items()
+        WORDS["faster"].format(name=name, ratio=ratios["time"]) for name, ratios in ingest["ours_is_faster_by"].items()
     ]
     peak = ingest["peak"]
     rows = [
-        [words["ingest"].format(**ingest), f"{ours['seconds (median)']:g} s", "; ".join(faster)],
-        [words["peak"].format(**peak), f"{peak['share_of_peak']:.0%}", f"{peak['ms_per_passage']:g} ms/passage"],
+        [WORDS["ingest"].format(**ingest), f"{ours['seconds (median)']:g} s", "; ".join(faster)],
+        [WORDS["peak"].format(**peak), f"{peak['share_of_peak']:.0%}", f"{peak['ms_per_passage']:g} ms/passage"],
     ]
     for row in results["query"]["rows"]:
-        rows.append([words["adds"].format(**row), _ms(row["retrieval adds ms p50 / p95"]), ""])
+        rows.append([WORDS["adds"].format(**row), _ms(row["retrieval adds ms p50 / p95"]), ""])
         if isinstance(row["late interaction adds"], dict):
-            rows.append([words["tokens"].format(**row), _ms(row["late interaction adds"]), ""])
+            rows.append([WORDS["tokens"].format(**row), _ms(row["late interaction adds"]), ""])
         rate, alone = row["answers/s, 8 askers"], row["answers/s, 1 asker"]
-        answers = words["answers"].format(rate=rate, p95=row["8 askers ms p50 / p95"]["p95"])
-        rows.append([words["askers"].format(**row), answers, words["one"].format(rate=alone)])
-    rows.append([words["cold"], f"{results['query']['rows'][0]['cold start s']:g} s", ""])
+        answers = WORDS["answers"].format(rate=rate, p95=row["8 askers ms p50 / p95"]["p95"])
+        rows.append([WORDS["askers"].format(**row), answers, WORDS["one"].format(rate=alone)])
+    rows.append([WORDS["cold"], f"{results['query']['rows'][0]['cold start s']:g} s", ""])
     found = results["vectors"]["rows"]
     for row in (row for row in found if row["way"] == "ours"):
         whole = next(r for r in found if r["passages"] == row["passages"] and r["way"].startswith("all compared"))
-        recall = words["recall"].format(recall=row["recall@10"], **row["MB own / mapped"])
+        recall = WORDS["recall"].format(recall=row["recall@10"], **row["MB own / mapped"])
         beside = f"{recall}; {words['compared'].format(**whole['p50 / p95 ms'])}"
-        rows.append([words["vectors"].format(**row), _ms(row["p50 / p95 ms"]), beside])
+        rows.append([WORDS["vectors"].format(**row), _ms(row["p50 / p95 ms"]), beside])
     found = results["keywords"]["rows"]
     for row in (row for row in found if row["way"] == "ours"):
         others = [r for r in found if r["passages"] == row["passages"] and r["way"] != "ours"]
         beside = "; ".join(f"{r['way']} {_ms(r['query ms p50 / p95'])}" for r in others)
-        rows.append([words["keyword"].format(**row), _ms(row["query ms p50 / p95"]), beside])
-    table = [words["head"], ["---"] * 3, *rows]
+        rows.append([WORDS["keyword"].format(**row), _ms(row["query ms p50 / p95"]), beside])
+    table = [["what", "ours", "beside it"], ["---"] * 3, *rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in table)
 
 
