@@ -45,7 +45,7 @@ def _write(options: argparse.Namespace) -> int:
     names = ("ingest", "query", "vectors", "keywords")
     results = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in names}
     for file in options.files:
-        file.write_text(with_table(file, markdown(results, "zh" if ".zh" in file.suffixes else "en")), encoding="utf-8")
+        file.write_text(with_table(file, markdown(results)), encoding="utf-8")
     return 0
 
 
@@ -82,7 +82,7 @@ def markdown(results: Mapping[str, Result]) -> str:
     for row in (row for row in found if row["way"] == "ours"):
         whole = next(r for r in found if r["passages"] == row["passages"] and r["way"].startswith("all compared"))
         recall = WORDS["recall"].format(recall=row["recall@10"], **row["MB own / mapped"])
-        beside = f"{recall}; {words['compared'].format(**whole['p50 / p95 ms'])}"
+        beside = f"{recall}; {WORDS['compared'].format(**whole['p50 / p95 ms'])}"
         rows.append([WORDS["vectors"].format(**row), _ms(row["p50 / p95 ms"]), beside])
     found = results["keywords"]["rows"]
     for row in (row for row in found if row["way"] == "ours"):
