@@ -20,6 +20,7 @@ def add_eval(commands: "Commands") -> None:
     """The command `eval`; what it can measure are its sub-commands."""
     kinds = commands.add_parser("eval", help="measure quality").add_subparsers(dest="kind", required=True)
     _add_retrieval(kinds)
+    _add_answers(kinds)
 
 
 def _add_retrieval(kinds: "Commands") -> None:
@@ -71,6 +72,44 @@ def _retrieval(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(as_text(evaluation.result))
     return 0
+
+
+def _add_answers(kinds: "Commands") -> None:
+    answers = kinds.add_parser("answers", help="how well questions are answered and refused")
+    add_common_options(answers)
+    answers.add_argument("gold", type=Path, metavar="GOLD", help="a gold file (JSON lines)")
+    answers.add_argument(
+        "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answers (default: auto)"
+    )
+    answers.add_argument(
+        "--split", choices=["dev", "test", "all"], default="all", help="questions to ask (default: all)"
+    )
+    answers.add_argument("--limit", type=int, metavar="N", help="ask only so many questions, spread over the split")
+    answers.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
+    answers.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each question")
+    answers.add_argument("--gate", action="store_true", help="exit with 1 where a target is missed")
+    answers.set_defaults(main=_answers)
+
+
+def _answers(options: argparse.Namespace) -> int:
+    from rag.evaluation.answers import evaluate
+    from rag.evaluation.answers_table import as_text
+    from rag.evaluation.datasets import Split
+
+    for file in (options.out, options.per_query):
+        _require_writable(file)
+    evaluation = evaluate(
+        options.gold, settings_from(options, llm=options.llm), split=Split(options.split), limit=options.limit
+    )
+    if options.out:
+        _write(options.out, json.dumps(evaluation.result, ensure_ascii=False, indent=1) + "\n")
+    if options.per_query:
+        _write(options.per_query, _lines(evaluation.rows))
+    if options.json:
+        print_json(evaluation.result)
+    else:
+        sys.stdout.write(as_text(evaluation.result))
+    return int(options.gate and not all(gate["met"] for gate in evaluation.result["gates"].values()))
 
 
 def _make_folder(folder: Path) -> None:

@@ -115,17 +115,25 @@ class _Judgement(_Row):
     grade: int
 
 
-class _Evidence(_Row):
+class GoldEvidence(_Row):
     document: _Id
     quote: _Text
 
 
-class _GoldRow(_IdentifiedRow):
+class GoldRow(_IdentifiedRow):
+    """A question of a gold file. `standalone` is what a follow-up asks, without the conversation before it."""
+
     question: _Text
     history: tuple[tuple[Literal["user", "assistant"], str], ...] = ()
     kind: str | None = None
     split: Literal["dev", "test"]
-    evidence: tuple[_Evidence, ...] = ()
+    evidence: tuple[GoldEvidence, ...] = ()
+    answerable: bool | None = None
+    standalone: _Text | None = None
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(Turn(*turn) for turn in self.history)
 
 
 Row = TypeVar("Row", bound=_Row)
@@ -139,6 +147,11 @@ def load_dataset(path: Path) -> Dataset:
     if path.is_file():
         return _gold(path)
     raise UsageError(f"there is no dataset at {path}", hint=f"name {FORMS}")
+
+
+def load_gold(file: Path) -> list[GoldRow]:
+    """The rows of a gold file, those without an answer too. Raises UsageError."""
+    return list(_json_rows(file, GoldRow))
 
 
 def split_of(query_id: str) -> Split:
@@ -165,13 +178,10 @@ def _beir(folder: Path) -> Dataset:
 
 
 def _gold(file: Path) -> Dataset:
-    rows = list(_json_rows(file, _GoldRow))
+    rows = load_gold(file)
     return Dataset(
         name=file.resolve().stem,
-        queries=tuple(
-            Query(row.id, row.question, Split(row.split), tuple(Turn(*turn) for turn in row.history), row.kind)
-            for row in rows
-        ),
+        queries=tuple(Query(row.id, row.question, Split(row.split), row.turns, row.kind) for row in rows),
         qrels={row.id: {evidence.document: 1 for evidence in row.evidence} for row in rows if row.evidence},
         evidence={row.id: tuple(evidence.quote for evidence in row.evidence) for row in rows if row.evidence},
         documents=None,

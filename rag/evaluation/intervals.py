@@ -4,6 +4,9 @@ Queries are drawn with replacement; the same draws serve every column, so differ
 draws are fixed, so that the same values give the same intervals.
 """
 
+from collections.abc import Sequence
+from math import sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -49,3 +52,40 @@ def two_sided_p(differences: Values) -> float:
 def summary(value: float, means: Values) -> dict[str, Any]:
     low, high = interval(means)
     return {"value": round(value, 6), "low": round(low, 6), "high": round(high, 6)}
+
+
+def share(count: int, total: int) -> dict[str, Any]:
+    """A share of questions and its 95% interval by Wilson; `of` is the total. Empty without any."""
+    if not total:
+        return {}
+    value, z = count / total, NormalDist().inv_cdf(0.975)
+    middle = value + z**2 / (2 * total)
+    half = z * sqrt(value * (1 - value) / total + z**2 / (4 * total**2))
+    low, high = ((middle + sign * half) / (1 + z**2 / total) for sign in (-1, 1))
+    return {"value": round(value, 6), "low": round(max(0.0, low), 6), "high": round(min(1.0, high), 6), "of": total}
+
+
+def ratio(parts: Sequence[float], wholes: Sequence[float]) -> dict[str, Any]:
+    """The sum of `parts` by that of `wholes`, one of each for a question, and its interval over resampled questions;
+    `of` is the sum of wholes. Empty where that is 0.
+
+    Where every part is nothing or all of its whole, alike, the interval is Wilson's over the questions.
+    """
+    total = sum(wholes)
+    if not total:
+        return {}
+    alike = {part / whole for part, whole in zip(parts, wholes, strict=True) if whole}
+    if alike in ({0.0}, {1.0}):
+        questions = sum(whole > 0 for whole in wholes)
+        return share(questions if alike == {1.0} else 0, questions) | {"of": round(total, 6)}
+    means = resampled_means(np.asarray([parts, wholes], np.float64).T)
+    means = means[means[:, 1] > 0]
+    return summary(sum(parts) / total, means[:, 0] / means[:, 1]) | {"of": round(total, 6)}
+
+
+def quantile(values: Sequence[float], at: float) -> dict[str, Any]:
+    """A quantile, by linear interpolation, and its interval over resampled values. Empty without any."""
+    if not values:
+        return {}
+    drawn = np.random.default_rng(SEED).choice(np.asarray(values, np.float64), (RESAMPLES, len(values)))
+    return summary(float(np.quantile(values, at)), np.quantile(drawn, at, axis=1)) | {"of": len(values)}

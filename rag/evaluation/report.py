@@ -84,7 +84,8 @@ def _report(options: argparse.Namespace) -> int:
     results = read_results(options.results)
     # All is made before anything is written.
     pages = {
-        file: with_table(file, markdown(results, _language(file), variants=options.variants)) for file in options.readme
+        file: with_table(file, markdown(results, language_of(file), variants=options.variants))
+        for file in options.readme
     }
     svg = draw(dict(zip(labels(results), results, strict=True)))
     for file, text in pages.items():
@@ -156,20 +157,21 @@ def markdown(results: Sequence[Result], language: str = "en", *, variants: bool 
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def with_table(file: Path, table: str) -> str:
+def with_table(file: Path, table: str, *, markers: tuple[str, str] = (BEGIN, END)) -> str:
     """The text of a page with the table between its markers. Raises UsageError where they are not there, once each."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}", hint="check the path") from error
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in before + after:
+    opening, closing = markers
+    before, begin, rest = text.partition(opening)
+    _, end, after = rest.partition(closing)
+    if not begin or not end or opening in rest or closing in before + after:
         raise UsageError(
             f"{file} does not have the markers of the results, once and in this order",
-            hint=f"put {BEGIN} and {END} where the table shall stand, each on a line of its own",
+            hint=f"put {opening} and {closing} where the table shall stand, each on a line of its own",
         )
-    return f"{before}{BEGIN}\n{table}{END}{after}"
+    return f"{before}{opening}\n{table}{closing}{after}"
 
 
 def _cell(result: Result, name: str, names: Sequence[str]) -> str:
@@ -195,7 +197,7 @@ def _gain(result: Result) -> tuple[str, float | None]:
     return f"{signed(result.differences[best][NDCG].as_dict)} ({best})", share
 
 
-def _language(file: Path) -> str:
+def language_of(file: Path) -> str:
     return "zh" if ".zh" in file.suffixes else "en"
 
 

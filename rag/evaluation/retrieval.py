@@ -84,7 +84,7 @@ def evaluate(
             "speed_ms": {name: _speed(outcome.milliseconds) for name, outcome in outcomes.items()},
             "indexing": _indexing(index, outcomes),
             "embedder": bench.embedder.identity,
-            "settings": {"top_k": bench.assistant.settings.top_k} | _public(settings),
+            "settings": {"top_k": bench.assistant.settings.top_k} | public_settings(settings),
             "commit": commit(),
             "machine": machine(),
             "date": today(),
@@ -238,7 +238,7 @@ def _indexing(index: Index, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     }
 
 
-def _public(settings: Settings) -> dict[str, Any]:
+def public_settings(settings: Settings) -> dict[str, Any]:
     """The settings that shape results; a model in a folder of its own is named by its folder."""
     return {key: Path(value).name if key == "embedder" else value for key, value in shaping(settings).items()}
 

@@ -40,6 +40,9 @@ def test_every_unit_but_headings_can_be_quoted(
         ("BF16 does not need loss scaling.", "BF16 does not need loss scaling"),
         ("In FP16 small gradients would underflow to zero.", "underflow to zero"),
         ("超长的时候 RoPE 不能直接外推。", "不能直接外推"),
+        ("LoRA 只训练 2 个低秩矩阵。", "只训练两个低秩矩阵"),
+        ("旋转不会改变向量长度，并没有可训练参数。", "旋转不改变向量长度"),
+        (r"写作 $f(q, m)=q e^{i m \theta}$。", "e^{i m"),
     ],
 )
 def test_what_the_evidence_says_is_supported(
@@ -60,6 +63,13 @@ def test_what_the_evidence_says_is_supported(
         "FP16 does not need loss scaling.",
         "超长的时候 RoPE 能直接外推。",
         "LoRA 不训练两个低秩矩阵。",  # a negation was added
+        "LoRA 不只训练两个低秩矩阵。",
+        "旋转改变向量长度，也没有可训练参数。",
+        "LoRA 只训练三个低秩矩阵。",  # another number in words
+        "秩太大会欠拟合。",  # the other direction
+        "Loss scaling divides the loss by a large factor before the backward pass.",
+        "Loss scaling multiplies the loss by a small factor before the backward pass.",
+        "超长时会遇到见过的角度。",
         "今天天气很好，适合出去走走。",  # something else
         "。。。",
         "",
@@ -78,6 +88,17 @@ def test_a_sentence_may_rest_on_two(evidence: list[EvidenceSentence], library_in
 def test_words_with_a_negating_character_do_not_negate(evidence: list[EvidenceSentence], library_index: Index) -> None:
     assert supporting("不同之处：ZeRO-3 还切分模型参数。", evidence, library_index)
     assert supporting("ZeRO-3 不仅切分梯度，还切分模型参数", evidence, library_index)
+
+
+def test_what_stands_side_by_side_in_a_formula_must_do_so_in_the_evidence(
+    evidence: list[EvidenceSentence], library_index: Index
+) -> None:
+    for formula in (
+        r"$f(q, m) = m e^{i q \theta}$",
+        r"$f(q, m) = q e^{m i \theta}$",
+        r"$f(q, m) = q + e^{i m \theta}$",
+    ):
+        assert supporting(f"写作 {formula}。", evidence, library_index) == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag.evaluation.intervals import RESAMPLES, interval, resampled_means, summary, two_sided_p
+from rag.evaluation.intervals import RESAMPLES, interval, quantile, ratio, resampled_means, share, summary, two_sided_p
 
 
 def column(*values: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -62,3 +62,39 @@ def test_a_summary_is_rounded_and_the_same_each_time() -> None:
     assert first == second
     assert first["value"] == 0.666667
     assert 0 <= first["low"] < first["value"] < first["high"] <= 1
+
+
+def test_a_share_has_wilsons_interval() -> None:
+    # Newcombe (1998), table I: 81 of 263 is .3080 with .2553 to .3662, 0 of 20 is 0 with 0 to .1611.
+    assert share(81, 263) == pytest.approx({"value": 0.30798, "low": 0.2553, "high": 0.3662, "of": 263}, abs=5e-5)
+    assert share(0, 20) == pytest.approx({"value": 0.0, "low": 0.0, "high": 0.1611, "of": 20}, abs=5e-5)
+    assert share(20, 20)["high"] == 1.0
+    assert share(0, 0) == {}
+
+
+def test_a_ratio_of_sums() -> None:
+    # Of questions that all have one, it is a mean.
+    values = [0.0, 1.0, 0.5, 0.25] * 20
+    mean = ratio(values, [1.0] * 80)
+    low, high = interval(resampled_means(column(*values)))
+    assert mean == pytest.approx({"value": 0.4375, "low": low, "high": high, "of": 80}, abs=1e-5)
+    # 3 of 4 and 0 of 1 are 3 of 5, not the mean of .75 and 0.
+    assert ratio([3, 0], [4, 1])["value"] == 0.6
+    assert ratio([0, 0], [0, 0]) == {}
+
+
+def test_where_all_agree_the_interval_still_has_a_width() -> None:
+    # Pairs of one answer are no new questions: three answers are 3 of 3.
+    assert ratio([7, 2, 9], [7, 2, 9]) == share(3, 3) | {"of": 18}
+    assert ratio([0, 0, 0], [7, 0, 9]) == share(0, 2) | {"of": 16}
+
+
+def test_a_quantile() -> None:
+    values = [float(value) for value in range(101)]
+    median = quantile(values, 0.5)
+    assert median["value"] == 50.0
+    # Ranks within 1.96 * sqrt(101) / 2 of the middle: 9.8 on either side.
+    assert median["low"] == pytest.approx(40, abs=2)
+    assert median["high"] == pytest.approx(60, abs=2)
+    assert quantile(values, 0.95)["value"] == 95.0
+    assert quantile([], 0.5) == {}

@@ -1,0 +1,137 @@
+"""A result of answers for people, and several side by side for a README."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag.evaluation.table import aligned, short
+
+NAMES = {
+    "en": {
+        "citation_precision": "citations that support their claim",
+        "citation_relevance": "citations from a page that answers",
+        "citation_recall": "gold evidence covered by citations",
+        "evidence_found": "gold evidence covered by the passages found",
+        "unsupported_claims": "claims marked unsupported",
+        "refusal_recall": "near misses refused",
+        "false_refusals": "answerable questions refused",
+        "refusal_precision": "refusals that are right",
+        "near_misses": "… of a guess: share of near misses",
+        "follow_up_ndcg@10": "follow-ups, nDCG@10",
+        "standalone_ndcg@10": "… asked standing alone",
+        "follow_up_retained": "… the one by the other",
+        "two_sided_found": "two-sided: all evidence found",
+        "two_sided_cited": "two-sided: all evidence cited",
+        "answer_characters": "characters of an answer",
+        "first_evidence": "seconds to the evidence, median (95%)",
+        "first_text": "seconds to the first text, median (95%)",
+        "end": "seconds to the end, median (95%)",
+        "questions": "questions",
+        "answers": "answers",
+    },
+    "zh": {
+        "citation_precision": "支持所在论断的引用",
+        "citation_relevance": "出自能回答的页面的引用",
+        "citation_recall": "引用覆盖的标准证据",
+        "evidence_found": "检索段落覆盖的标准证据",
+        "unsupported_claims": "标为无依据的论断",
+        "refusal_recall": "资料没有答案的问题：拒答",
+        "false_refusals": "有答案的问题：误拒",
+        "refusal_precision": "拒答中正确的",
+        "near_misses": "……随意猜：无答案问题的占比",
+        "follow_up_ndcg@10": "追问的 nDCG@10",
+        "standalone_ndcg@10": "……改成独立问题来问",
+        "follow_up_retained": "……前者与后者之比",
+        "two_sided_found": "对比题：证据全部找到",
+        "two_sided_cited": "对比题：证据全部引用",
+        "answer_characters": "答案字数",
+        "first_evidence": "出现证据的秒数，中位数（95%）",
+        "first_text": "出现首段文字的秒数，中位数（95%）",
+        "end": "答完的秒数，中位数（95%）",
+        "questions": "问题数",
+        "answers": "回答",
+    },
+}
+SECONDS = ("first_evidence", "first_text", "end")
+# The measures shown by kind of question.
+BY_KIND = ("citation_precision", "citation_recall", "evidence_found", "false_refusals", "refusal_recall")
+
+Result = Mapping[str, Any]
+
+
+def as_text(result: Result) -> str:
+    names = NAMES["en"]
+    rows = [
+        [names[name], measure(name, value), f"of {value['of']:,.0f}", _target(result, name)]
+        for name, value in result["measures"].items()
+    ]
+    rows += [[names[name], latency(result["seconds"][name]), "", _target(result, f"{name}_p50")] for name in SECONDS]
+    kinds = [
+        [
+            kind,
+            str(part["questions"]),
+            *(measure(name, part["measures"][name]) if name in part["measures"] else "–" for name in BY_KIND),
+        ]
+        for kind, part in result["kinds"].items()
+    ]
+    others = {llm: count for llm, count in result["answered_by"].items() if llm != result["llm"]}
+    return "\n".join(
+        [
+            f"{label(result)}: {result['questions']['asked']} questions, {result['documents']} documents",
+            *(f"not answered by {result['llm']} but by {llm}: {count} questions" for llm, count in others.items()),
+            *aligned(rows),
+            *(["", *aligned([["by kind", "questions", *BY_KIND], *kinds])] if kinds else []),
+            "",
+        ]
+    )
+
+
+def markdown(results: Sequence[Result], language: str = "en") -> str:
+    """A column an answerer, a row a measure with its interval; ✓ and ✗ say whether its target is met."""
+    names = NAMES[language]
+    shown = [name for name in names if any(name in result["measures"] for result in results)]
+    rows = [[names["answers"], *map(label, results)], ["---", *["---:"] * len(results)]]
+    rows += [[names[name], *(_cell(result, name) for result in results)] for name in shown]
+    rows += [
+        [names[name], *(latency(result["seconds"][name]) + _mark(result, f"{name}_p50") for result in results)]
+        for name in SECONDS
+    ]
+    rows.append([names["questions"], *(f"{result['questions']['asked']:,}" for result in results)])
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def label(result: Result) -> str:
+    """Who answered, and what: extractive, gold (test)."""
+    who = f"{result['llm']} ({result['model']})" if result["model"] else result["llm"]
+    part = "" if result["split"] == "all" else f" ({result['split']})"
+    return f"{who}, {result['dataset']}{part}"
+
+
+def measure(name: str, value: Mapping[str, float]) -> str:
+    shown = (
+        f"{value[key]:,.0f}" if name == "answer_characters" else short(value[key]) for key in ("value", "low", "high")
+    )
+    return "{} [{}, {}]".format(*shown)
+
+
+def latency(quantiles: Mapping[str, Mapping[str, float]]) -> str:
+    if not quantiles["p50"]:
+        return "–"
+    return f"{quantiles['p50']['value']:.2f} ({quantiles['p95']['value']:.2f})"
+
+
+def _cell(result: Result, name: str) -> str:
+    value = result["measures"].get(name)
+    return measure(name, value) + _mark(result, name) if value else "–"
+
+
+def _mark(result: Result, name: str) -> str:
+    gate = result["gates"].get(name)
+    return "" if gate is None else " ✓" if gate["met"] else " ✗"
+
+
+def _target(result: Result, name: str) -> str:
+    gate = result["gates"].get(name)
+    if gate is None:
+        return ""
+    bound = f"at most {gate['at_most']:g}" if "at_most" in gate else f"at least {gate['at_least']:g}"
+    return f"{bound}{_mark(result, name)}"
