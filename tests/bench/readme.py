@@ -2,17 +2,16 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rag.command_line import Parser, run
-from rag.errors import UsageError
+from rag.evaluation.report import with_table
 from tests.bench.__main__ import RESULTS
 
-MARKED = re.compile(r"(<!-- speed results -->\n).*?(<!-- /speed results -->)", re.DOTALL)
+MARKERS = ("<!-- speed results -->", "<!-- /speed results -->")
 Result = Mapping[str, Any]
 WORDS = {
     "ingest": "documents to an index, {documents} pages ({characters:,} characters)",
@@ -45,18 +44,8 @@ def _write(options: argparse.Namespace) -> int:
     names = ("ingest", "query", "vectors", "keywords")
     results = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in names}
     for file in options.files:
-        file.write_text(with_table(file, markdown(results)), encoding="utf-8")
+        file.write_text(with_table(file, markdown(results), markers=MARKERS), encoding="utf-8")
     return 0
-
-
-def with_table(file: Path, table: str) -> str:
-    """The text of a file with the table between its markers. Raises UsageError where they are not there, once."""
-    text, found = MARKED.subn(lambda match: f"{match[1]}{table}{match[2]}", file.read_text(encoding="utf-8"))
-    if found != 1:
-        raise UsageError(
-            f"{file} has {found} places for speed results", hint="put <!-- speed results --> and its end there, once"
-        )
-    return text
 
 
 def markdown(results: Mapping[str, Result]) -> str:

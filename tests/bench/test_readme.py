@@ -1,12 +1,8 @@
-"""What the benches found, in a README: the right figures, only between the markers."""
+"""What the benches found, in a table: the right figures."""
 
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from rag.errors import UsageError
-from tests.bench.readme import markdown, with_table
+from tests.bench.readme import markdown
 
 RESULTS: dict[str, Any] = {
     "ingest": {
@@ -70,12 +66,3 @@ def test_the_figures_stand_in_the_table() -> None:
         "mapped files; all compared: 73.8 ms |" in lines
     )
     assert lines[-1] == "| keyword search, 10,000 passages, p50 / p95 | 0.3 / 0.4 ms | tantivy 0.1 / 0.2 ms |"
-
-
-def test_only_what_is_marked_is_replaced(tmp_path: Path) -> None:
-    file = tmp_path / "README.md"
-    file.write_text("# A\n\n<!-- speed results -->\nold\n<!-- /speed results -->\n\nB\n", encoding="utf-8")
-    assert with_table(file, "| new |\n") == "# A\n\n<!-- speed results -->\n| new |\n<!-- /speed results -->\n\nB\n"
-    file.write_text("# A\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="0 places for speed results"):
-        with_table(file, "| new |\n")
