@@ -12,10 +12,11 @@ from rag.answering.events import Event, EvidenceFound, Finished, TextAdded, Text
 from rag.answering.extractive import Written, choose_paragraphs, write_extract
 from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
 from rag.answering.prompts import NO_ANSWER
-from rag.answering.refusal import has_chinese, judge, suggest
-from rag.conversation import standalone
+from rag.answering.refusal import has_chinese, suggest
+from rag.conversation import stand_alone
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import ChatModelError, UsageError
+from rag.finding import Findings, find, judge_sides
 from rag.index import Index, open_index
 from rag.index.generation import live_manifest, require_embedder
 from rag.llm import open_chat_model, resolve
@@ -36,11 +37,13 @@ REFUSALS = {
         "nothing_relevant": "资料里没有找到能回答这个问题的内容。",
         "missing_terms": "资料里没有提到 {missing}，因此无法依据资料回答这个问题。",
         "no_supported_claim": "资料里没有能支持回答的原文。",
+        "silent_side": "资料里没有提到 {missing}，下面只说 {known}。",
     },
     "en": {
         "nothing_relevant": "The material holds nothing that answers this question.",
         "missing_terms": "The material does not mention {missing}, so it cannot answer this question.",
         "no_supported_claim": "Nothing in the material supports an answer.",
+        "silent_side": "The material says nothing about {missing}. What follows is about {known} only.",
     },
 }
 
@@ -99,16 +102,20 @@ class Assistant:
         """The answer as it comes: the evidence, checked text, the whole. Closing the iterator stops the work."""
         started = time.perf_counter()
         index = self.index
-        query = standalone(check_question(question), history)[:MAX_QUESTION_CHARACTERS]
-        evidence = search(index, self.embedder, query, k=self.settings.top_k)
+        asked = stand_alone(index, self.embedder, check_question(question), history)
+        findings = find(index, self.embedder, asked, k=self.settings.top_k)
         retrieved = time.perf_counter() - started
-        yield EvidenceFound(evidence)
-        draft = Answer(question, (query,), "", self.llm, seconds=Seconds(retrieve=retrieved))
-        refusal = judge(index, evidence)
+        yield EvidenceFound(findings.evidence)
+        draft = Answer(question, findings.queries, "", self.llm, seconds=Seconds(retrieve=retrieved))
+        refusal, findings = judge_sides(index, findings)
         first_text = 0.0
         written = Written((), (), ())
+        lead = silent_text(question, findings)
         if refusal is None:
-            writer = self._write(index, query, evidence)
+            writer = self._write(index, findings)
+            if lead:
+                first_text = time.perf_counter() - started
+                yield TextAdded(lead)
             while True:
                 try:
                     event = next(writer)
@@ -117,21 +124,24 @@ class Assistant:
                     break
                 first_text = first_text or time.perf_counter() - started
                 yield event
+                if lead and isinstance(event, TextDiscarded):
+                    yield TextAdded(lead)
             if not any(claim.supported for claim in written.claims):
-                refusal = Refusal("no_supported_claim", (), tuple(suggest(evidence)))
+                refusal = Refusal("no_supported_claim", (), tuple(suggest(findings.evidence)))
         seconds = Seconds(retrieved, first_text or time.perf_counter() - started, time.perf_counter() - started)
         if refusal is not None:
             yield Finished(replace(draft, text=refusal_text(question, refusal), refusal=refusal, seconds=seconds))
             return
         citations = _with_pages(index, written.citations)
-        yield Finished(replace(draft, text=written.text, claims=written.claims, citations=citations, seconds=seconds))
+        text = f"{lead}{written.text}"
+        yield Finished(replace(draft, text=text, claims=written.claims, citations=citations, seconds=seconds))
 
-    def _write(self, index: Index, query: str, evidence: Evidence) -> Generator[Event, None, tuple[str, Written]]:
+    def _write(self, index: Index, findings: Findings) -> Generator[Event, None, tuple[str, Written]]:
         """Yield checked text; return who wrote it and what was written."""
         if self._chat_model is not None:
             shown = False
             try:
-                model = self._generate(index, query, evidence)
+                model = self._generate(index, findings.evidence)
                 while True:
                     chunk = next(model)
                     shown = True
@@ -143,18 +153,20 @@ class Assistant:
                 logger.warning("%s; answering with quotes instead", error.message)
             if shown:
                 yield TextDiscarded()
-        chosen = choose_paragraphs(index, evidence)
+        # A follow-up's own words choose, for those of its subject were answered before.
+        evidence = replace(findings.evidence, query=findings.question)
+        chosen = choose_paragraphs(index, evidence, findings.sides, said=findings.said)
         written = write_extract(chosen, self._sources(index, [paragraph.passage.document for paragraph in chosen]))
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 
-    def _generate(self, index: Index, query: str, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:
+    def _generate(self, index: Index, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:
         assert self._chat_model is not None
         passages = [hit.passage for hit in evidence.hits[:MODEL_PASSAGES]]
         writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))
         began = False
         pending = ""
-        for text in stream_model(self._chat_model, query, passages):
+        for text in stream_model(self._chat_model, evidence.query, passages):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
             if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):
@@ -195,6 +207,15 @@ def check_question(question: str) -> str:
             hint="shorten it",
         )
     return text
+
+
+def silent_text(question: str, findings: Findings) -> str:
+    """In the language of the question, of which sides the material says nothing; empty where it speaks of all."""
+    if not findings.silent:
+        return ""
+    language = "zh" if has_chinese(question) else "en"
+    missing, known = (("、" if language == "zh" else ", ").join(names) for names in (findings.silent, findings.known))
+    return REFUSALS[language]["silent_side"].format(missing=missing, known=known) + "\n\n"
 
 
 def refusal_text(question: str, refusal: Refusal) -> str:

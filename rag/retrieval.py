@@ -14,7 +14,7 @@ passages vote for others of their document.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,21 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
         for rank, place in enumerate(order.tolist(), start=1)
     )
     return Evidence(question, hits, float(cosines.max()), float(shares.max()))
+
+
+def merge(parts: Sequence[Evidence], k: int) -> Evidence:
+    """The evidence of several searches as one of `k` hits, with the query and the measures of the first of them. A hit
+    counts by its leads over the last hits of the searches that found it."""
+    leads: dict[int, float] = {}
+    hits: dict[int, Hit] = {}
+    for part in parts:
+        for hit in part.hits:
+            number = hit.passage.number
+            leads[number] = leads.get(number, 0.0) + hit.score - part.hits[-1].score
+            hits.setdefault(number, hit)
+    best = sorted(leads, key=lambda number: -leads[number])[:k]
+    merged = (replace(hits[number], rank=rank, score=leads[number]) for rank, number in enumerate(best, start=1))
+    return replace(parts[0], hits=tuple(merged))
 
 
 def _cosines(

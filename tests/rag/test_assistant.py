@@ -71,13 +71,47 @@ def test_a_follow_up_is_searched_with_its_subject(assistant: Assistant) -> None:
     history = [Turn("user", "LoRA 为什么能省显存？"), Turn("assistant", "因为低秩。")]
     answer = assistant.ask("那秩怎么选", history)
     assert answer.question == "那秩怎么选"
-    assert answer.search_queries == ("LoRA 为什么能省显存 那秩怎么选",)
+    assert answer.search_queries == ("LoRA 为什么能省显存 因为低秩。 那秩怎么选",)
     assert {citation.document for citation in answer.citations} == {"lora.txt"}
 
 
 def test_a_long_history_does_not_push_the_question_out(assistant: Assistant) -> None:
     answer = assistant.ask("那秩怎么选", [Turn("user", "LoRA" + "背景" * 10_000)] * 3)
     assert answer.search_queries[0].endswith("那秩怎么选")
+
+
+def test_each_side_of_a_question_is_searched_and_cited(assistant: Assistant) -> None:
+    answer = assistant.ask("W4A16 和 LoRA 各自省的是什么显存")
+    check(answer, assistant.index)
+    assert answer.search_queries[1:] == ("W4A16 各自省的是什么显存", "LoRA 各自省的是什么显存")
+    assert {citation.document for citation in answer.citations} == {"formats.md", "lora.txt"}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("LoRA 和 GRPO 的区别", "资料里没有提到 GRPO，下面只说 LoRA。"),
+        ("LoRA 和玻璃鱼缸的区别", "资料里没有提到 玻璃鱼缸，下面只说 LoRA。"),
+        (
+            "What is the difference between LoRA and GRPO?",
+            "The material says nothing about GRPO. What follows is about LoRA only.",
+        ),
+    ],
+)
+def test_a_side_of_which_nothing_is_said_is_named(question: str, said: str, assistant: Assistant) -> None:
+    events = list(assistant.stream(question))
+    answer = events[-1].answer if isinstance(events[-1], Finished) else None
+    assert answer is not None
+    check(answer, assistant.index)
+    assert answer.text.startswith(said)
+    assert {citation.document for citation in answer.citations} == {"lora.txt"}
+    assert "".join(event.text for event in events if isinstance(event, TextAdded)).strip() == answer.text
+
+
+def test_where_no_side_is_known_the_question_is_refused(assistant: Assistant) -> None:
+    answer = assistant.ask("GRPO 和 DAPO 的区别")
+    assert answer.refusal is not None
+    assert answer.refusal.missing == ("GRPO", "DAPO")
 
 
 def test_a_refusal_speaks_the_language_of_the_question(assistant: Assistant) -> None:

@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 from rag.analysis import terms
 from rag.embedding import Embedder
 from rag.index import Index, open_index
-from rag.retrieval import CANDIDATES, Ranking, crowding, fuse, search, search_dense, search_keyword, spread, vote
+from rag.retrieval import (
+    CANDIDATES,
+    Ranking,
+    crowding,
+    fuse,
+    merge,
+    search,
+    search_dense,
+    search_keyword,
+    spread,
+    vote,
+)
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
@@ -222,3 +233,15 @@ def test_the_real_embedder_crosses_languages_and_scripts(tmp_path: Path, embedde
     ):
         assert search(index, embedder, question).hits[0].passage.document == document, question
     index.close()
+
+
+def test_merged_searches_rank_by_what_each_found(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    parts = [search(library_index, hash_embedder, question, k=4) for question in ("LoRA 的秩", "W4A16", "LoRA 的秩")]
+    merged = merge(parts, 5)
+    assert (merged.query, merged.similarity, merged.coverage) == ("LoRA 的秩", parts[0].similarity, parts[0].coverage)
+    assert [hit.rank for hit in merged.hits] == [1, 2, 3, 4, 5]
+    assert [hit.score for hit in merged.hits] == sorted((hit.score for hit in merged.hits), reverse=True)
+    assert len({hit.passage.number for hit in merged.hits}) == 5
+    assert merged.hits[0].passage == parts[0].hits[0].passage  # two searches found it
+    assert parts[1].hits[0].passage in [hit.passage for hit in merged.hits[:3]]
+    assert [hit.passage for hit in merge(parts[:1], 4).hits] == [hit.passage for hit in parts[0].hits]

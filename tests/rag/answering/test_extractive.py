@@ -163,6 +163,30 @@ def test_the_paragraph_that_answers_is_quoted_and_not_the_whole_page(
     assert sum(len(claim.text) for claim in answer.claims) <= ANSWER_CHARACTERS
 
 
+def test_the_short_answer_is_not_said_twice(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    fact = "块表记录每个请求的逻辑页落在哪个物理页，默认页长是 16 个词元。"
+    ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{fact}\n\n{OTHER_SECTIONS}\n"})
+    index = open_index(tmp_path / "index")
+    evidence = evidence_for(index, hash_embedder, "块表默认页长是多少词元")
+    short = "缓存引擎按页分配显存，用多少分多少。"
+
+    def texts(said: str) -> list[str]:
+        return [text for paragraph in choose_paragraphs(index, evidence, said=said) for text in paragraph.texts]
+
+    assert texts("")[0] == short
+    assert fact in texts(f"{short} [1]")
+    assert short not in texts(f"{short} [1]")
+    assert short in texts("别的回答。")
+
+
+def test_each_side_has_room_on_its_own_page(library_index: Index, hash_embedder: HashEmbedder) -> None:
+    whole, *sides = (evidence_for(library_index, hash_embedder, text) for text in ("LoRA 和 W4A16", "LoRA", "W4A16"))
+    chosen = choose_paragraphs(library_index, whole, sides)
+    assert {paragraph.passage.document for paragraph in chosen} == {"lora.txt", "formats.md"}
+    places = [(paragraph.passage.document, paragraph.passage.start, paragraph.units[0].start) for paragraph in chosen]
+    assert len(set(places)) == len(places)
+
+
 def test_code_leads_only_where_it_is_asked_for(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     code = "```python\n" + "\n".join(f"page_table_{n} = block_table(page_table)" for n in range(14)) + "\n```"
     prose = "page_table 把逻辑页映射到物理页。" * 8

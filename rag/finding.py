@@ -1,0 +1,96 @@
+"""What is searched for a question, and whether the material speaks of each of its sides."""
+
+from dataclasses import dataclass, replace
+
+from rag.analysis import terms
+from rag.answering.refusal import has_chinese, judge
+from rag.comparison import Comparison, compare
+from rag.conversation import Standalone
+from rag.embedding import Embedder
+from rag.index import Index
+from rag.retrieval import Evidence, merge, search
+from rag.types import Refusal
+
+# Where one side is silent, another must stand in one of so many passages to be answered alone.
+SPEAKING_HITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found. `question` chooses what is quoted: of a follow-up its own words. `queries` is what was searched.
+    `sides` holds the evidence of each side of a question that has several, which is part of `evidence`; of `silent`
+    sides the material says nothing."""
+
+    question: str
+    queries: tuple[str, ...]
+    evidence: Evidence
+    comparison: Comparison | None = None
+    sides: tuple[Evidence, ...] = ()
+    said: str = ""
+    silent: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        sides = self.comparison.sides if self.comparison else ()
+        return tuple(side for side in sides if side not in self.silent)
+
+
+def find(index: Index, embedder: Embedder, asked: Standalone, *, k: int) -> Findings:
+    """Search a question, and each of its sides beside it. `evidence` speaks of all sides among its first hits."""
+    query = asked.query
+    whole = replace(search(index, embedder, query, k=k), query=asked.text)
+    # Those of a follow-up may be pronouns, and its subject would have to be put to each.
+    comparison = None if asked.subject else compare(asked.question)
+    if comparison is None:
+        own = asked.own_words if asked.subject else asked.question
+        return Findings(own, (query,), whole, said=asked.said)
+    sides = tuple(search(index, embedder, question, k=k) for question in comparison.questions)
+    queries = (query, *comparison.questions)
+    return Findings(asked.question, queries, merge((whole, *sides), k), comparison, sides)
+
+
+def judge_sides(index: Index, findings: Findings) -> tuple[Refusal | None, Findings]:
+    """Whether to refuse, and what is left to answer from: without the sides that the material does not speak of, where
+    it speaks of another."""
+    # The subject of a follow-up was answered already, with what the material has of it.
+    evidence = replace(findings.evidence, query=findings.question) if findings.said else findings.evidence
+    refusal = judge(index, evidence)
+    comparison = findings.comparison
+    if comparison is None or (refusal is not None and not refusal.missing):
+        return refusal, findings
+    missing = refusal.missing if refusal else ()
+    silent = [_is_silent(index, side, missing) for side in comparison.sides]
+    # What no side names is asked of all of them.
+    about_all = any(not any(name in side for side in comparison.sides) for name in missing)
+    if not any(silent) or all(silent) or about_all:
+        return refusal, findings
+    known = [place for place, is_silent in enumerate(silent) if not is_silent]
+    sides = tuple(_speaking(comparison.sides[place], findings.sides[place]) for place in known)
+    if not all(side.hits for side in sides):
+        return refusal, findings
+    left = replace(
+        findings,
+        question=sides[0].query,
+        evidence=merge(sides, len(findings.evidence.hits)),
+        sides=sides if len(sides) > 1 else (),
+        silent=tuple(side for side, is_silent in zip(comparison.sides, silent, strict=True) if is_silent),
+    )
+    refusals = [judge(index, side) for side in sides]
+    return next(filter(None, refusals), None), left
+
+
+def _speaking(side: str, evidence: Evidence) -> Evidence:
+    """The evidence from the first passage on that holds all terms of a side, if that is one of the best; else none.
+    Those of `Ray Train` stand in many passages, apart."""
+    wanted = set(terms(side))
+    for place, hit in enumerate(evidence.hits[:SPEAKING_HITS]):
+        if wanted <= {*terms(hit.passage.text), *terms(hit.passage.title)}:
+            return replace(evidence, hits=evidence.hits[place:])
+    return replace(evidence, hits=())
+
+
+def _is_silent(index: Index, side: str, missing: tuple[str, ...]) -> bool:
+    """Whether the material does not know a side: by a name that it lacks, or by having none of its Chinese terms."""
+    if any(name in side for name in missing):
+        return True
+    return has_chinese(side) and not any(index.keywords.frequency(term) for term in terms(side))
