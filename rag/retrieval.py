@@ -14,13 +14,13 @@ passages vote for others of their document.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.analysis import simplified, terms
-from rag.embedding import Embedder
+from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.types import Found, Hit
 
@@ -66,13 +66,14 @@ class Evidence:
     """What retrieval found, and two measures of how well it fits the question.
 
     `similarity` is the best cosine; `coverage` (0..1) the best share of the question's terms, weighted by rarity, in
-    one passage.
+    one passage. `encoded` is the question as the embedder sees it.
     """
 
     query: str
     hits: tuple[Hit, ...]
     similarity: float
     coverage: float
+    encoded: Encoded | None = field(default=None, compare=False, repr=False)
 
 
 def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Side:
@@ -127,7 +128,7 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
     keyword = search_keyword(all_keyword, max(CANDIDATES, k))
     candidates = np.union1d(dense.numbers, keyword.numbers)
     if not len(candidates):
-        return Evidence(question, (), 0.0, 0.0)
+        return Evidence(question, (), 0.0, 0.0, encoded)
     cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
     crowd = crowding(shares)
@@ -154,7 +155,7 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
         )
         for rank, place in enumerate(order.tolist(), start=1)
     )
-    return Evidence(question, hits, float(cosines.max()), float(shares.max()))
+    return Evidence(question, hits, float(cosines.max()), float(shares.max()), encoded)
 
 
 def merge(parts: Sequence[Evidence], k: int) -> Evidence:
