@@ -63,9 +63,9 @@ class Paragraph:
         return [self.passage.text[unit.start : unit.end] for unit in self.units]
 
 
-def choose_paragraphs(index: Index, evidence: Evidence) -> list[Paragraph]:
+def choose_paragraphs(index: Index, evidence: Evidence, *, characters: int = ANSWER_CHARACTERS) -> list[Paragraph]:
     """What to quote, in document order: the short answer of the best hit's page, and the paragraphs of the page that
-    answer best, up to ANSWER_CHARACTERS."""
+    answer best, up to `characters`."""
     best = evidence.hits[0].passage
     numbers = list(dict.fromkeys(index.storage.document_numbers(best.document)))
     middle = numbers.index(best.number)
@@ -84,7 +84,7 @@ def choose_paragraphs(index: Index, evidence: Evidence) -> list[Paragraph]:
     if not ASKS_FOR_CODE.search(evidence.query):
         scores[[any(unit.kind is UnitKind.CODE for unit in paragraph.units) for paragraph in candidates]] *= CODE_WEIGHT
     chosen = [place for place, paragraph in enumerate(candidates) if _is_short_answer(paragraph.passage)]
-    room = ANSWER_CHARACTERS - sum(_length(candidates[place]) for place in chosen)
+    room = characters - sum(_length(candidates[place]) for place in chosen)
     for place in map(int, np.argsort(-scores, kind="stable")):
         length = _length(candidates[place])
         if place not in chosen and (length <= room or not chosen) and scores[place] >= CUT * scores.max():
