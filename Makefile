@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat ingest test torture fuzz bench check format lock test-system screenshots clean
+.PHONY: help chat llm ingest test torture fuzz bench check format lock test-system screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -20,6 +20,9 @@ help:  ## this list
 
 chat: $(VENV)/run.done  ## set up and open the web UI
 	$(BIN)/python app.py $(ARGS)
+
+llm: $(VENV)/llm.done  ## set up the local chat model (1.1 GB), which then writes the answers
+	$(BIN)/python -m rag models fetch qwen2.5-coder-1.5b-instruct
 
 ingest: $(VENV)/run.done  ## bring the index in line with its documents
 	$(BIN)/python -m ingest $(ARGS)
@@ -62,6 +65,10 @@ $(VENV)/python.done:
 
 $(VENV)/run.done: $(VENV)/python.done requirements.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements.lock
+	@touch $@
+
+$(VENV)/llm.done: $(VENV)/run.done pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -c requirements.lock -e ".[local]"
 	@touch $@
 
 $(VENV)/develop.done: $(VENV)/run.done requirements-dev.lock

@@ -57,11 +57,12 @@ def _serve(options: argparse.Namespace) -> int:
         from ingest.follow import Follower
         from rag.assistant import Assistant
         from rag.index import current_generation, open_index
-        from rag.llm import open_chat_model
+        from rag.llm import open_chat_model, resolved
 
         missing = current_generation(settings.index) is None
         if not missing:
             open_index(settings.index).close()  # a damaged one is told of before anything heavy is loaded
+        settings = resolved(settings)
         chat_model = open_chat_model(settings)
         embedder = _embedder(settings)
         if missing:

@@ -8,9 +8,10 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from rag.answering.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded
+from rag.answering.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.answering.extractive import Written, choose_paragraphs, write_extract
 from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
+from rag.answering.material import choose_material, material
 from rag.answering.prompts import NO_ANSWER
 from rag.answering.refusal import has_chinese, suggest
 from rag.conversation import stand_alone
@@ -19,7 +20,7 @@ from rag.errors import ChatModelError, UsageError
 from rag.finding import Findings, find, judge_sides
 from rag.index import Index, open_index
 from rag.index.generation import live_manifest, require_embedder
-from rag.llm import open_chat_model, resolve
+from rag.llm import evidence_tokens, is_loaded, open_chat_model, resolved
 from rag.retrieval import Evidence, search
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Citation, Refusal, Seconds, Turn
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION_CHARACTERS = 4_000
-# Passages a chat model is given.
+# Passages whose sentences may support what a chat model writes, beside those it was given.
 MODEL_PASSAGES = 4
 REFUSALS = {
     "zh": {
@@ -59,7 +60,7 @@ class Assistant:
         chat_model: "BaseChatModel | None" = None,
         index: Index | None = None,
     ) -> None:
-        self.settings = settings
+        self.settings = resolved(settings) if chat_model is not None else settings
         self.embedder = embedder
         self._chat_model = chat_model
         self._lock = threading.Lock()
@@ -71,6 +72,7 @@ class Assistant:
         loaded."""
         index = open_index(settings.index)
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
+        settings = resolved(settings)
         return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings), index=index)
 
     @property
@@ -85,7 +87,7 @@ class Assistant:
 
     @property
     def llm(self) -> str:
-        return str(resolve(self.settings)) if self._chat_model is not None else str(ChatModelName.EXTRACTIVE)
+        return str(self.settings.llm if self._chat_model is not None else ChatModelName.EXTRACTIVE)
 
     def search(self, question: str, *, k: int | None = None) -> Evidence:
         """The passages for a question, best first. Raises UsageError for a question that is empty or too long."""
@@ -141,7 +143,9 @@ class Assistant:
         if self._chat_model is not None:
             shown = False
             try:
-                model = self._generate(index, findings.evidence)
+                if not is_loaded(self.settings):
+                    yield ModelLoading()
+                model = self._generate(index, findings)
                 while True:
                     chunk = next(model)
                     shown = True
@@ -160,13 +164,16 @@ class Assistant:
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 
-    def _generate(self, index: Index, evidence: Evidence) -> Generator[str, None, tuple[str, Written]]:
+    def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
         assert self._chat_model is not None
-        passages = [hit.passage for hit in evidence.hits[:MODEL_PASSAGES]]
+        evidence = replace(findings.evidence, query=findings.question)
+        chosen = choose_material(index, evidence, evidence_tokens(self.settings), findings.sides)
+        found = [*(part.passage for part in chosen), *(hit.passage for hit in evidence.hits[:MODEL_PASSAGES])]
+        passages = list({passage.number: passage for passage in found}.values())
         writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))
         began = False
         pending = ""
-        for text in stream_model(self._chat_model, evidence.query, passages):
+        for text in stream_model(self._chat_model, findings.evidence.query, material(chosen)):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
             if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):

@@ -74,7 +74,12 @@ class Settings(BaseModel):
     )
     endpoint_model: str = Field("", description="model name to ask that endpoint for")
     endpoint_key: SecretStr = Field(
-        SecretStr(""), description="key of the endpoint; better set as INTERVIEW_RAG_ENDPOINT_KEY than in a file"
+        SecretStr(""),
+        description="key of the endpoint; set INTERVIEW_RAG_ENDPOINT_KEY, for a settings file that holds it must be "
+        "readable by its owner only (mode 0600)",
+    )
+    endpoint_key_file: Path | None = Field(
+        None, description="file that holds the key of the endpoint and is readable by its owner only (mode 0600)"
     )
     endpoint_timeout: float = Field(60.0, gt=0, le=600, description="seconds to wait for the endpoint")
     host: str = Field("127.0.0.1", min_length=1, description="address the web UI binds to")
@@ -112,11 +117,19 @@ def _from_file(config: Path | None) -> dict[str, Any]:
             return {}
         raise SettingsError(f"settings file not found: {config}", hint="check the path given with --config")
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        with file.open("rb") as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            values = tomllib.loads(opened.read().decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(
             f"cannot read the settings file {file}: {error}", hint="it must be UTF-8 TOML, one `key = value` a line"
         ) from error
+    if values.get("endpoint_key") and mode & 0o077:
+        raise SettingsError(
+            f"the settings file {file} holds `endpoint_key` and can be read by others",
+            hint=f"chmod 600 {file}, or set INTERVIEW_RAG_ENDPOINT_KEY instead",
+        )
+    return values
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,6 +12,9 @@ from rag.analysis import fold, terms
 from rag.embedding import Embedder, Encoded, load_embedder
 from rag.models import fetch
 from rag.settings import Settings, load_settings
+
+# What tests start must not ask whatever chat model this machine has.
+os.environ["INTERVIEW_RAG_LLM"] = "extractive"
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,11 @@ class EvidenceFound:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelLoading:
+    """The local chat model is being loaded, which takes seconds; it happens at its first question."""
+
+
+@dataclass(frozen=True, slots=True)
 class TextAdded:
     """More checked text of the answer, markers included."""
 
@@ -32,4 +37,4 @@ class Finished:
     answer: Answer
 
 
-Event = EvidenceFound | TextAdded | TextDiscarded | Finished
+Event = EvidenceFound | ModelLoading | TextAdded | TextDiscarded | Finished

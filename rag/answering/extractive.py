@@ -71,10 +71,15 @@ class Paragraph:
 
 
 def choose_paragraphs(
-    index: Index, evidence: Evidence, sides: Sequence[Evidence] = (), *, said: str = ""
+    index: Index,
+    evidence: Evidence,
+    sides: Sequence[Evidence] = (),
+    *,
+    said: str = "",
+    characters: int = ANSWER_CHARACTERS,
 ) -> list[Paragraph]:
     """What to quote, by document and in its order: the short answer of the best hit's page, and the paragraphs of the
-    page that answer best, up to ANSWER_CHARACTERS.
+    page that answer best, up to `characters`.
 
     `sides` holds what was found for each side of a question that has several: each is given room, on its own page.
     `said` is the last answer, where the question follows it: what stands there need not be said again.
@@ -88,7 +93,8 @@ def choose_paragraphs(
         short = np.asarray([_is_short_answer(paragraph.passage) for paragraph in candidates], bool)
         scores[repeats & short] = 0.0
         places = list(map(int, np.flatnonzero(short & ~repeats))) if part is evidence else []
-        room = (SIDE_CHARACTERS if sides else ANSWER_CHARACTERS) - sum(_length(candidates[place]) for place in places)
+        room = characters * SIDE_CHARACTERS // ANSWER_CHARACTERS if sides else characters
+        room -= sum(_length(candidates[place]) for place in places)
         for place in map(int, np.argsort(-scores, kind="stable")):
             length = _length(candidates[place])
             if place in places or _place(candidates[place]) in taken:

@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rag.analysis import CHINESE_RUN
 from rag.answering.claims import evidence_sentences, supporting, without_model_markers
 from rag.answering.extractive import Written
-from rag.answering.prompts import ANSWER_PROMPT, NO_ANSWER
+from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER
+from rag.answering.watch import Watch
 from rag.errors import ChatModelError
 from rag.index import Index
+from rag.stopping import CURRENT, Stopped
 from rag.types import Citation, Claim, Passage
 
 if TYPE_CHECKING:
@@ -24,18 +27,8 @@ LINK = re.compile(
     r"|!(?=\[)|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<(?:img|i?frame|script|style|link|object|embed|video|audio|svg|a)\b[^<>]*$|<!--.*?(?:-->|$)"
     r"|<?\b[a-z][a-z0-9+.-]{1,20}://[!-~]+|(?<![\w:/])//[\w-]+\.[!-~]+"
 )
-MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
-
-
-def material(passages: Sequence[Passage]) -> str:
-    """Passages as the prompt quotes them. What could close the fence early is defused."""
-    quoted = (
-        f"[{number}] {' > '.join((passage.title, *passage.section))}\n{passage.text}"
-        for number, passage in enumerate(passages, start=1)
-    )
-    return MATERIAL_TAG.sub(r"‹\1›", "\n\n".join(quoted))
 
 
 class CheckedWriter:
@@ -98,21 +91,34 @@ def _inert(match: re.Match[str]) -> str:
     return match["code"] or match["text"] or ""
 
 
-def stream_model(model: "BaseChatModel", question: str, passages: Sequence[Passage]) -> Iterator[str]:
-    """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model."""
-    said_something = False
+def stream_model(model: "BaseChatModel", question: str, material: str) -> Iterator[str]:
+    """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model, and
+    where it repeats itself or answers in another language than the question's; Stopped where its reader has gone."""
+    watch = Watch(question)
+    language = LANGUAGES[bool(re.search(CHINESE_RUN, question))]
+    prompt = ANSWER_PROMPT.invoke({"question": question, "material": material, "language": language})
     try:
         # Not one chain with an output parser: closing its stream would read the model to its end (langchain-core 1.x).
-        for chunk in model.stream(ANSWER_PROMPT.invoke({"question": question, "material": material(passages)})):
+        for chunk in model.stream(prompt):
             text = str(chunk.text)
-            said_something = said_something or bool(text.strip())
+            watch.see(text)
             yield text
+        watch.end()
     except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list
-        raise ChatModelError(
-            f"the chat model did not answer: {error}", hint="check the endpoint, its model name and key"
-        ) from error
-    if not said_something:
-        raise ChatModelError("the chat model answered with nothing", hint="check the endpoint and its model name")
+        stop = CURRENT.get()
+        if stop is not None and stop.asked:
+            raise Stopped from None
+        raise _told(error) from error
+
+
+def _told(error: BaseException) -> ChatModelError:
+    """What went wrong, as whoever found it said it: a client library hides the error of its transport in its own."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ChatModelError):
+            return cause
+        cause = cause.__cause__
+    return ChatModelError(f"the chat model did not answer: {error}", hint="check the endpoint, its model name and key")
 
 
 def says_no_answer(text: str) -> bool:

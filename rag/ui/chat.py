@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Iterator
 
-from rag.answering.events import EvidenceFound, Finished, TextAdded, TextDiscarded
+from rag.answering.events import EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.assistant import Assistant
 from rag.errors import RagError
 from rag.retrieval import Evidence
@@ -35,7 +35,11 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
                     exchange.nearby = nearest(evidence)
                     exchange.state = State.WRITING
                     yield
+                case ModelLoading():
+                    exchange.state = State.LOADING
+                    yield
                 case TextAdded(text):
+                    exchange.state = State.WRITING
                     exchange.chunks.append(text)
                     if time.monotonic() - refreshed >= REFRESH:
                         refreshed = time.monotonic()
@@ -60,7 +64,7 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
         run.stop()
         if session.run is run:
             session.run = None
-        if exchange.state in (State.SEARCHING, State.WRITING):  # the reader has gone
+        if exchange.state in (State.SEARCHING, State.LOADING, State.WRITING):  # the reader has gone
             exchange.state = State.STOPPED
     yield
 

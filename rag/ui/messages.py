@@ -91,7 +91,8 @@ def _reply(exchange: Exchange, texts: Texts) -> str:
             notice = f'<div class="notice problem"><p>{problem}</p><p>{escape(texts.try_again)}</p></div>'
             return f"{text}\n\n{notice}".strip()
         case _:
-            waiting = texts.searching if exchange.state is State.SEARCHING else texts.writing
+            waits = {State.SEARCHING: texts.searching, State.LOADING: texts.loading}
+            waiting = waits.get(exchange.state, texts.writing)
             return text or f'<p class="waiting">{escape(waiting)}</p>'
 
 

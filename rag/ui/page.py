@@ -10,7 +10,7 @@ import gradio as gr
 
 from rag.assistant import Assistant
 from rag.following import Following, FollowingStatus
-from rag.llm import leaves_the_machine
+from rag.llm import LOCAL_MODEL, leaves_the_machine
 from rag.settings import ChatModelName
 from rag.ui import chat
 from rag.ui.examples import example_questions
@@ -229,7 +229,7 @@ def _privacy(assistant: Assistant, texts: Texts) -> str:
     settings = assistant.settings
     if assistant.llm == ChatModelName.EXTRACTIVE:
         return escape(texts.footer_extractive)
-    model = settings.endpoint_model or assistant.llm
+    model = LOCAL_MODEL if assistant.llm == ChatModelName.LOCAL else settings.endpoint_model or assistant.llm
     if leaves_the_machine(settings):
         return escape(texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname))
     return escape(texts.footer_model.format(model=model))

@@ -6,27 +6,28 @@ from collections.abc import Generator, Iterator
 from queue import SimpleQueue
 
 from rag.answering.events import Event
+from rag.stopping import CURRENT, Stop, Stopped
 
 logger = logging.getLogger(__name__)
 
 
 class Run:
-    """Iterate over it to get the events. After `stop` the iteration ends at once; the source iterator is closed in its
-    thread as soon as it comes back from the step it is in."""
+    """Iterate over it to get the events. After `stop` the iteration ends at once, and so does whatever the source
+    iterator waits for that knows of rag.stopping; it is closed in its thread when it comes back from its step."""
 
     def __init__(self, events: Iterator[Event]) -> None:
         self._events = events
         self._queue: SimpleQueue[Event | Exception | None] = SimpleQueue()
-        self._stopped = threading.Event()
+        self._stop = Stop()
         self._thread = threading.Thread(target=self._pump, name="answer", daemon=True)
         self._thread.start()
 
     @property
     def stopped(self) -> bool:
-        return self._stopped.is_set()
+        return self._stop.asked
 
     def stop(self) -> None:
-        self._stopped.set()
+        self._stop.ask()
         self._queue.put(None)
 
     def __iter__(self) -> Iterator[Event]:
@@ -41,11 +42,14 @@ class Run:
         return not self._thread.is_alive()
 
     def _pump(self) -> None:
+        CURRENT.set(self._stop)
         try:
             for event in self._events:
                 if self.stopped:
                     break
                 self._queue.put(event)
+        except Stopped:
+            pass
         except Exception as error:  # handed to whoever iterates, whatever it is
             if self.stopped:
                 logger.info("an answer failed after it was stopped: %s", error)

@@ -14,6 +14,7 @@ MAX_EXCHANGES = 100
 
 class State(StrEnum):
     SEARCHING = "searching"
+    LOADING = "loading"
     WRITING = "writing"
     DONE = "done"
     STOPPED = "stopped"

@@ -51,6 +51,7 @@ class Texts:
     close: str
     source_number: str
     searching: str
+    loading: str
     writing: str
     stopped: str
     refused: str
@@ -108,6 +109,7 @@ TEXTS = {
         close="关闭",
         source_number="出处 {number}",
         searching="正在查找资料…",
+        loading="正在加载本机模型，第一次要等几秒；找到的资料在出处栏里…",
         writing="正在作答…",
         stopped="已停止，上面是停止前写出的部分。",
         refused="资料里没有能回答这个问题的内容。",
@@ -163,6 +165,7 @@ TEXTS = {
         close="Close",
         source_number="source {number}",
         searching="Searching the material…",
+        loading="Loading the model, which takes some seconds the first time; sources are shown already…",
         writing="Writing…",
         stopped="Stopped; what was written until then stands above.",
         refused="The material holds nothing that answers this question.",

@@ -21,6 +21,9 @@ class ChatServer:
     raw: bytes = b""
     cut_after: int | None = None
     wait: float = 0.0
+    # Seconds of silence where the reply is cut; `let_go` ends it early.
+    pause: float = 0.0
+    let_go: threading.Event = field(default_factory=threading.Event)
     endless: bool = False
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
@@ -88,6 +91,7 @@ class ChatServer:
                 break
             time.sleep(0.001)
         if self.cut_after is not None:
+            self.let_go.wait(self.pause)
             return  # neither the end of the stream nor that of the chunked body
         self.send(handler, self.raw or self.event({}, finish="stop") + b"data: [DONE]\n\n")
         handler.wfile.write(b"0\r\n\r\n")

@@ -91,10 +91,23 @@ def test_the_key_is_never_shown(config: Path) -> None:
     assert settings.endpoint_key.get_secret_value() == "sk-secret-1"
     assert "sk-secret-1" not in f"{settings!r} {settings} {settings.model_dump_json()}"
     config.write_text("endpoint_key = ['sk-secret-2']\ntop_k = 0\n", encoding="utf-8")
+    config.chmod(0o600)
     with pytest.raises(SettingsError) as caught:
         load_settings(config, environment={})
     shown = "".join(traceback.format_exception(caught.value)) + caught.value.hint
     assert "sk-secret-2" not in shown
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
+def test_a_key_in_a_file_that_others_can_use_is_refused(mode: int, config: Path) -> None:
+    config.write_text("endpoint_key = 'sk-secret-3'\n", encoding="utf-8")
+    config.chmod(mode)
+    with pytest.raises(SettingsError, match="can be read by others") as caught:
+        load_settings(config, environment={})
+    assert f"chmod 600 {config}" in caught.value.hint
+    assert "sk-secret-3" not in "".join(traceback.format_exception(caught.value)) + caught.value.hint
+    config.chmod(0o600)
+    assert load_settings(config, environment={}).endpoint_key.get_secret_value() == "sk-secret-3"
 
 
 def test_settings_do_not_change() -> None:

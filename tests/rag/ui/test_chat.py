@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.answering.events import Event, EvidenceFound, TextAdded, TextDiscarded
+from rag.answering.events import Event, EvidenceFound, ModelLoading, TextAdded, TextDiscarded
 from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import ChatModelError, IndexMissingError
 from rag.retrieval import Evidence
@@ -57,6 +57,21 @@ def test_the_evidence_is_shown_before_the_answer(assistant: Assistant) -> None:
     assert TEXTS[Language.ZH].sources_found in panel(session)
     assert "zero.md" in panel(session)
     list(steps)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_the_loading_of_the_model_is_told_until_text_comes(
+    language: Language, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_stream(assistant, monkeypatch, iter([NO_EVIDENCE, ModelLoading(), TextAdded("first")]))
+    session = Session(language=language)
+    steps = chat.answer(assistant, session, QUESTION)
+    shown = [messages(session)[1]["content"] for _ in steps]
+    texts = TEXTS[language]
+    for text, content in zip((texts.searching, texts.writing, texts.loading), shown, strict=False):
+        assert text in content
+    assert "first" in shown[-1]
+    assert texts.loading not in shown[-1]
 
 
 def test_history_is_passed_on_and_repeated_questions_stay_apart(

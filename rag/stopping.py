@@ -1,0 +1,50 @@
+"""The wish of a reader to stop, told to work in another thread even while that waits for a connection."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """The work was stopped; nobody waits for what it would have been."""
+
+
+class Stop:
+    """One piece of work that can be stopped once. Whoever does the work makes it `CURRENT` in its thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked = threading.Event()
+        self._actions: list[Callable[[], None]] = []
+
+    @property
+    def asked(self) -> bool:
+        return self._asked.is_set()
+
+    def ask(self) -> None:
+        """Stop: runs, in this thread, what `calling` has registered."""
+        with self._lock:
+            self._asked.set()
+            actions, self._actions = self._actions, []
+        for action in actions:
+            action()
+
+    @contextmanager
+    def calling(self, action: Callable[[], None]) -> Iterator[None]:
+        """Within the block, `action` ends what is waited for; it runs at once where the stop was asked for before."""
+        with self._lock:
+            late = self.asked
+            if not late:
+                self._actions.append(action)
+        if late:
+            action()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if action in self._actions:
+                    self._actions.remove(action)
+
+
+CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
