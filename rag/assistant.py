@@ -21,7 +21,7 @@ from rag.finding import Findings, find, judge_sides
 from rag.index import Index, open_index
 from rag.index.generation import live_manifest, require_embedder
 from rag.llm import evidence_tokens, is_loaded, open_chat_model, resolved
-from rag.retrieval import Evidence, search
+from rag.retrieval import Evidence
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Citation, Refusal, Seconds, Turn
 
@@ -89,9 +89,15 @@ class Assistant:
     def llm(self) -> str:
         return str(self.settings.llm if self._chat_model is not None else ChatModelName.EXTRACTIVE)
 
-    def search(self, question: str, *, k: int | None = None) -> Evidence:
-        """The passages for a question, best first. Raises UsageError for a question that is empty or too long."""
-        return search(self.index, self.embedder, check_question(question), k=k or self.settings.top_k)
+    def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
+        """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question
+        that is empty or too long."""
+        return self.find(self.index, question, history, k=k).evidence
+
+    def find(self, index: Index, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Findings:
+        """What is searched and found for a question in its conversation, in an index that was opened before."""
+        asked = stand_alone(index, self.embedder, check_question(question), history)
+        return find(index, self.embedder, asked, k=k or self.settings.top_k)
 
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         """The answer, whole."""
@@ -104,8 +110,7 @@ class Assistant:
         """The answer as it comes: the evidence, checked text, the whole. Closing the iterator stops the work."""
         started = time.perf_counter()
         index = self.index
-        asked = stand_alone(index, self.embedder, check_question(question), history)
-        findings = find(index, self.embedder, asked, k=self.settings.top_k)
+        findings = self.find(index, question, history)
         retrieved = time.perf_counter() - started
         yield EvidenceFound(findings.evidence)
         draft = Answer(question, findings.queries, "", self.llm, seconds=Seconds(retrieve=retrieved))

@@ -119,11 +119,6 @@ def stand_alone(index: Index, embedder: Embedder, question: str, history: Sequen
     return followed
 
 
-def standalone(question: str, history: Sequence[Turn]) -> str:
-    """The same by words alone."""
-    return follow(question, history).query if leans_on_history(question) else question
-
-
 def follow(question: str, history: Sequence[Turn]) -> Standalone:
     """The question with the last question in front that it can lean on; unchanged if nothing was asked before."""
     recent = [turn for turn in history[-MAX_TURNS:] if turn.text.strip()]

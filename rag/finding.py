@@ -52,9 +52,7 @@ def find(index: Index, embedder: Embedder, asked: Standalone, *, k: int) -> Find
 def judge_sides(index: Index, findings: Findings) -> tuple[Refusal | None, Findings]:
     """Whether to refuse, and what is left to answer from: without the sides that the material does not speak of, where
     it speaks of another."""
-    # The subject of a follow-up was answered already, with what the material has of it.
-    evidence = replace(findings.evidence, query=findings.question) if findings.said else findings.evidence
-    refusal = judge(index, evidence)
+    refusal = judge(index, judged(findings))
     comparison = findings.comparison
     if comparison is None or (refusal is not None and not refusal.missing):
         return refusal, findings
@@ -77,6 +75,12 @@ def judge_sides(index: Index, findings: Findings) -> tuple[Refusal | None, Findi
     )
     refusals = [judge(index, side) for side in sides]
     return next(filter(None, refusals), None), left
+
+
+def judged(findings: Findings) -> Evidence:
+    """The evidence that decides about a refusal: the subject of a follow-up was answered already, with what the
+    material has of it, so the follow-up's own words count."""
+    return replace(findings.evidence, query=findings.question) if findings.said else findings.evidence
 
 
 def _speaking(side: str, evidence: Evidence) -> Evidence:

@@ -22,9 +22,9 @@ from rag.answering.refusal import Calibration
 from rag.answering.signs import Signs, read_signs
 from rag.assistant import Assistant
 from rag.command_line import Parser, add_common_options, print_json, run, settings_from
-from rag.conversation import standalone
 from rag.errors import UsageError
 from rag.evaluation.datasets import Dataset, Split, load_dataset
+from rag.finding import judged
 from rag.settings import ChatModelName
 
 Values = NDArray[np.float64]
@@ -114,7 +114,7 @@ def read_all(assistant: Assistant, dataset: Dataset) -> tuple[Values, Flags]:
     index = assistant.index
     rows = []
     for query in dataset.queries:
-        evidence = assistant.search(standalone(query.text, query.history))
+        evidence = judged(assistant.find(index, query.text, query.history))
         signs = read_signs(index, evidence, find_names(index.keywords, evidence.query))
         if signs is None:
             raise UsageError(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant, check_question
-from rag.conversation import standalone
+from rag.conversation import stand_alone
 from rag.embedding import embedder_identity, load_embedder
 from rag.errors import UsageError
 from rag.evaluation.bench import CHARACTERS, DOCUMENTS, Bench, System, document_ranking, retrieve
@@ -30,6 +30,7 @@ from rag.evaluation.systems import OURS, SYSTEMS, is_baseline
 from rag.index import Index, open_index
 from rag.index.generation import require_embedder
 from rag.settings import Settings
+from rag.types import Turn
 
 # Questions whose time is taken, spread over the set.
 TIMED = 100
@@ -63,12 +64,13 @@ def evaluate(
     file is asked of the index of the settings. Follow-ups are made to stand alone, alike for every system.
     """
     part = dataset.part(split)
-    questions = {query.id: _standalone(part, query) for query in part.scored}
+    checked = {query.id: _checked(part, query) for query in part.scored}
     with ExitStack() as stack:
         if work is None:
             work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="interview-rag-evaluation-")))
         bench = _open(dataset, settings, work)
         stack.callback(bench.embedder.save)
+        questions = {query.id: _standalone(bench, checked[query.id], query.history) for query in part.scored}
         outcomes = {name: _run(name, bench, part, questions) for name in systems}
         index = bench.assistant.index
         result = {
@@ -92,11 +94,16 @@ def evaluate(
     return Evaluation(result, [_row(query, questions[query.id], outcomes) for query in part.scored])
 
 
-def _standalone(dataset: Dataset, query: Query) -> str:
+def _checked(dataset: Dataset, query: Query) -> str:
     try:
-        return standalone(check_question(query.text), query.history)[:MAX_QUESTION_CHARACTERS]
+        return check_question(query.text)
     except UsageError as error:
         raise UsageError(f"{dataset.name}: query {query.id!r}: {error.message}", hint="mend the query") from error
+
+
+def _standalone(bench: Bench, question: str, history: Sequence[Turn]) -> str:
+    asked = stand_alone(bench.assistant.index, bench.embedder, question, history)
+    return asked.query[:MAX_QUESTION_CHARACTERS]
 
 
 def _open(dataset: Dataset, settings: Settings, work: Path) -> Bench:

@@ -1,5 +1,7 @@
 """Follow-up questions: which lean on what was said, and what they become."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from rag.assistant import REFUSALS
@@ -10,7 +12,6 @@ from rag.conversation import (
     follow,
     leans_on_history,
     stand_alone,
-    standalone,
 )
 from rag.index import Index
 from rag.types import Turn
@@ -45,6 +46,11 @@ ALONE = [
     "數據並行和張量並行有什麼區別",
     "可以用哪些方法缓解大模型的幻觉",
 ]
+
+
+def standalone(question: str, history: Sequence[Turn]) -> str:
+    """By words alone."""
+    return follow(question, history).query if leans_on_history(question) else question
 
 
 @pytest.mark.parametrize("question", FOLLOW_UPS)
