@@ -18,7 +18,7 @@ from rag.retrieval import DEFAULT, Evidence, crowding
 
 # Passages compared token by token: the best, and as background others spread evenly over the index.
 BEST = 5
-BACKGROUND = 32
+BACKGROUND = 10
 # The names of the question should stand in one of the first passages.
 FIRST = 3
 
