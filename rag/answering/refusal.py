@@ -25,11 +25,11 @@ class Calibration:
 
 
 # By embedder, for each has its own scale of likeness. Fitted by `python -m rag.evaluation.refusal_fit GOLD` to the 327
-# development questions, with a threshold at which 9 of the 219 that have an answer were refused when left out of the
-# fit; of the 108 others 90 were.
+# development questions, with a threshold at which 4 of the 219 that have an answer were refused when left out of the
+# fit; of the 108 others 82 were. At a threshold for 9 of them, one in ten questions of the test half was refused.
 CALIBRATIONS = {
     "multilingual-e5-small": Calibration(
-        24.69,
+        23.93,
         Signs(
             match=-31.59,
             lead=-9.74,
