@@ -16,6 +16,7 @@ LOCKS = {
     "requirements.lock": ("--extra", "formats"),
     "requirements-dev.lock": (
         *("--extra", "ocr"),
+        *("--extra", "local"),
         *("--extra", "formats"),
         *("--extra", "test"),
         *("--extra", "check"),
