@@ -1,0 +1,19 @@
+"""What the page asks of each of its tabs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rag.ui.session import Session
+
+Updates = tuple[Any, ...]
+# For what takes no time: it waits behind no answer and shows no progress.
+AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The components whose words depend on the reader's language, and their updates, in the same order."""
+
+    components: tuple[Any, ...]
+    speak: Callable[[Session], Updates]
