@@ -164,7 +164,9 @@ class Assistant:
                 yield TextDiscarded()
         # A follow-up's own words choose, for those of its subject were answered before.
         evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_paragraphs(index, evidence, findings.sides, said=findings.said)
+        chosen = choose_paragraphs(
+            index, self.embedder, evidence, findings.sides, said=findings.said, alone=bool(findings.silent)
+        )
         written = write_extract(chosen, self._sources(index, [paragraph.passage.document for paragraph in chosen]))
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
@@ -172,7 +174,7 @@ class Assistant:
     def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
         assert self._chat_model is not None
         evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_material(index, evidence, evidence_tokens(self.settings), findings.sides)
+        chosen = choose_material(index, self.embedder, evidence, evidence_tokens(self.settings), findings.sides)
         found = [*(part.passage for part in chosen), *(hit.passage for hit in evidence.hits[:MODEL_PASSAGES])]
         passages = list({passage.number: passage for passage in found}.values())
         writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))

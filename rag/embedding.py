@@ -90,6 +90,9 @@ class Embedder(Protocol):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text as a passage, with the prefix and the special tokens it is embedded with."""
 
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        """Where the tokens of each text itself begin and end in it, in characters: shape (n, 2) each."""
+
 
 class SentenceTransformerEmbedder:
     """An Embedder that runs a sentence-transformers folder. `folder` is trusted as data only."""
@@ -100,7 +103,9 @@ class SentenceTransformerEmbedder:
         self._model = _load(folder, precision)
         self._passage_prompt = _document_prompt(self._model)
         self._query_prompt = self._model.prompts.get("query") or ""
-        self._after_mean = _modules_after_mean(self._model)
+        # Only a fast tokenizer says where in a text its tokens stand.
+        located = getattr(self._model.tokenizer, "is_fast", False)
+        self._after_mean = _modules_after_mean(self._model) if located else None
         prompts = {self._passage_prompt, self._query_prompt} if self._after_mean is not None else ()
         self._prompt_ids = {prompt: np.asarray(self._model.tokenizer(prompt)["input_ids"]) for prompt in prompts}
         self.dimension = self._model.get_embedding_dimension() or len(self._model.encode("", show_progress_bar=False))
@@ -175,6 +180,16 @@ class SentenceTransformerEmbedder:
                 encoded = tokenizer(prefixed, truncation=False, padding=False, verbose=False)["input_ids"]
                 return [len(ids) for ids in encoded]
             return [len(encoding.ids) for encoding in tokenizer.encode_batch(prefixed)]  # a static embedding
+
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        if not texts:
+            return []
+        encodable = [_encodable(text) for text in texts]
+        with self._lock:  # as in `count_tokens`
+            encoded = self._model.tokenizer(
+                encodable, add_special_tokens=False, truncation=False, verbose=False, return_offsets_mapping=True
+            )
+        return [np.asarray(spans, np.int32).reshape(-1, 2) for spans in encoded["offset_mapping"]]
 
     def _unit(self, found: Any) -> Vectors:
         """Rows of length 1 in float32. Normalised here because a bfloat16 model's own rows are off by some 0.1%."""

@@ -81,6 +81,19 @@ class HashEmbedder:
         """About as many as a real tokenizer would: one for a Chinese character, one for four others."""
         return [2 + sum(4 if ord(character) > 0x2E80 else 1 for character in text) // 4 for text in texts]
 
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        return [_term_spans(text) for text in texts]
+
+
+def _term_spans(text: str) -> NDArray[np.int32]:
+    """Where the terms stand; one that was folded beyond recognition stands where the one before it does."""
+    spans, start = [], 0
+    for term in terms(text):
+        found = fold(text).find(term, start)
+        start = found if found >= 0 else start
+        spans.append((start, start + len(term)))
+    return np.asarray(spans, np.int32).reshape(-1, 2)
+
 
 @pytest.fixture(scope="session")
 def hash_embedder() -> HashEmbedder:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.analysis import simplified
 from rag.answering.relevance import relevance
+from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.retrieval import Evidence
 from rag.sentences import Unit, UnitKind, units
@@ -15,12 +17,31 @@ from rag.types import Citation, Claim, Passage
 
 # About what is read in a minute.
 ANSWER_CHARACTERS = 900
-# A paragraph's score is that of its best sentence, 0..1 within the page, and this often that of its passage, 0..1 among
-# the hits. What scores below this share of the best is left out. Citation recall and mean length of the answers to the
-# 219 answerable development questions of tests/data/gold.jsonl: .747 and 704 characters; with a weight of 2 and a cut
-# at 0.5 .733 and 609, of 1 and 0.5 .733 and 659, of 1 and 0.4 .744 and 728, of 0.7 and 0.4 .744 and 752.
-PASSAGE_WEIGHT = 1.4
-CUT = 0.4
+# From how many pages beside the main one a paragraph may come, and what its score is multiplied by.
+OTHER_PAGES = 3
+OTHER_PAGE_WEIGHT = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts for a paragraph, each from 0 to 1: its best sentence by `relevance`, within the page; its passage,
+    among the hits; its tokens against the question's. What scores below the share `cut` of the best is left out."""
+
+    sentence: float
+    passage: float
+    tokens: float
+    cut: float
+
+
+# Citation recall, mean length and share of the text from a page that answers, over the 218 answered ones of the
+# answerable development questions of tests/data/gold.jsonl (other pages for questions with sides as well): .885, 803
+# characters, .826; no other pages .851, 771, .870; 0.8 for them .889, 813, .789; one of them .876, 793, .840; 1,200
+# characters .894, 1,001, .806; weights of 1, 1.4 and 4 .872, 800, .818; of 0.5, 1 and 4 .876, 821, .821. Of the 50
+# with sides: other pages .940, 939, .836; none .930, 888, .912.
+WITH_TOKENS = Weights(0.5, 1.4, 4.0, 0.45)
+# The page alone, for its paragraphs cannot be compared with others: .810, 683 characters, .870; with the passage at 2
+# and a cut at 0.5 some .015 less and a tenth shorter.
+WITHOUT_TOKENS = Weights(1.0, 1.4, 0.0, 0.4)
 # Of a question with sides, so much room is for the whole and for each side, whose own words then choose. Development
 # questions with two sides of which both are quoted, and mean length: 89 % and 900 characters; with one room of
 # ANSWER_CHARACTERS 78 % and 718, with 600 and 300 82 % and 849, on the page of the whole question alone 82 % and 835,
@@ -72,25 +93,28 @@ class Paragraph:
 
 def choose_paragraphs(
     index: Index,
+    embedder: Embedder,
     evidence: Evidence,
     sides: Sequence[Evidence] = (),
     *,
     said: str = "",
+    alone: bool = False,
     characters: int = ANSWER_CHARACTERS,
 ) -> list[Paragraph]:
-    """What to quote, by document and in its order: the short answer of the best hit's page, and the paragraphs of the
-    page that answer best, up to `characters`.
+    """What to quote, by document and in its order: the short answer of the best hit's page, and the paragraphs that
+    answer best, up to `characters`: those of the page, and unless it stands `alone` or there are sides, of others too.
 
     `sides` holds what was found for each side of a question that has several: each is given room, on its own page.
     `said` is the last answer, where the question follows it: what stands there need not be said again.
     """
     chosen: dict[tuple[str, int, int], Paragraph] = {}
     for part in (evidence, *(side for side in sides if side.hits)):
-        candidates, scores = _score(index, part, part.hits[0].passage if part is evidence else _on_main_page(part))
+        main = part.hits[0].passage if part is evidence else _on_main_page(part)
+        candidates, scores, cut = _score(index, embedder, part, main, alone=alone or bool(sides))
         repeats = np.asarray([_is_said(paragraph, said) for paragraph in candidates], bool)
         scores[repeats] *= SAID_WEIGHT
         taken = {_place(paragraph) for paragraph in chosen.values()}
-        short = np.asarray([_is_short_answer(paragraph.passage) for paragraph in candidates], bool)
+        short = np.asarray([_is_short_answer(paragraph, main) for paragraph in candidates], bool)
         scores[repeats & short] = 0.0
         places = list(map(int, np.flatnonzero(short & ~repeats))) if part is evidence else []
         room = characters * SIDE_CHARACTERS // ANSWER_CHARACTERS if sides else characters
@@ -99,7 +123,7 @@ def choose_paragraphs(
             length = _length(candidates[place])
             if place in places or _place(candidates[place]) in taken:
                 continue
-            if (length <= room or not (places or chosen)) and scores[place] >= CUT * scores.max():
+            if (length <= room or not (places or chosen)) and scores[place] >= cut * scores.max():
                 places.append(place)
                 room -= length
         # A passage may end between a line and the formula, table or code that it announces.
@@ -122,25 +146,64 @@ def _on_main_page(evidence: Evidence) -> Passage:
     return next(hit.passage for hit in evidence.hits if hit.passage.document == main)
 
 
-def _score(index: Index, evidence: Evidence, best: Passage) -> tuple[list[Paragraph], NDArray[np.float64]]:
-    """The paragraphs of the page of a hit in order, and how well each answers."""
-    numbers = list(dict.fromkeys(index.storage.document_numbers(best.document)))
-    middle = numbers.index(best.number)
-    candidates = [
-        paragraph
-        for passage in index.storage.passages(numbers[max(0, middle - REACH) : middle + REACH + 1])
-        if passage.document == best.document and _same_question(passage, best)
-        for paragraph in paragraphs(passage)
-    ]
+def _score(
+    index: Index, embedder: Embedder, evidence: Evidence, main: Passage, *, alone: bool
+) -> tuple[list[Paragraph], NDArray[np.float64], float]:
+    """The paragraphs of the main page in order, then, unless it stands `alone`, what was found of others; how well each
+    answers; and the cut."""
+    tokens = evidence.encoded if index.tokens is not None else None
+    weights = WITH_TOKENS if tokens is not None and len(tokens.tokens) else WITHOUT_TOKENS
+    pages = [_page(index, main)]
+    if weights.tokens and not alone:
+        others = dict.fromkeys(hit.passage.document for hit in evidence.hits if hit.passage.document != main.document)
+        for document in list(others)[:OTHER_PAGES]:
+            found = sorted((hit.passage for hit in evidence.hits if hit.passage.document == document), key=_start)
+            pages.append([paragraph for passage in found for paragraph in paragraphs(passage)])
+    pages = [page for page in pages if page]
+    candidates = [paragraph for page in pages for paragraph in page]
     if not candidates:
-        return [], np.zeros(0)
-    lowest, spread = evidence.hits[-1].score, max(evidence.hits[0].score - evidence.hits[-1].score, 1e-6)
-    found = {hit.passage.number: (hit.score - lowest) / spread for hit in evidence.hits}
-    scores = _answering(evidence.query, candidates)
-    scores += PASSAGE_WEIGHT * np.asarray([found.get(paragraph.passage.number, 0.0) for paragraph in candidates])
+        return [], np.zeros(0), weights.cut
+    lowest, leading = evidence.hits[-1].score, max(evidence.hits[0].score - evidence.hits[-1].score, 1e-6)
+    leads = {hit.passage.number: (hit.score - lowest) / leading for hit in evidence.hits}
+    scores = weights.sentence * np.concatenate([_answering(evidence.query, page) for page in pages])
+    scores += weights.passage * np.asarray([leads.get(paragraph.passage.number, 0.0) for paragraph in candidates])
+    if weights.tokens and tokens is not None:
+        scores += weights.tokens * _likeness(index, embedder, tokens, candidates, main.document)
     if not ASKS_FOR_CODE.search(evidence.query):
         scores[[any(unit.kind is UnitKind.CODE for unit in paragraph.units) for paragraph in candidates]] *= CODE_WEIGHT
-    return candidates, scores
+    scores[[paragraph.passage.document != main.document for paragraph in candidates]] *= OTHER_PAGE_WEIGHT
+    return candidates, scores, weights.cut
+
+
+def _page(index: Index, main: Passage) -> list[Paragraph]:
+    numbers = list(dict.fromkeys(index.storage.document_numbers(main.document)))
+    middle = numbers.index(main.number)
+    return [
+        paragraph
+        for passage in index.storage.passages(numbers[max(0, middle - REACH) : middle + REACH + 1])
+        if passage.document == main.document and _same_question(passage, main)
+        for paragraph in paragraphs(passage)
+    ]
+
+
+def _likeness(
+    index: Index, embedder: Embedder, question: Encoded, candidates: Sequence[Paragraph], main: str
+) -> NDArray[np.float64]:
+    """How like the tokens of each paragraph are to the question's, from 0 (the least of the main page) to 1."""
+    assert index.tokens is not None
+    passages = {paragraph.passage.number: paragraph.passage for paragraph in candidates}
+    # A passage's tokens are those of its text, after those of its headings. Folding keeps the length of a text.
+    spans = dict(zip(passages, embedder.token_spans([simplified(p.text) for p in passages.values()]), strict=True))
+    scores = np.zeros(len(candidates))
+    for number in passages:
+        places = [place for place, paragraph in enumerate(candidates) if paragraph.passage.number == number]
+        starts, ends = spans[number].T
+        parts = np.asarray(
+            [(starts < candidates[place].units[-1].end) & (ends > candidates[place].units[0].start) for place in places]
+        )
+        scores[places] = index.tokens.part_scores(question, number, parts)
+    low = float(scores[[paragraph.passage.document == main for paragraph in candidates]].min())
+    return np.asarray(np.clip((scores - low) / max(float(scores.max()) - low, 1e-6), 0.0, 1.0), np.float64)
 
 
 def paragraphs(passage: Passage) -> Iterator[Paragraph]:
@@ -180,8 +243,10 @@ def write_extract(chosen: Sequence[Paragraph], sources: dict[str, str]) -> Writt
     before: Paragraph | None = None
     for paragraph in chosen:
         passage = paragraph.passage
-        if before and paragraph.heading not in (before.heading, passage.title, ""):
-            chunks.append(f"{_gap(chunks)}**{paragraph.heading}**\n\n")
+        elsewhere = before is not None and before.passage.document != passage.document
+        if before and (elsewhere or paragraph.heading not in (before.heading, passage.title, "")):
+            names = dict.fromkeys([passage.title, paragraph.heading] if elsewhere else [paragraph.heading])
+            chunks.append(f"{_gap(chunks)}**{' › '.join(filter(None, names))}**\n\n")
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
             span = passage.content.source_range(unit.start, unit.end)
             assert span is not None, "paragraphs() leaves out what has no place in the source"
@@ -214,7 +279,9 @@ def _answering(question: str, candidates: Sequence[Paragraph]) -> NDArray[np.flo
 
 def _announces(pair: Sequence[Paragraph]) -> bool:
     """Whether the first ends in the middle of a sentence, or with a colon, and the second goes on with a block."""
-    if len(pair) < 2 or pair[0].heading != pair[1].heading or pair[1].units[0].kind not in BLOCKS:
+    if len(pair) < 2 or pair[0].passage.document != pair[1].passage.document:
+        return False
+    if pair[0].heading != pair[1].heading or pair[1].units[0].kind not in BLOCKS:
         return False
     return pair[0].units[-1].kind not in BLOCKS and pair[0].texts[-1][-1] not in "。！？.!?"
 
@@ -225,6 +292,10 @@ def _place(paragraph: Paragraph) -> tuple[str, int, int]:
 
 def _is_said(paragraph: Paragraph, said: str) -> bool:
     return bool(said) and all(text in said for text in paragraph.texts)
+
+
+def _start(passage: Passage) -> int:
+    return passage.start
 
 
 def _length(paragraph: Paragraph) -> int:
@@ -246,8 +317,8 @@ def _is_own_heading(unit: Unit, part: str, passage: Passage) -> bool:
     )
 
 
-def _is_short_answer(passage: Passage) -> bool:
-    return bool(passage.section) and passage.section[-1].lower() in SHORT_ANSWER_HEADINGS
+def _is_short_answer(paragraph: Paragraph, main: Passage) -> bool:
+    return paragraph.passage.document == main.document and paragraph.heading.lower() in SHORT_ANSWER_HEADINGS
 
 
 def _same_question(passage: Passage, best: Passage) -> bool:

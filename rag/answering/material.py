@@ -11,6 +11,7 @@ import tiktoken
 
 from rag.answering.extractive import Paragraph, choose_paragraphs, paragraphs
 from rag.answering.relevance import relevance
+from rag.embedding import Embedder
 from rag.index import Index
 from rag.retrieval import Evidence
 
@@ -27,7 +28,9 @@ DIGITS = re.compile(r"\d+")
 MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 
 
-def choose_material(index: Index, evidence: Evidence, budget: int, sides: Sequence[Evidence] = ()) -> list[Paragraph]:
+def choose_material(
+    index: Index, embedder: Embedder, evidence: Evidence, budget: int, sides: Sequence[Evidence] = ()
+) -> list[Paragraph]:
     """What answers best of the best hit's page and of those of the sides, in its order, then what answers best of the
     other hits; `material` of it takes at most `budget` tokens."""
     if not evidence.hits:
@@ -38,7 +41,7 @@ def choose_material(index: Index, evidence: Evidence, budget: int, sides: Sequen
     room = int(budget * BEST_PAGE) if elsewhere else budget
     characters = 2 * room
     while characters > 40:
-        chosen = choose_paragraphs(index, evidence, sides, characters=characters)
+        chosen = choose_paragraphs(index, embedder, evidence, sides, characters=characters)
         if count_tokens(material(chosen)) <= room:
             break
         characters = characters * 4 // 5

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
@@ -57,6 +58,9 @@ class CachedEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self.embedder.count_tokens(texts)
+
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        return self.embedder.token_spans(texts)
 
     @contextmanager
     def bypassed(self) -> Iterator[None]:

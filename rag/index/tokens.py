@@ -117,17 +117,34 @@ class TokenIndex:
         filled = np.flatnonzero([len(part) for part in ranges])
         if not len(filled):
             return result
-        rows = np.concatenate([ranges[place] for place in filled])
         borders = np.cumsum([0, *(len(ranges[place]) for place in filled[:-1])])
-        decoded = np.take(DECODED, self._rows[rows].view("<u2"), axis=0).reshape(len(rows), -1)
-        products = decoded @ (question.tokens @ self.codec.rotation).T
-        products *= self.scales[rows, np.newaxis]
-        products += question.tokens @ self.codec.centre
-        products /= self.lengths[rows, np.newaxis]
-        best = np.maximum.reduceat(products, borders, axis=0)
+        best = np.maximum.reduceat(
+            self._cosines(question, np.concatenate([ranges[place] for place in filled])), borders
+        )
         weights = self._rarity(question.token_ids)
         result[filled] = best @ weights / weights.sum()
         return result
+
+    def part_scores(self, question: Encoded, number: int, parts: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """How well parts of a passage answer, scored as passages are, shape (m,).
+
+        `parts`, shape (m, n), says which of the passage's last n tokens each part holds; one without tokens scores -1.
+        """
+        rows = np.arange(self.starts[number], self.starts[number + 1])[-parts.shape[1] :]
+        if not len(question.tokens) or not len(rows):
+            return np.full(len(parts), -1.0, np.float32)
+        cosines, weights = self._cosines(question, rows), self._rarity(question.token_ids)
+        best = np.stack([cosines[part[-len(rows) :]].max(axis=0, initial=-1.0) for part in parts])
+        return np.asarray(best @ weights / weights.sum(), np.float32)
+
+    def _cosines(self, question: Encoded, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Of the tokens in `rows` with those of the question, shape (len(rows), len(question.tokens))."""
+        decoded = np.take(DECODED, self._rows[rows].view("<u2"), axis=0).reshape(len(rows), -1)
+        cosines: NDArray[np.float32] = decoded @ (question.tokens @ self.codec.rotation).T
+        cosines *= self.scales[rows, np.newaxis]
+        cosines += question.tokens @ self.codec.centre
+        cosines /= self.lengths[rows, np.newaxis]
+        return cosines
 
     def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """The idf of each token, shape (n,); one that stands nowhere counts as the rarest."""

@@ -53,6 +53,9 @@ class Timed:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._inner.count_tokens(texts)
 
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        return self._inner.token_spans(texts)
+
 
 def measure(material: Material, *, quick: bool) -> dict[str, Any]:
     sizes = [None, *([5_000] if quick else TARGETS)]

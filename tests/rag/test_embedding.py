@@ -56,6 +56,15 @@ def test_a_query_is_one_unit_vector_and_not_a_passage(tiny: Embedder) -> None:
     assert not np.allclose(vector, tiny.embed_passages(["旋转位置编码"])[0], atol=1e-3)
 
 
+def test_spans_are_where_the_tokens_of_a_text_stand(tiny: Embedder) -> None:
+    texts = ["旋转位置编码", "a", ""]
+    spans = tiny.token_spans(texts)
+    encoded = dict(tiny.encode_passages(texts[:2]))
+    assert [len(found) for found in spans] == [len(encoded[0].token_ids), len(encoded[1].token_ids), 0]
+    assert [texts[0][start:end] for start, end in spans[0]][-2:] == ["位置", "编码"]
+    assert tiny.token_spans([]) == []
+
+
 def test_an_encoded_text_has_its_vector_and_a_unit_row_for_each_token_of_its_own(tiny: Embedder) -> None:
     # <s> ▁query : ▁旋转 位置 编码 </s>
     encoded = tiny.encode_query("旋转位置编码")

@@ -44,7 +44,7 @@ def evidence_for(index: Index, embedder: HashEmbedder, question: str) -> Evidenc
 
 
 def answer_to(index: Index, embedder: HashEmbedder, question: str) -> Answer:
-    chosen = choose_paragraphs(index, evidence_for(index, embedder, question))
+    chosen = choose_paragraphs(index, embedder, evidence_for(index, embedder, question))
     sources = {
         passage.document: index.storage.source(passage.document) or ""
         for passage in (paragraph.passage for paragraph in chosen)
@@ -171,7 +171,8 @@ def test_the_short_answer_is_not_said_twice(tmp_path: Path, hash_embedder: HashE
     short = "缓存引擎按页分配显存，用多少分多少。"
 
     def texts(said: str) -> list[str]:
-        return [text for paragraph in choose_paragraphs(index, evidence, said=said) for text in paragraph.texts]
+        chosen = choose_paragraphs(index, hash_embedder, evidence, said=said)
+        return [text for paragraph in chosen for text in paragraph.texts]
 
     assert texts("")[0] == short
     assert fact in texts(f"{short} [1]")
@@ -181,7 +182,7 @@ def test_the_short_answer_is_not_said_twice(tmp_path: Path, hash_embedder: HashE
 
 def test_each_side_has_room_on_its_own_page(library_index: Index, hash_embedder: HashEmbedder) -> None:
     whole, *sides = (evidence_for(library_index, hash_embedder, text) for text in ("LoRA 和 W4A16", "LoRA", "W4A16"))
-    chosen = choose_paragraphs(library_index, whole, sides)
+    chosen = choose_paragraphs(library_index, hash_embedder, whole, sides)
     assert {paragraph.passage.document for paragraph in chosen} == {"lora.txt", "formats.md"}
     places = [(paragraph.passage.document, paragraph.passage.start, paragraph.units[0].start) for paragraph in chosen]
     assert len(set(places)) == len(places)
@@ -193,5 +194,23 @@ def test_code_leads_only_where_it_is_asked_for(tmp_path: Path, hash_embedder: Ha
     ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{code}\n\n## 页表\n{prose}\n"})
     index = open_index(tmp_path / "index")
     assert "```python" in answer_to(index, hash_embedder, "page_table block_table 代码怎么写").text
-    explained = choose_paragraphs(index, evidence_for(index, hash_embedder, "page_table 映射什么"))
+    explained = choose_paragraphs(index, hash_embedder, evidence_for(index, hash_embedder, "page_table 映射什么"))
     assert "page_table 把逻辑页映射到物理页。" in [text for paragraph in explained for text in paragraph.texts]
+
+
+def test_a_paragraph_of_another_page_is_quoted_under_its_title(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    fact = "推测解码用小模型先写草稿，大模型一次核对。"
+    pages = {
+        "decoding.md": f"# 推测解码是什么？\n\n{fact}\n\n草稿长度常取四到八。\n",
+        "serving.md": "# 服务引擎怎么提速？\n\n推测解码用小模型先写草稿，吞吐提高一倍。\n\n## 其他\n分页缓存省显存。\n",
+    }
+    ingest(tmp_path, hash_embedder, pages)
+    index = open_index(tmp_path / "index")
+    evidence = evidence_for(index, hash_embedder, "推测解码用小模型先写草稿吗")
+    chosen = choose_paragraphs(index, hash_embedder, evidence)
+    assert [paragraph.passage.document for paragraph in chosen] == ["decoding.md", "serving.md"]
+    text = write_extract(chosen, {name: index.storage.source(name) or "" for name in pages}).text
+    assert "**服务引擎怎么提速？**" in text
+    assert "分页缓存" not in text
+    alone = choose_paragraphs(index, hash_embedder, evidence, alone=True)
+    assert [paragraph.passage.document for paragraph in alone] == ["decoding.md"]

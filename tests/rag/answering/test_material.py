@@ -16,7 +16,7 @@ QUESTIONS = ["RoPE 为什么能外推？", "LoRA 的秩怎么选？", "ZeRO-3 �
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_budget_holds_and_the_best_page_comes_first(question: str, budget: int, assistant: Assistant) -> None:
     evidence = assistant.search(question)
-    chosen = choose_material(assistant.index, evidence, budget)
+    chosen = choose_material(assistant.index, assistant.embedder, evidence, budget)
     assert count_tokens(material(chosen)) <= budget
     for paragraph in chosen:
         assert all(text in paragraph.passage.text for text in paragraph.texts)
@@ -24,13 +24,13 @@ def test_the_budget_holds_and_the_best_page_comes_first(question: str, budget: i
 
 
 def test_the_sentence_that_answers_is_in_it(assistant: Assistant) -> None:
-    chosen = choose_material(assistant.index, assistant.search("ZeRO-3 的通信量是多少？"), 120)
+    chosen = choose_material(assistant.index, assistant.embedder, assistant.search("ZeRO-3 的通信量是多少？"), 120)
     assert "通信量是数据并行的 1.5 倍" in material(chosen)
     assert material(chosen).startswith("# ZeRO-2 和 ZeRO-3 差在哪？\n")
 
 
 def test_with_room_left_other_documents_are_in_it(assistant: Assistant) -> None:
-    chosen = choose_material(assistant.index, assistant.search("LoRA 的秩怎么选？"), 2_000)
+    chosen = choose_material(assistant.index, assistant.embedder, assistant.search("LoRA 的秩怎么选？"), 2_000)
     documents = [paragraph.passage.document for paragraph in chosen]
     assert documents[0] == "lora.txt"
     assert len(set(documents)) > 1
@@ -38,7 +38,7 @@ def test_with_room_left_other_documents_are_in_it(assistant: Assistant) -> None:
 
 
 def test_sentences_stay_apart_as_they_were(assistant: Assistant) -> None:
-    chosen = choose_material(assistant.index, assistant.search("Why loss scaling?"), 400)
+    chosen = choose_material(assistant.index, assistant.embedder, assistant.search("Why loss scaling?"), 400)
     assert "underflow to zero in FP16. Loss scaling multiplies" in material(chosen)
 
 
