@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from rag.answering.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.answering.extractive import Written, choose_paragraphs, write_extract
-from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
+from rag.answering.generated import CheckedWriter, says_no_answer, stream_model, uncited
 from rag.answering.material import choose_material, material
 from rag.answering.prompts import NO_ANSWER
 from rag.answering.refusal import has_chinese, suggest
@@ -33,6 +33,8 @@ logger = logging.getLogger(__name__)
 MAX_QUESTION_CHARACTERS = 4_000
 # Passages whose sentences may support what a chat model writes, beside those it was given.
 MODEL_PASSAGES = 4
+# Before the quotes that follow what a chat model wrote.
+ALSO = {"zh": "**资料原文还说：**", "en": "**The material also says:**"}
 REFUSALS = {
     "zh": {
         "nothing_relevant": "资料里没有找到能回答这个问题的内容。",
@@ -133,7 +135,7 @@ class Assistant:
                 yield event
                 if lead and isinstance(event, TextDiscarded):
                     yield TextAdded(lead)
-            if not any(claim.supported for claim in written.claims):
+            if not written.is_supported:
                 refusal = Refusal("no_supported_claim", (), tuple(suggest(findings.evidence)))
         seconds = Seconds(retrieved, first_text or time.perf_counter() - started, time.perf_counter() - started)
         if refusal is not None:
@@ -162,25 +164,27 @@ class Assistant:
                 logger.warning("%s; answering with quotes instead", error.message)
             if shown:
                 yield TextDiscarded()
-        # A follow-up's own words choose, for those of its subject were answered before.
-        evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_paragraphs(
-            index, self.embedder, evidence, findings.sides, said=findings.said, alone=bool(findings.silent)
-        )
-        written = write_extract(chosen, self._sources(index, [paragraph.passage.document for paragraph in chosen]))
+        written = self._quote(index, findings)
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 
     def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
+        """What the chat model writes, checked. Where the material says more than it wrote, that follows.
+
+        Raises ChatModelError where nothing holds of what a model wrote that cannot know better: a small one, or one
+        that had to translate, which cannot be checked.
+        """
         assert self._chat_model is not None
         evidence = replace(findings.evidence, query=findings.question)
         chosen = choose_material(index, self.embedder, evidence, evidence_tokens(self.settings), findings.sides)
         found = [*(part.passage for part in chosen), *(hit.passage for hit in evidence.hits[:MODEL_PASSAGES])]
         passages = list({passage.number: passage for passage in found}.values())
         writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))
+        given = material(chosen)
+        small = self.settings.llm is ChatModelName.LOCAL
         began = False
         pending = ""
-        for text in stream_model(self._chat_model, findings.evidence.query, material(chosen)):
+        for text in stream_model(self._chat_model, findings.evidence.query, given, small=small):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
             if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):
@@ -188,10 +192,37 @@ class Assistant:
             began = True
             yield from writer.feed(pending)
             pending = ""
-        if not says_no_answer(pending):
-            yield from writer.feed(pending)
-            yield from writer.finish()
-        return self.llm, writer.written
+        if says_no_answer(pending) and not small:
+            return self.llm, writer.written
+        yield from writer.feed(pending)
+        yield from writer.finish()
+        written = writer.written
+        translated = has_chinese(findings.question) != has_chinese(given)
+        if not written.is_supported and (small or translated):
+            raise ChatModelError(
+                "nothing that the chat model wrote stands in the material", hint="the quotes are given instead"
+            )
+        if written.is_supported and (small or not all(claim.supported for claim in written.claims)):
+            more = self._quote(index, findings, written)
+            yield from more.chunks
+            written += more
+        return self.llm, written
+
+    def _quote(self, index: Index, findings: Findings, written: Written | None = None) -> Written:
+        """The paragraphs that answer, quoted: all of them, or under a heading those that `written` leaves out."""
+        # A follow-up's own words choose, for those of its subject were answered before.
+        evidence = replace(findings.evidence, query=findings.question)
+        chosen = choose_paragraphs(
+            index, self.embedder, evidence, findings.sides, said=findings.said, alone=bool(findings.silent)
+        )
+        sources = self._sources(index, [paragraph.passage.document for paragraph in chosen])
+        if written is None:
+            return write_extract(chosen, sources)
+        left = uncited(chosen, written)
+        if not left:
+            return Written((), (), ())
+        heading = ALSO[language_of(findings.question)]
+        return Written((f"\n\n{heading}\n\n",), (), ()) + write_extract(left, sources, first=len(written.citations) + 1)
 
     def source(self, document: str) -> str | None:
         """The source text of a document, as it was when it was ingested."""
@@ -223,18 +254,23 @@ def check_question(question: str) -> str:
     return text
 
 
+def language_of(question: str) -> str:
+    """The language that an answer speaks: that of its question."""
+    return "zh" if has_chinese(question) else "en"
+
+
 def silent_text(question: str, findings: Findings) -> str:
     """In the language of the question, of which sides the material says nothing; empty where it speaks of all."""
     if not findings.silent:
         return ""
-    language = "zh" if has_chinese(question) else "en"
+    language = language_of(question)
     missing, known = (("、" if language == "zh" else ", ").join(names) for names in (findings.silent, findings.known))
     return REFUSALS[language]["silent_side"].format(missing=missing, known=known) + "\n\n"
 
 
 def refusal_text(question: str, refusal: Refusal) -> str:
     """The refusal in the language of the question, with what can be asked instead."""
-    language = "zh" if has_chinese(question) else "en"
+    language = language_of(question)
     text = REFUSALS[language][refusal.reason].format(
         missing="、".join(refusal.missing) if language == "zh" else ", ".join(refusal.missing)
     )

@@ -77,6 +77,13 @@ class Written:
     def text(self) -> str:
         return "".join(self.chunks).strip()
 
+    @property
+    def is_supported(self) -> bool:
+        return any(claim.supported for claim in self.claims)
+
+    def __add__(self, other: "Written") -> "Written":
+        return Written(self.chunks + other.chunks, self.claims + other.claims, self.citations + other.citations)
+
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
@@ -235,8 +242,8 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
         yield Paragraph(passage, heading, tuple(gathered))
 
 
-def write_extract(chosen: Sequence[Paragraph], sources: dict[str, str]) -> Written:
-    """Quote paragraphs sentence by sentence. `sources` maps a document to its source text."""
+def write_extract(chosen: Sequence[Paragraph], sources: dict[str, str], *, first: int = 1) -> Written:
+    """Quote paragraphs sentence by sentence, with markers from `first` on. `sources` maps a document to its text."""
     chunks: list[str] = []
     claims: list[Claim] = []
     citations: list[Citation] = []
@@ -250,7 +257,7 @@ def write_extract(chosen: Sequence[Paragraph], sources: dict[str, str]) -> Writt
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
             span = passage.content.source_range(unit.start, unit.end)
             assert span is not None, "paragraphs() leaves out what has no place in the source"
-            marker = len(citations) + 1
+            marker = len(citations) + first
             quote = sources[passage.document][span[0] : span[1]]
             citations.append(Citation(marker, passage.document, passage.title, span[0], span[1], quote))
             claims.append(Claim(part, (marker,), supported=True))

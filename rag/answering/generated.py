@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from rag.analysis import CHINESE_RUN
 from rag.answering.claims import evidence_sentences, supporting, without_model_markers
-from rag.answering.extractive import Written
-from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER
+from rag.answering.extractive import Paragraph, Written
+from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT
 from rag.answering.watch import Watch
 from rag.errors import ChatModelError
 from rag.index import Index
+from rag.sentences import Unit
 from rag.stopping import CURRENT, Stopped
 from rag.types import Citation, Claim, Passage
 
@@ -91,12 +92,13 @@ def _inert(match: re.Match[str]) -> str:
     return match["code"] or match["text"] or ""
 
 
-def stream_model(model: "BaseChatModel", question: str, material: str) -> Iterator[str]:
+def stream_model(model: "BaseChatModel", question: str, material: str, *, small: bool = False) -> Iterator[str]:
     """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model, and
     where it repeats itself or answers in another language than the question's; Stopped where its reader has gone."""
     watch = Watch(question)
     language = LANGUAGES[bool(re.search(CHINESE_RUN, question))]
-    prompt = ANSWER_PROMPT.invoke({"question": question, "material": material, "language": language})
+    template = SMALL_MODEL_PROMPT if small else ANSWER_PROMPT
+    prompt = template.invoke({"question": question, "material": material, "language": language})
     try:
         # Not one chain with an output parser: closing its stream would read the model to its end (langchain-core 1.x).
         for chunk in model.stream(prompt):
@@ -119,6 +121,19 @@ def _told(error: BaseException) -> ChatModelError:
             return cause
         cause = cause.__cause__
     return ChatModelError(f"the chat model did not answer: {error}", hint="check the endpoint, its model name and key")
+
+
+def uncited(chosen: Sequence[Paragraph], written: Written) -> list[Paragraph]:
+    """The paragraphs that an answer does not cite whole."""
+    cited = [(citation.document, citation.start, citation.end) for citation in written.citations]
+
+    def is_cited(paragraph: Paragraph, unit: Unit) -> bool:
+        document, span = paragraph.passage.document, paragraph.passage.content.source_range(unit.start, unit.end)
+        return span is None or any(
+            name == document and start <= span[0] and span[1] <= end for name, start, end in cited
+        )
+
+    return [part for part in chosen if not all(is_cited(part, unit) for unit in part.units)]
 
 
 def says_no_answer(text: str) -> bool:

@@ -1,6 +1,7 @@
 """Answers that a chat model writes, through langchain-openai from a real server on a loopback port."""
 
 import logging
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,10 +10,10 @@ import pytest
 
 from rag.answering.events import EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.answering.generated import UNSUPPORTED_MARK, CheckedWriter
-from rag.assistant import Assistant
+from rag.assistant import ALSO, Assistant
 from rag.index import Index
 from rag.llm import open_chat_model
-from rag.settings import Settings
+from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
 from rag.ui.running import Run
 from tests.conftest import HashEmbedder
@@ -61,8 +62,33 @@ def test_unsupported_sentences_are_marked(chat: Assistant, server: ChatServer) -
     server.reply = SUPPORTED + UNSUPPORTED
     answer = chat.ask(QUESTION)
     check(answer, chat.index)
-    assert [claim.supported for claim in answer.claims] == [True, False]
-    assert f"{UNSUPPORTED} {UNSUPPORTED_MARK}" in answer.text
+    written, _, quoted = answer.text.partition(ALSO["zh"])
+    assert f"{UNSUPPORTED} {UNSUPPORTED_MARK}" in written
+    # What else the material says follows; nothing that was cited is said again.
+    assert [claim.supported for claim in answer.claims] == [True, False, True, True]
+    assert "没有额外开销" in quoted
+    assert UNSUPPORTED_MARK not in quoted
+
+
+def test_where_all_is_supported_no_quotes_follow(chat: Assistant, server: ChatServer) -> None:
+    server.reply = SUPPORTED
+    assert ALSO["zh"] not in chat.ask(QUESTION).text
+
+
+def test_a_small_model_is_followed_by_quotes_and_never_declines(chat: Assistant, server: ChatServer) -> None:
+    small = Assistant(chat.settings.model_copy(update={"llm": ChatModelName.LOCAL}), chat.embedder, index=chat.index)
+    small._chat_model = chat._chat_model
+    server.reply = SUPPORTED
+    answer = small.ask(QUESTION)
+    check(answer, chat.index)
+    assert ALSO["zh"] in answer.text
+    assert "NO_ANSWER" not in server.prompt
+    for reply in ("NO_ANSWER", UNSUPPORTED):
+        server.reply = reply
+        answer = small.ask(QUESTION)
+        assert answer.llm == "extractive"
+        assert "低秩矩阵" in answer.text
+        assert reply not in answer.text
 
 
 def test_nothing_supported_is_a_refusal(chat: Assistant, server: ChatServer) -> None:
@@ -110,8 +136,9 @@ def test_markers_links_and_images_of_the_model_are_removed(
     assert "](" not in answer.text
     assert "![" not in answer.text
     assert "<img" not in answer.text
-    assert [c.marker for c in answer.citations] == [1]
-    assert "低秩矩阵" in answer.text
+    written, _, _ = answer.text.partition(ALSO["zh"])
+    assert re.findall(r"\[(\d+)\]", written) == ["1"]
+    assert "低秩矩阵" in written
 
 
 def test_signs_of_formulas_are_not_taken_for_tags_or_ends(chat: Assistant, server: ChatServer) -> None:
@@ -126,7 +153,7 @@ def test_code_stays_whole(chat: Assistant, server: ChatServer) -> None:
     server.reply = f"{SUPPORTED}\n\n{code}\n\n{SUPPORTED}"
     answer = chat.ask(QUESTION)
     assert code in answer.text
-    assert [claim.text for claim in answer.claims] == [SUPPORTED, code, SUPPORTED]
+    assert [claim.text for claim in answer.claims][:3] == [SUPPORTED, code, SUPPORTED]
 
 
 def test_text_comes_sentence_by_sentence_as_it_is_written(chat: Assistant, server: ChatServer) -> None:
