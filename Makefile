@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat llm ingest test torture fuzz bench check format lock test-system screenshots clean
+.PHONY: help chat llm ingest test torture fuzz bench bench-ui check format lock test-system screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -38,6 +38,9 @@ fuzz: $(VENV)/develop.done  ## feed many hostile files of every format to the in
 
 bench: $(VENV)/develop.done  ## measure speed and growth, up to 20 minutes (ARGS="query --quick" for a part)
 	$(BIN)/python -m tests.bench $(or $(ARGS),all)
+
+bench-ui: $(VENV)/develop.done  ## 20 chats with the page at the same time, and its first paint; a minute
+	$(BIN)/python -m tests.bench.ui_load $(ARGS)
 
 check: $(VENV)/develop.done  ## format, lint and types
 	$(BIN)/ruff format --check .

@@ -97,5 +97,10 @@ function refresh() {
   if (turn > newest) bringUp(turn);
 }
 
+// Gradio calls the examples a list, of buttons, which a list may not have.
+new MutationObserver(() => {
+  for (const list of document.querySelectorAll("#chat .examples[role=list]")) list.setAttribute("role", "group");
+}).observe(document.getElementById("chat-column"), { childList: true, subtree: true });
+
 watch("value", refresh);
 refresh();

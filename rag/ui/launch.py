@@ -8,10 +8,10 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rag.errors import UsageError
 from rag.ui.texts import Language
@@ -22,36 +22,9 @@ if TYPE_CHECKING:
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 PORTS_TRIED = 100
-# Nothing is uploaded; the server's own upload address must not be of use to anybody.
-MAX_UPLOAD = "1mb"
+# Bytes of a request that uploads, beside the file itself.
+UPLOAD_MARGIN = 100_000
 SESSIONS_KEPT = 200
-# Gradio's page needs inline scripts and styles, and compiles templates. What matters here: nothing is fetched from,
-# or sent to, any other host, whatever stands in a document or an answer.
-CONTENT_POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
-    "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
-)
-HEADERS = [
-    (b"content-security-policy", CONTENT_POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
-
-
-class SecurityHeaders:
-    """ASGI middleware that adds HEADERS to every response."""
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS]
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
 def check_host(host: str, auth_file: Path | None) -> list[tuple[str, str]] | None:
@@ -129,23 +102,31 @@ def serve(
     users: list[tuple[str, str]] | None = None,
     following: "Following | None" = None,
     language: Language | None = None,
+    max_upload_megabytes: int = 1,
 ) -> None:
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
     import gradio as gr
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+    from rag.ui.guard import Guard
+    from rag.ui.limits import Limits
     from rag.ui.page import build_page
+    from rag.ui.policy import SafeResponses
 
     signal.signal(signal.SIGTERM, _end)
     page = build_page(assistant, following=following, language=language)
+    page.api_open = False  # what waits in the queue cannot be called past it
     free = free_port(host, port)
     if free != port:
         sys.stderr.write(f"port {port} is taken, using {free}\n")
-    middleware = [Middleware(SecurityHeaders)]
+    middleware = [Middleware(SafeResponses)]
     if host in LOOPBACK:
         # A web site whose name is made to point here (DNS rebinding) must not read the material.
         middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
+    upload = max_upload_megabytes * 1024 * 1024
+    limits = Limits(upload=upload + UPLOAD_MARGIN)
+    middleware.append(Middleware(Guard, limits=limits, alone=host in LOOPBACK and users is None))
     page.launch(
         server_name=f"[{host}]" if ":" in host else host,
         server_port=free,
@@ -156,7 +137,7 @@ def serve(
         prevent_thread_lock=True,
         show_error=False,
         allowed_paths=[],
-        max_file_size=MAX_UPLOAD,
+        max_file_size=upload,
         enable_monitoring=False,
         strict_cors=True,
         ssr_mode=False,

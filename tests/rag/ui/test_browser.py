@@ -19,7 +19,7 @@ from rag.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer
-from rag.ui.launch import CONTENT_POLICY
+from rag.ui.policy import content_policy
 from rag.ui.texts import TEXTS, Language
 from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import ROOT, open_browser, open_page, serve
@@ -297,7 +297,9 @@ def test_two_readers_do_not_see_each_other(browser: Browser, address: str) -> No
 
 def test_what_the_server_gives_away(address: str) -> None:
     response = httpx.get(address)
-    assert response.headers["content-security-policy"] == CONTENT_POLICY
+    nonce = re.search(r'<script nonce="([\w-]{22})"', response.text)
+    assert nonce is not None
+    assert response.headers["content-security-policy"] == content_policy(nonce[1])
     assert httpx.get(address, headers={"Host": "evil.invalid"}).status_code == 400
     for path in ("monitoring", "docs", "openapi.json", "gradio_api/file=/etc/passwd"):
         assert httpx.get(address + path).status_code >= 400, path

@@ -1,0 +1,87 @@
+"""What every response carries: a Content-Security-Policy that names the page's own scripts, and strict cookies."""
+
+import re
+import secrets
+from collections.abc import Iterable, MutableMapping
+from typing import Any
+
+Header = tuple[bytes, bytes]
+SCRIPT = re.compile(rb"<script(?=[\s>])")
+SAME_SITE = re.compile(rb";\s*samesite=\w+", re.IGNORECASE)
+HEADERS: list[Header] = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
+# Files that were uploaded or made for a download: whatever is in them, a browser that opens one runs none of it.
+FILE_POLICY = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+
+def content_policy(nonce: str) -> str:
+    """Nothing is fetched from, or sent to, any other host, and no script runs that stands in the page without the
+    nonce, be it an element, an event handler or a `javascript:` address.
+
+    Gradio's HTML component compiles its template with `Function`, hence 'unsafe-eval': code that already runs may make
+    code of text, but text does not become code by getting into the page. Gradio and KaTeX set style attributes.
+    """
+    return (
+        f"default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self'; media-src 'self'; "
+        "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+    )
+
+
+class SafeResponses:
+    """ASGI middleware: adds the policy and HEADERS to every response, the nonce to every script of an HTML page, and
+    SameSite to cookies. HTML responses are short and are held back until they are complete."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        nonce = secrets.token_urlsafe(16)
+        policy = FILE_POLICY if scope["path"].startswith("/gradio_api/file") else content_policy(nonce)
+        held: MutableMapping[str, Any] | None = None
+        body = bytearray()
+
+        async def send_safely(message: MutableMapping[str, Any]) -> None:
+            nonlocal held
+            if message["type"] == "http.response.start":
+                given = [(name.lower(), value) for name, value in message.get("headers", [])]
+                headers = [(name, lax(value) if name == b"set-cookie" else value) for name, value in given]
+                message["headers"] = [*headers, *HEADERS, (b"content-security-policy", policy.encode())]
+                if is_page(given) and scope["method"] == "GET":
+                    held = message
+                    return
+            elif held is not None:
+                body.extend(message.get("body", b""))
+                if message.get("more_body"):
+                    return
+                # What the page quotes of the material is JSON with "<" escaped, so these are Gradio's own scripts.
+                page = SCRIPT.sub(b'<script nonce="%b"' % nonce.encode(), bytes(body))
+                length = (b"content-length", str(len(page)).encode())
+                held["headers"] = [*(pair for pair in held["headers"] if pair[0] != length[0]), length]
+                await send(held)
+                message["body"] = page
+                held = None
+            await send(message)
+
+        await self.app(scope, receive, send_safely)
+
+
+def is_page(headers: Iterable[Header]) -> bool:
+    return any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers)
+
+
+def lax(cookie: bytes) -> bytes:
+    """A cookie that other sites do not make the browser send along.
+
+    >>> lax(b"token=x; HttpOnly; Path=/; SameSite=none; Secure")
+    b'token=x; HttpOnly; Path=/; Secure; SameSite=Lax'
+    """
+    return SAME_SITE.sub(b"", cookie) + b"; SameSite=Lax"

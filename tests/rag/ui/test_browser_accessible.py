@@ -1,0 +1,141 @@
+"""WCAG 2.2 AA by axe, the keyboard alone, and a narrow screen, in a real browser."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from rag.embedding import Embedder
+from rag.settings import ChatModelName, Settings
+from rag.ui.texts import TEXTS, Language
+from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.ui.browser import open_browser, open_page, serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ZH = TEXTS[Language.ZH]
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+UNANSWERABLE = "不相干的问题：明天上海的天气怎么样，要带伞吗？"
+RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+# What the focused element is, and whether it can be seen that it is: its own outline, border or shadow, or those of the
+# element around it, differ from what they were.
+LOOK = """() => {
+    const look = (element) => {
+        const style = getComputedStyle(element);
+        const { outlineStyle, outlineWidth, boxShadow, borderColor, backgroundColor } = style;
+        return [outlineStyle, outlineWidth, boxShadow, borderColor, backgroundColor].join();
+    };
+    const parts = [];
+    const start = document.activeElement;
+    for (let part = start; part !== document.body && parts.length < 4; part = part.parentElement) parts.push(part);
+    const focused = parts.map(look);
+    const element = document.activeElement;
+    if (element === document.body) return null;
+    const box = element.getBoundingClientRect();
+    element.blur();
+    const visible = parts.some((part, place) => look(part) !== focused[place]);
+    element.focus({ focusVisible: true, preventScroll: true });
+    const closest = element.closest("[id]");
+    return {
+        name: `${element.tagName} ${closest ? closest.id : ""} ${element.textContent.trim().slice(0, 20)}`,
+        near: parts.map((part) => part.id).concat(closest ? closest.id : ""),
+        visible,
+        inside: box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
+    };
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(
+    tmp_path_factory: pytest.TempPathFactory, browser: Browser, model_settings: Settings, embedder: Embedder
+) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("accessible")
+    ingest(folder, embedder, DOCUMENTS)
+    assert model_settings.llm is not ChatModelName.ENDPOINT
+    with serve("--index", str(folder / "index"), "--port", "8030", "--llm", "extractive") as address:
+        yield address
+
+
+def ask(page: Page, question: str) -> None:
+    number = page.locator("#chat .bot-row").count()
+    page.fill("#question textarea", question)
+    page.press("#question textarea", "Enter")
+    reply = page.locator("#chat .bot-row").nth(number)
+    expect(reply.locator("a[href^='#cite-'], .notice, .note").first).to_be_visible()
+    expect(page.locator("#send")).to_be_visible()
+
+
+def violations(page: Page) -> list[str]:
+    """What axe objects to, once nothing moves any more."""
+    page.wait_for_timeout(400)
+    found = Axe().run(page, options={"runOnly": RULES, "resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:160]} {node['failureSummary'][:240]}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "dark", "width"),
+    [("zh-CN", False, 1360), ("en-GB", True, 1360), ("zh-CN", True, 360), ("en-GB", False, 360)],
+)
+def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, dark: bool, width: int) -> None:
+    page = open_page(browser, address, language=language, dark=dark, width=width)
+    found = [f"start: {line}" for line in violations(page)]
+    ask(page, QUESTION)
+    page.locator("#chat a[href='#cite-1-1']").first.click()  # on a phone this opens the sheet of sources
+    found += [f"source: {line}" for line in violations(page)]
+    if width == 360:
+        page.click(".panel .close")
+    ask(page, UNANSWERABLE)
+    found += [f"refusal: {line}" for line in violations(page)]
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+    assert found == []
+
+
+def test_the_keyboard_alone_is_enough(browser: Browser, address: str) -> None:
+    """Tab reaches everything in sight, and shows where it is; Enter and the space bar use it."""
+    page = open_page(browser, address)
+    page.keyboard.type(QUESTION)  # the box has the focus from the start
+    page.keyboard.press("Enter")
+    expect(page.locator("#chat a[href='#cite-1-1']").first).to_be_visible()
+    expect(page.locator("#send")).to_be_visible()
+    stops = walk(page)
+    assert [stop["name"] for stop in stops if not stop["visible"]] == []
+    assert [stop["name"] for stop in stops if not stop["inside"]] == []
+    reached = {near for stop in stops for near in stop["near"]}
+    assert {"question", "send", "retry", "clear", "language", "chat"} <= reached
+    page.locator("#chat a[href='#cite-1-1']").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".panel mark.selected").first).to_be_in_viewport()
+    page.locator("#retry").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#chat a[href='#cite-2-1']").first).to_be_visible()
+    page.context.close()
+
+
+def walk(page: Page) -> list[dict[str, Any]]:
+    """Press Tab from the end of the page to its end again; what has the focus after each."""
+    stops: list[dict[str, Any]] = []
+    ends = 0
+    for _ in range(160):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(LOOK)
+        if stop is not None:
+            stops.append(stop)
+            continue
+        ends += 1
+        if ends == 2:
+            return stops
+        stops.clear()
+    raise AssertionError(f"Tab does not come round: {[stop['name'] for stop in stops[-5:]]}")
