@@ -1,5 +1,6 @@
 """The whole way of a question, over one open index: retrieve, refuse or answer, cite."""
 
+import copy
 import logging
 import threading
 import time
@@ -9,11 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from rag.answering.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
-from rag.answering.extractive import Written, choose_paragraphs, write_extract
+from rag.answering.extractive import Paragraph, Written, choose_paragraphs, write_extract
 from rag.answering.generated import CheckedWriter, says_no_answer, stream_model
 from rag.answering.material import choose_material, material
 from rag.answering.prompts import NO_ANSWER
 from rag.answering.refusal import has_chinese, suggest
+from rag.choices import Choices
 from rag.conversation import stand_alone
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import ChatModelError, UsageError
@@ -65,6 +67,9 @@ class Assistant:
         self._chat_model = chat_model
         self._lock = threading.Lock()
         self._index = index or open_index(settings.index, embedder=embedder.identity)
+        self._choices = Choices()
+        # What readers chose, opened once each.
+        self._opened: dict[ChatModelName, tuple[Settings, BaseChatModel | None]] = {}
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -74,6 +79,29 @@ class Assistant:
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
         settings = resolved(settings)
         return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings), index=index)
+
+    def choosing(self, choices: Choices) -> "Assistant":
+        """An assistant over the same index that answers as a reader chose; itself where nothing was chosen.
+
+        Raises SettingsError or ChatModelError for a chat model that cannot be used.
+        """
+        if choices == self._choices:
+            return self
+        _ = self.index  # the copy begins with the live generation
+        chosen = copy.copy(self)
+        chosen._choices = choices
+        if choices.llm is not None and choices.llm != self.llm:
+            if choices.llm not in self._opened:
+                settings = resolved(self.settings.model_copy(update={"llm": choices.llm}))
+                self._opened[choices.llm] = settings, open_chat_model(settings)
+            chosen.settings, chosen._chat_model = self._opened[choices.llm]
+        if choices.top_k is not None:
+            chosen.settings = chosen.settings.model_copy(update={"top_k": choices.top_k})
+        return chosen
+
+    @property
+    def choices(self) -> Choices:
+        return self._choices
 
     @property
     def index(self) -> Index:
@@ -114,7 +142,7 @@ class Assistant:
         retrieved = time.perf_counter() - started
         yield EvidenceFound(findings.evidence)
         draft = Answer(question, findings.queries, "", self.llm, seconds=Seconds(retrieve=retrieved))
-        refusal, findings = judge_sides(index, findings)
+        refusal, findings = judge_sides(index, findings, margin=self._choices.margin)
         first_text = 0.0
         written = Written((), (), ())
         lead = silent_text(question, findings)
@@ -162,23 +190,37 @@ class Assistant:
                 logger.warning("%s; answering with quotes instead", error.message)
             if shown:
                 yield TextDiscarded()
-        # A follow-up's own words choose, for those of its subject were answered before.
-        evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_paragraphs(index, evidence, findings.sides, said=findings.said)
+        chosen = self.choose_quotes(index, findings)
         written = write_extract(chosen, self._sources(index, [paragraph.passage.document for paragraph in chosen]))
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 
+    def choose_quotes(self, index: Index, findings: Findings) -> list[Paragraph]:
+        """What an answer without a chat model quotes."""
+        # A follow-up's own words choose, for those of its subject were answered before.
+        evidence = replace(findings.evidence, query=findings.question)
+        style = self._choices.answer_style
+        return choose_paragraphs(
+            index, evidence, findings.sides, said=findings.said, characters=style.characters, cut=style.cut
+        )
+
+    def choose_material(self, index: Index, findings: Findings) -> list[Paragraph]:
+        """What a chat model is given to read."""
+        evidence = replace(findings.evidence, query=findings.question)
+        budget = int(evidence_tokens(self.settings) * self._choices.answer_style.evidence)
+        return choose_material(index, evidence, budget, findings.sides)
+
     def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
         assert self._chat_model is not None
-        evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_material(index, evidence, evidence_tokens(self.settings), findings.sides)
-        found = [*(part.passage for part in chosen), *(hit.passage for hit in evidence.hits[:MODEL_PASSAGES])]
+        chosen = self.choose_material(index, findings)
+        found = [*(part.passage for part in chosen), *(hit.passage for hit in findings.evidence.hits[:MODEL_PASSAGES])]
         passages = list({passage.number: passage for passage in found}.values())
-        writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))
+        sources = self._sources(index, [p.document for p in passages])
+        writer = CheckedWriter(index, passages, sources, only_supported=self._choices.only_supported)
         began = False
         pending = ""
-        for text in stream_model(self._chat_model, findings.evidence.query, material(chosen)):
+        style = self._choices.answer_style
+        for text in stream_model(self._chat_model, findings.evidence.query, material(chosen), style):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
             if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):

@@ -77,9 +77,10 @@ def choose_paragraphs(
     *,
     said: str = "",
     characters: int = ANSWER_CHARACTERS,
+    cut: float = CUT,
 ) -> list[Paragraph]:
     """What to quote, by document and in its order: the short answer of the best hit's page, and the paragraphs of the
-    page that answer best, up to `characters`.
+    page that answer best, up to `characters`, without those that score below `cut` of the best.
 
     `sides` holds what was found for each side of a question that has several: each is given room, on its own page.
     `said` is the last answer, where the question follows it: what stands there need not be said again.
@@ -99,7 +100,7 @@ def choose_paragraphs(
             length = _length(candidates[place])
             if place in places or _place(candidates[place]) in taken:
                 continue
-            if (length <= room or not (places or chosen)) and scores[place] >= CUT * scores.max():
+            if (length <= room or not (places or chosen)) and scores[place] >= cut * scores.max():
                 places.append(place)
                 room -= length
         # A passage may end between a line and the formula, table or code that it announces.

@@ -13,18 +13,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.errors import UsageError
+from rag.errors import RagError, UsageError
 from rag.ui.texts import Language
 
 if TYPE_CHECKING:
+    from gradio import Blocks
+
     from rag.assistant import Assistant
-    from rag.following import Following
+    from rag.settings import Settings
+    from rag.ui.rooms import Rooms
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 PORTS_TRIED = 100
-# Nothing is uploaded; the server's own upload address must not be of use to anybody.
-MAX_UPLOAD = "1mb"
+# Where nothing is uploaded, the server's own upload address must not be of use to anybody.
+NO_UPLOAD = 1_000_000
 SESSIONS_KEPT = 200
+STYLES = (
+    "style.css", "page.css", "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
+)  # fmt: skip
 # Gradio's page needs inline scripts and styles, and compiles templates. What matters here: nothing is fetched from,
 # or sent to, any other host, whatever stands in a document or an answer.
 CONTENT_POLICY = (
@@ -127,18 +133,42 @@ def serve(
     host: str,
     port: int,
     users: list[tuple[str, str]] | None = None,
-    following: "Following | None" = None,
+    rooms: "Rooms | None" = None,
     language: Language | None = None,
 ) -> None:
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
+    from rag.ui.page import build_page
+
+    uploads = rooms is not None and rooms.shelf is not None and rooms.shelf.may_change
+    limit = assistant.settings.max_file_megabytes * 1024 * 1024 if uploads else NO_UPLOAD
+    _stay(build_page(assistant, rooms=rooms, language=language), host, port, users, limit, threading.Event())
+
+
+def serve_guide(
+    problem: RagError,
+    settings: "Settings",
+    *,
+    host: str,
+    port: int,
+    users: list[tuple[str, str]] | None = None,
+    language: Language | None = None,
+) -> None:
+    """Open a page that says what is missing, and return when the start shall be tried again."""
+    from rag.ui.guide.page import build_guide
+
+    again = threading.Event()
+    _stay(build_guide(problem, settings, again, language), host, port, users, NO_UPLOAD, again)
+
+
+def _stay(
+    page: "Blocks", host: str, port: int, users: list[tuple[str, str]] | None, max_upload: int, end: threading.Event
+) -> None:
+    """Serve a page until `end` is set, or the process is interrupted or terminated."""
     import gradio as gr
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from rag.ui.page import build_page
-
     signal.signal(signal.SIGTERM, _end)
-    page = build_page(assistant, following=following, language=language)
     free = free_port(host, port)
     if free != port:
         sys.stderr.write(f"port {port} is taken, using {free}\n")
@@ -156,7 +186,7 @@ def serve(
         prevent_thread_lock=True,
         show_error=False,
         allowed_paths=[],
-        max_file_size=MAX_UPLOAD,
+        max_file_size=max_upload,
         enable_monitoring=False,
         strict_cors=True,
         ssr_mode=False,
@@ -171,13 +201,13 @@ def serve(
             font=["system-ui", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "sans-serif"],
             font_mono=["ui-monospace", "Menlo", "Consolas", "Noto Sans Mono CJK SC", "monospace"],
         ),
-        css_paths=[Path(__file__).with_name("style.css")],
+        css_paths=[Path(__file__).parent / name for name in STYLES],
     )
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     sys.stdout.write(f"http://{shown}:{free}/\n")
     sys.stdout.flush()
     try:
-        threading.Event().wait()
+        end.wait()
     finally:
         page.close(verbose=False)
 
