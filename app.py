@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag.command_line import Parser, run, settings_from
+from rag.errors import RagError, SettingsError, UsageError
 from rag.settings import ChatModelName, Settings
 
 if TYPE_CHECKING:
+    from rag.assistant import Assistant
     from rag.embedding import Embedder
 
-CORPUS = Path(__file__).resolve().with_name("corpus")
+HOME = Path(__file__).resolve().parent
+CORPUS = HOME / "corpus"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -48,32 +51,60 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from rag.ui.launch import check_host, private_environment, serve
+    from rag.ui.launch import LOOPBACK, check_host, private_environment, serve, serve_guide
     from rag.ui.texts import Language
 
     settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)
     users = check_host(settings.host, options.auth_file)
+    language = None if options.lang == "auto" else Language(options.lang)
     with private_environment():
+        while True:
+            try:
+                assistant = _prepare(settings)
+                break
+            except (SettingsError, UsageError):
+                raise
+            except RagError as error:
+                sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+                serve_guide(error, settings, host=settings.host, port=settings.port, users=users, language=language)
         from ingest.follow import Follower
-        from rag.assistant import Assistant
-        from rag.index import current_generation, open_index
-        from rag.llm import open_chat_model, resolved
+        from ingest.shelf import Shelf
+        from rag.ui.rooms import Rooms
 
-        missing = current_generation(settings.index) is None
-        if not missing:
-            open_index(settings.index).close()  # a damaged one is told of before anything heavy is loaded
-        settings = resolved(settings)
-        chat_model = open_chat_model(settings)
-        embedder = _embedder(settings)
-        if missing:
-            _ingest(settings, embedder)
-        assistant = Assistant(settings, embedder, chat_model=chat_model)
-        language = None if options.lang == "auto" else Language(options.lang)
+        settings, embedder = assistant.settings, assistant.embedder
+        uploads = settings.uploads if settings.uploads is not None else settings.host in LOOPBACK
         with Follower(settings, embedder) as follower:
             if options.watch:
                 follower.start()
-            serve(assistant, host=settings.host, port=settings.port, users=users, following=follower, language=language)
+            rooms = Rooms(
+                follower,
+                Shelf(settings, embedder, may_change=uploads),
+                settings.results or HOME / "docs" / "results",
+                settings.gold or _if_there(HOME / "tests" / "data" / "gold.jsonl"),
+            )
+            serve(assistant, host=settings.host, port=settings.port, users=users, rooms=rooms, language=language)
     return 0
+
+
+def _prepare(settings: Settings) -> "Assistant":
+    """The assistant that the settings name; what is missing is made first."""
+    from rag.assistant import Assistant
+    from rag.index import current_generation, open_index
+    from rag.llm import open_chat_model, resolved
+
+    missing = current_generation(settings.index) is None
+    if not missing:
+        open_index(settings.index).close()  # a damaged one is told of before anything heavy is loaded
+    settings = resolved(settings)
+    chat_model = open_chat_model(settings)
+    embedder = _embedder(settings)
+    if missing:
+        _ingest(settings, embedder)
+    return Assistant(settings, embedder, chat_model=chat_model)
+
+
+def _if_there(file: Path) -> Path | None:
+    return file if file.is_file() else None
 
 
 def _embedder(settings: Settings) -> "Embedder":

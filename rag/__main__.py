@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag.choices import Choices, StyleName
 from rag.command_line import Parser, add_common_options, json_lines, print_json, run, settings_from
 from rag.errors import RagError, UsageError
 from rag.evaluation.command import add_eval
@@ -36,7 +37,17 @@ def build_parser() -> argparse.ArgumentParser:
     ask.add_argument(
         "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answer (default: auto)"
     )
+    ask.add_argument("--style", choices=[str(name) for name in StyleName], default="standard", help="how much is said")
     ask.set_defaults(main=_ask)
+
+    inspect = commands.add_parser("inspect", help="show how a question is answered, step by step")
+    add_common_options(inspect)
+    inspect.add_argument("question", help="the question")
+    inspect.add_argument("--history", type=Path, metavar="FILE", help="as of ask")
+    inspect.add_argument(
+        "--llm", choices=[str(name) for name in ChatModelName], help="who would write the answer (default: auto)"
+    )
+    inspect.set_defaults(main=_inspect)
 
     add_eval(commands)
 
@@ -106,7 +117,8 @@ def _ask(options: argparse.Namespace) -> int:
 
     _one_of(options.question, options.questions, "--questions")
     history = _history_file(options.history)
-    assistant = Assistant.open(settings_from(options, llm=options.llm))
+    choices = Choices(style=StyleName(options.style))
+    assistant = Assistant.open(settings_from(options, llm=options.llm)).choosing(choices)
 
     def answer(row: dict[str, Any]) -> dict[str, Any]:
         turns = _turns(row.get("history") or []) or history
@@ -119,6 +131,19 @@ def _ask(options: argparse.Namespace) -> int:
         print_json({"id": None, **answer_as_dict(reply)})
     else:
         sys.stdout.write(answer_as_text(reply))
+    return 0
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from rag.assistant import Assistant
+    from rag.inspection import as_text, inspect
+
+    history = _history_file(options.history)
+    inspection = inspect(Assistant.open(settings_from(options, llm=options.llm)), options.question, history)
+    if options.json:
+        print_json(inspection.as_dict())
+    else:
+        sys.stdout.write(as_text(inspection))
     return 0
 
 

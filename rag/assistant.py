@@ -1,5 +1,6 @@
 """The whole way of a question, over one open index: retrieve, refuse or answer, cite."""
 
+import copy
 import logging
 import threading
 import time
@@ -9,11 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from rag.answering.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
-from rag.answering.extractive import Written, choose_paragraphs, write_extract
+from rag.answering.extractive import Paragraph, Written, choose_paragraphs, write_extract
 from rag.answering.generated import CheckedWriter, says_no_answer, stream_model, uncited
 from rag.answering.material import choose_material, material
 from rag.answering.prompts import NO_ANSWER
 from rag.answering.refusal import has_chinese, suggest
+from rag.choices import Choices
 from rag.conversation import stand_alone
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import ChatModelError, UsageError
@@ -67,6 +69,9 @@ class Assistant:
         self._chat_model = chat_model
         self._lock = threading.Lock()
         self._index = index or open_index(settings.index, embedder=embedder.identity)
+        self._choices = Choices()
+        # What readers chose, opened once each.
+        self._opened: dict[ChatModelName, tuple[Settings, BaseChatModel | None]] = {}
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -76,6 +81,29 @@ class Assistant:
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
         settings = resolved(settings)
         return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings), index=index)
+
+    def choosing(self, choices: Choices) -> "Assistant":
+        """An assistant over the same index that answers as a reader chose; itself where nothing was chosen.
+
+        Raises SettingsError or ChatModelError for a chat model that cannot be used.
+        """
+        if choices == self._choices:
+            return self
+        _ = self.index  # the copy begins with the live generation
+        chosen = copy.copy(self)
+        chosen._choices = choices
+        if choices.llm is not None and choices.llm != self.llm:
+            if choices.llm not in self._opened:
+                settings = resolved(self.settings.model_copy(update={"llm": choices.llm}))
+                self._opened[choices.llm] = settings, open_chat_model(settings)
+            chosen.settings, chosen._chat_model = self._opened[choices.llm]
+        if choices.top_k is not None:
+            chosen.settings = chosen.settings.model_copy(update={"top_k": choices.top_k})
+        return chosen
+
+    @property
+    def choices(self) -> Choices:
+        return self._choices
 
     @property
     def index(self) -> Index:
@@ -90,6 +118,11 @@ class Assistant:
     @property
     def llm(self) -> str:
         return str(self.settings.llm if self._chat_model is not None else ChatModelName.EXTRACTIVE)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the chat model is one that needs a shorter prompt, and help."""
+        return self._chat_model is not None and self.settings.llm is ChatModelName.LOCAL
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
         """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question
@@ -116,7 +149,7 @@ class Assistant:
         retrieved = time.perf_counter() - started
         yield EvidenceFound(findings.evidence)
         draft = Answer(question, findings.queries, "", self.llm, seconds=Seconds(retrieve=retrieved))
-        refusal, findings = judge_sides(index, findings)
+        refusal, findings = judge_sides(index, findings, margin=self._choices.margin)
         first_text = 0.0
         written = Written((), (), ())
         lead = silent_text(question, findings)
@@ -168,6 +201,28 @@ class Assistant:
         yield from map(TextAdded, written.chunks)
         return str(ChatModelName.EXTRACTIVE), written
 
+    def choose_quotes(self, index: Index, findings: Findings) -> list[Paragraph]:
+        """What an answer without a chat model quotes."""
+        # A follow-up's own words choose, for those of its subject were answered before.
+        evidence = replace(findings.evidence, query=findings.question)
+        style = self._choices.answer_style
+        return choose_paragraphs(
+            index,
+            self.embedder,
+            evidence,
+            findings.sides,
+            said=findings.said,
+            alone=bool(findings.silent),
+            characters=style.characters,
+            cut=style.cut,
+        )
+
+    def choose_material(self, index: Index, findings: Findings) -> list[Paragraph]:
+        """What a chat model is given to read."""
+        evidence = replace(findings.evidence, query=findings.question)
+        budget = int(evidence_tokens(self.settings) * self._choices.answer_style.evidence)
+        return choose_material(index, self.embedder, evidence, budget, findings.sides)
+
     def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
         """What the chat model writes, checked. Where the material says more than it wrote, that follows.
 
@@ -175,16 +230,16 @@ class Assistant:
         that had to translate, which cannot be checked.
         """
         assert self._chat_model is not None
-        evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_material(index, self.embedder, evidence, evidence_tokens(self.settings), findings.sides)
-        found = [*(part.passage for part in chosen), *(hit.passage for hit in evidence.hits[:MODEL_PASSAGES])]
+        chosen = self.choose_material(index, findings)
+        found = [*(part.passage for part in chosen), *(hit.passage for hit in findings.evidence.hits[:MODEL_PASSAGES])]
         passages = list({passage.number: passage for passage in found}.values())
-        writer = CheckedWriter(index, passages, self._sources(index, [p.document for p in passages]))
+        sources = self._sources(index, [p.document for p in passages])
+        writer = CheckedWriter(index, passages, sources, only_supported=self._choices.only_supported)
         given = material(chosen)
-        small = self.settings.llm is ChatModelName.LOCAL
         began = False
         pending = ""
-        for text in stream_model(self._chat_model, findings.evidence.query, given, small=small):
+        style = self._choices.answer_style
+        for text in stream_model(self._chat_model, findings.evidence.query, given, style, small=self.is_small):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
             if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):
@@ -192,17 +247,17 @@ class Assistant:
             began = True
             yield from writer.feed(pending)
             pending = ""
-        if says_no_answer(pending) and not small:
+        if says_no_answer(pending) and not self.is_small:
             return self.llm, writer.written
         yield from writer.feed(pending)
         yield from writer.finish()
         written = writer.written
         translated = has_chinese(findings.question) != has_chinese(given)
-        if not written.is_supported and (small or translated):
+        if not written.is_supported and (self.is_small or translated):
             raise ChatModelError(
                 "nothing that the chat model wrote stands in the material", hint="the quotes are given instead"
             )
-        if written.is_supported and (small or not all(claim.supported for claim in written.claims)):
+        if written.is_supported and (self.is_small or not all(claim.supported for claim in written.claims)):
             more = self._quote(index, findings, written)
             yield from more.chunks
             written += more
@@ -210,11 +265,7 @@ class Assistant:
 
     def _quote(self, index: Index, findings: Findings, written: Written | None = None) -> Written:
         """The paragraphs that answer, quoted: all of them, or under a heading those that `written` leaves out."""
-        # A follow-up's own words choose, for those of its subject were answered before.
-        evidence = replace(findings.evidence, query=findings.question)
-        chosen = choose_paragraphs(
-            index, self.embedder, evidence, findings.sides, said=findings.said, alone=bool(findings.silent)
-        )
+        chosen = self.choose_quotes(index, findings)
         sources = self._sources(index, [paragraph.passage.document for paragraph in chosen])
         if written is None:
             return write_extract(chosen, sources)

@@ -49,10 +49,10 @@ def find(index: Index, embedder: Embedder, asked: Standalone, *, k: int) -> Find
     return Findings(asked.question, queries, merge((whole, *sides), k), comparison, sides)
 
 
-def judge_sides(index: Index, findings: Findings) -> tuple[Refusal | None, Findings]:
+def judge_sides(index: Index, findings: Findings, *, margin: float = 0.0) -> tuple[Refusal | None, Findings]:
     """Whether to refuse, and what is left to answer from: without the sides that the material does not speak of, where
     it speaks of another."""
-    refusal = judge(index, judged(findings))
+    refusal = judge(index, judged(findings), margin=margin)
     comparison = findings.comparison
     if comparison is None or (refusal is not None and not refusal.missing):
         return refusal, findings
@@ -73,7 +73,7 @@ def judge_sides(index: Index, findings: Findings) -> tuple[Refusal | None, Findi
         sides=sides if len(sides) > 1 else (),
         silent=tuple(side for side, is_silent in zip(comparison.sides, silent, strict=True) if is_silent),
     )
-    refusals = [judge(index, side) for side in sides]
+    refusals = [judge(index, side, margin=margin) for side in sides]
     return next(filter(None, refusals), None), left
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rag.analysis import simplified, terms
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
-from rag.types import Found, Hit
+from rag.types import Found, Hit, Passage
 
 # Candidates taken from each side before fusion.
 CANDIDATES = 50
@@ -119,8 +119,41 @@ def vote(scores: NDArray[np.float32], documents: Sequence[str], weight: float) -
     return np.asarray(scores + weight * others, np.float32)
 
 
-def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, ranking: Ranking = DEFAULT) -> Evidence:
-    """The `k` best passages for a question."""
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """All that one search proposed and how each was scored; arrays have shape (n,), in order of passage number.
+
+    `shares` are keyword scores as shares of what the question's terms could reach, `likeness` that of the tokens (None
+    where there are no token vectors). `best` are places of the best by fused score, best first, `voted` their scores
+    after voting, and `order` the places within `best`, best first.
+    """
+
+    encoded: Encoded
+    dense: Side
+    keyword: Side
+    numbers: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    likeness: NDArray[np.float32] | None
+    fused: NDArray[np.float32]
+    best: NDArray[np.int64]
+    voted: NDArray[np.float32]
+    order: NDArray[np.int64]
+    passages: tuple[Passage, ...]
+
+    @property
+    def dense_ranks(self) -> dict[int, Found]:
+        return _ranks(self.dense)
+
+    @property
+    def keyword_ranks(self) -> dict[int, Found]:
+        return _ranks(self.keyword)
+
+
+def gather(
+    index: Index, embedder: Embedder, question: str, *, k: int, ranking: Ranking = DEFAULT
+) -> Candidates | Encoded:
+    """The candidates for a question, ranked; the encoded question alone where there are none."""
     query_terms = terms(question)
     encoded = embedder.encode_query(simplified(question))
     dense = search_dense(index, encoded.vector, max(CANDIDATES, k))
@@ -128,11 +161,12 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
     keyword = search_keyword(all_keyword, max(CANDIDATES, k))
     candidates = np.union1d(dense.numbers, keyword.numbers)
     if not len(candidates):
-        return Evidence(question, (), 0.0, 0.0, encoded)
+        return encoded
     cosines = _cosines(index, encoded.vector, dense, candidates)
     shares = all_keyword[candidates] / max(index.keywords.ceiling(query_terms), 1e-6)
     crowd = crowding(shares)
     apart = (1 - crowd) ** ranking.crowd_power
+    likeness = None
     if ranking.by_token and index.tokens is not None and len(encoded.tokens):
         likeness = index.tokens.scores(encoded, candidates)
         fused = fuse(likeness, (ranking.token_weight * apart, shares), (ranking.crowd_weight * crowd, cosines))
@@ -140,22 +174,31 @@ def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, rank
         fused = fuse(spread(cosines), (ranking.spread_weight * apart, shares))
     best = np.lexsort((candidates, -fused))[: max(k, VOTERS)]
     passages = index.storage.passages([int(number) for number in candidates[best]])
-    scores = fused[best]
-    scores[:VOTERS] = vote(scores[:VOTERS], [p.document for p in passages[:VOTERS]], ranking.vote_weight)
-    order = np.lexsort((candidates[best], -scores))[:k]
-    dense_ranks = _ranks(dense)
-    keyword_ranks = _ranks(keyword)
+    voted = fused[best]
+    voted[:VOTERS] = vote(voted[:VOTERS], [p.document for p in passages[:VOTERS]], ranking.vote_weight)
+    order = np.lexsort((candidates[best], -voted))
+    return Candidates(
+        encoded, dense, keyword, candidates, cosines, shares, likeness, fused, best, voted, order, tuple(passages)
+    )
+
+
+def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, ranking: Ranking = DEFAULT) -> Evidence:
+    """The `k` best passages for a question."""
+    found = gather(index, embedder, question, k=k, ranking=ranking)
+    if isinstance(found, Encoded):
+        return Evidence(question, (), 0.0, 0.0, found)
+    dense_ranks, keyword_ranks = found.dense_ranks, found.keyword_ranks
     hits = tuple(
         Hit(
             rank,
-            round(float(scores[place]), 6),
-            passages[place],
-            dense_ranks.get(passages[place].number),
-            keyword_ranks.get(passages[place].number),
+            round(float(found.voted[place]), 6),
+            found.passages[place],
+            dense_ranks.get(found.passages[place].number),
+            keyword_ranks.get(found.passages[place].number),
         )
-        for rank, place in enumerate(order.tolist(), start=1)
+        for rank, place in enumerate(found.order[:k].tolist(), start=1)
     )
-    return Evidence(question, hits, float(cosines.max()), float(shares.max()), encoded)
+    return Evidence(question, hits, float(found.cosines.max()), float(found.shares.max()), found.encoded)
 
 
 def merge(parts: Sequence[Evidence], k: int) -> Evidence:

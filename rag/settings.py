@@ -85,6 +85,20 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", min_length=1, description="address the web UI binds to")
     port: int = Field(7860, ge=1, le=65535, description="first port the web UI tries")
     max_file_megabytes: int = Field(64, ge=1, le=4096, description="documents larger than this are refused")
+    library: Path = Field(
+        Path(".interview-rag/library"), description="folder of the documents that readers add on the page"
+    )
+    uploads: bool | None = Field(
+        None,
+        description="whether readers may add and remove documents on the page, which beyond this machine is everyone "
+        "who may sign in; unset: only where the page is open to this machine alone",
+    )
+    results: Path | None = Field(
+        None, description="folder of evaluation results that the page shows; unset: docs/results of the program"
+    )
+    gold: Path | None = Field(
+        None, description="gold file that the page evaluates on; unset: that of the program's own tests"
+    )
     ocr: bool = Field(
         False,
         description="recognise the text of scanned PDF pages; needs the extra `ocr`; changing it requires re-ingesting",

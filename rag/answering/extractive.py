@@ -107,17 +107,19 @@ def choose_paragraphs(
     said: str = "",
     alone: bool = False,
     characters: int = ANSWER_CHARACTERS,
+    cut: float = 1.0,
 ) -> list[Paragraph]:
     """What to quote, by document and in its order: the short answer of the best hit's page, and the paragraphs that
     answer best, up to `characters`: those of the page, and unless it stands `alone` or there are sides, of others too.
 
     `sides` holds what was found for each side of a question that has several: each is given room, on its own page.
-    `said` is the last answer, where the question follows it: what stands there need not be said again.
+    `said` is the last answer, where the question follows it: what stands there need not be said again. The usual cut is
+    multiplied by `cut`.
     """
     chosen: dict[tuple[str, int, int], Paragraph] = {}
     for part in (evidence, *(side for side in sides if side.hits)):
         main = part.hits[0].passage if part is evidence else _on_main_page(part)
-        candidates, scores, cut = _score(index, embedder, part, main, alone=alone or bool(sides))
+        candidates, scores, usual = _score(index, embedder, part, main, alone=alone or bool(sides))
         repeats = np.asarray([_is_said(paragraph, said) for paragraph in candidates], bool)
         scores[repeats] *= SAID_WEIGHT
         taken = {_place(paragraph) for paragraph in chosen.values()}
@@ -130,7 +132,7 @@ def choose_paragraphs(
             length = _length(candidates[place])
             if place in places or _place(candidates[place]) in taken:
                 continue
-            if (length <= room or not (places or chosen)) and scores[place] >= cut * scores.max():
+            if (length <= room or not (places or chosen)) and scores[place] >= cut * usual * scores.max():
                 places.append(place)
                 room -= length
         # A passage may end between a line and the formula, table or code that it announces.

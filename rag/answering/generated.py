@@ -9,6 +9,7 @@ from rag.answering.claims import evidence_sentences, supporting, without_model_m
 from rag.answering.extractive import Paragraph, Written
 from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT
 from rag.answering.watch import Watch
+from rag.choices import STYLES, AnswerStyle, StyleName
 from rag.errors import ChatModelError
 from rag.index import Index
 from rag.sentences import Unit
@@ -17,6 +18,7 @@ from rag.types import Citation, Claim, Passage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.prompt_values import PromptValue
 
 FENCE = re.compile(r"\s*```")
 CODE_BLOCK = re.compile(r"\s*```.*?\n[ \t]*```[^\n]*\n", re.DOTALL)
@@ -35,8 +37,12 @@ UNSUPPORTED_MARK = "⚠️"
 class CheckedWriter:
     """Takes a chat model's text as it streams and gives it back sentence by sentence with checked citations."""
 
-    def __init__(self, index: Index, passages: Sequence[Passage], sources: dict[str, str]) -> None:
+    def __init__(
+        self, index: Index, passages: Sequence[Passage], sources: dict[str, str], *, only_supported: bool = False
+    ) -> None:
+        """With `only_supported` a sentence that nothing supports is left out; else it is marked."""
         self._index = index
+        self._only_supported = only_supported
         self._evidence = evidence_sentences(passages, sources)
         self._pending = ""
         self._chunks: list[str] = []
@@ -66,6 +72,8 @@ class CheckedWriter:
             chunk = sentence
         else:
             support = supporting(body, self._evidence, self._index)
+            if not support and self._only_supported:
+                return
             markers = tuple(self._marker(unit.citation) for unit in support)
             self._claims.append(Claim(body, markers, supported=bool(support)))
             marks = " " + "".join(f"[{marker}]" for marker in markers) if markers else f" {UNSUPPORTED_MARK}"
@@ -92,13 +100,26 @@ def _inert(match: re.Match[str]) -> str:
     return match["code"] or match["text"] or ""
 
 
-def stream_model(model: "BaseChatModel", question: str, material: str, *, small: bool = False) -> Iterator[str]:
+def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool) -> "PromptValue":
+    """What a chat model is sent, a small one or any other."""
+    is_chinese = bool(re.search(CHINESE_RUN, question))
+    language = " ".join(filter(None, (LANGUAGES[is_chinese], style.wish[is_chinese])))
+    template = SMALL_MODEL_PROMPT if small else ANSWER_PROMPT
+    return template.invoke({"question": question, "material": material, "language": language})
+
+
+def stream_model(
+    model: "BaseChatModel",
+    question: str,
+    material: str,
+    style: AnswerStyle = STYLES[StyleName.STANDARD],
+    *,
+    small: bool = False,
+) -> Iterator[str]:
     """The model's raw text as it comes. Raises ChatModelError for whatever goes wrong between us and the model, and
     where it repeats itself or answers in another language than the question's; Stopped where its reader has gone."""
     watch = Watch(question)
-    language = LANGUAGES[bool(re.search(CHINESE_RUN, question))]
-    template = SMALL_MODEL_PROMPT if small else ANSWER_PROMPT
-    prompt = template.invoke({"question": question, "material": material, "language": language})
+    prompt = prompt_for(question, material, style, small=small)
     try:
         # Not one chain with an output parser: closing its stream would read the model to its end (langchain-core 1.x).
         for chunk in model.stream(prompt):

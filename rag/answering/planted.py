@@ -35,19 +35,24 @@ _CHINESE = (
 _ENGLISH = (
     r"\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.!?\n]{0,40}"
     r"\b(?:instructions?|rules?|prompts?|directions?|guidelines?|constraints?|messages?|told|context|material|above)\b",
-    r"\b(?:reveal|print|repeat|output|show|leak|display|recite|dump|quote|translate|summari[sz]e|list|tell)\b[^.!?\n]{0,40}"
-    r"\b(?:(?:system|hidden|secret|initial|original) (?:prompt|instructions?|message|rules?)|your (?:prompt|instructions?|rules?)"
-    r"|(?:instructions?|text|everything|words?) above)\b",
-    r"\bfrom now on\b|\byou (?:are now|must now|will now|are no longer)\b|\bpretend (?:to be|that|you)\b|\bact as (?:a|an|the|if)\b"
+    r"\b(?:reveal|print|repeat|output|show|leak|display|recite|dump|quote|translate|list|tell)\b"
+    r"[^.!?\n]{0,40}\b(?:(?:system|hidden|secret|initial|original) (?:prompt|instructions?|message|rules?)"
+    r"|your (?:prompt|instructions?|rules?)|(?:instructions?|text|everything|words?) above)\b",
+    r"\bfrom now on\b|\byou (?:are now|must now|will now|are no longer)\b"
+    r"|\bpretend (?:to be|that|you)\b|\bact as (?:a|an|the|if)\b"
     r"|\bdeveloper mode\b|\bjailbr(?:eak|oken)\b|\bnew (?:system )?(?:instructions?|task|role|persona)\s*[:=]",
-    r"\b(?:reply|respond|answer)\b(?! tokens?)[^.!?\n]{0,16}\b(?:only|exactly|nothing but|just|in (?:french|russian|pirate|base64))\b",
-    r"\b(?:only|exactly|just|always|simply|must|please|should)\b[^.!?\n]{0,10}\b(?:say|write|output|print|reply|respond|answer)\b[^.!?\n]{0,12}[:\"“']",
-    r"\b(?:append|include|insert|embed|add|put|begin|start|end|finish|close|prefix)\b[^.!?\n]{0,40}\b(?:answers?|repl(?:y|ies)|responses?|every sentence|output)\b"
-    r"[^.!?\n]{0,24}(?:\bwith\b|:|\"|“|$|https?:|!\[)",
+    r"\b(?:reply|respond|answer)\b(?! tokens?)[^.!?\n]{0,16}"
+    r"\b(?:only|exactly|nothing but|just|in (?:french|russian|pirate|base64))\b",
+    r"\b(?:only|exactly|just|always|simply|must|please|should)\b[^.!?\n]{0,10}"
+    r"\b(?:say|write|output|print|reply|respond|answer)\b[^.!?\n]{0,12}[:\"“']",
+    r"\b(?:append|include|insert|embed|add|put|begin|start|end|finish|close|prefix)\b[^.!?\n]{0,40}"
+    r"\b(?:answers?|repl(?:y|ies)|responses?|every sentence|output)\b[^.!?\n]{0,24}(?:\bwith\b|:|\"|“|$|https?:|!\[)",
     r"\b(?:visit|open|click|fetch|load|go to|follow|request)\b[^.!?\n]{0,24}https?://|\bsend\b[^\n]{0,40}\bto https?://",
-    r"\b(?:dear|attention[,:]|hey|note to(?: the)?|message (?:to|for)(?: the)?|instructions? (?:to|for)(?: the)?|important for(?: the)?)[,:]? "
+    r"\b(?:dear|attention[,:]|hey|note to(?: the)?|message (?:to|for)(?: the)?"
+    r"|instructions? (?:to|for)(?: the)?|important for(?: the)?)[,:]? "
     r"(?:ai|llm|assistant|model|chatbot|bot|language model)s?\b",
-    r"\b(?:ai|assistant|chatbot)[,:] (?:please|you|ignore|stop|do|say|write|reply|answer)\b|\bif you are an? (?:ai|llm|language model|assistant)\b",
+    r"\b(?:ai|assistant|chatbot)[,:] (?:please|you|ignore|stop|do|say|write|reply|answer)\b"
+    r"|\bif you are an? (?:ai|llm|language model|assistant)\b",
     r"\b(?:system|admin(?:istrator)?|developer) (?:override|command|instruction|notice)s?\s*:",
 )  # fmt: skip
 # What chat templates mark turns with.

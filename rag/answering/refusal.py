@@ -53,9 +53,10 @@ SURE = 0.90
 SUGGESTIONS = 3
 
 
-def judge(index: Index, evidence: Evidence) -> Refusal | None:
+def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Refusal | None:
     """A refusal where the signs say that nothing found answers the question; None where an answer can be tried.
 
+    `margin` moves the threshold of the signs, in logarithmic odds: above 0 fewer questions are refused, below 0 more.
     `missing` has the names of the question that stand nowhere in the material.
     """
     embedder = index.manifest.embedder.split("@")[0]
@@ -64,7 +65,7 @@ def judge(index: Index, evidence: Evidence) -> Refusal | None:
     calibration = CALIBRATIONS.get(embedder)
     signs = read_signs(index, evidence, names) if calibration else None
     if calibration and signs:
-        if calibration.score(signs) <= 0:
+        if calibration.score(signs) <= margin:
             return None
         return _refusal("missing_terms" if unknown else "nothing_relevant", unknown, evidence)
     chinese, other = THRESHOLDS.get(embedder, NO_THRESHOLD)

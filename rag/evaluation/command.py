@@ -33,6 +33,7 @@ def _add_retrieval(kinds: "Commands") -> None:
     retrieval.add_argument(
         "--systems", metavar="NAMES", help="systems to compare, with commas; all is every one (default: our own)"
     )
+    retrieval.add_argument("--limit", type=int, metavar="N", help="ask only so many queries, spread over the split")
     retrieval.add_argument("--work", type=Path, metavar="DIR", help="keep indexes and vectors there between runs")
     retrieval.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
     retrieval.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each query")
@@ -61,6 +62,7 @@ def _retrieval(options: argparse.Namespace) -> int:
         settings_from(options, llm=ChatModelName.EXTRACTIVE),
         systems,
         split=Split(options.split),
+        limit=options.limit,
         work=options.work,
     )
     if options.out:

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +56,20 @@ class Evaluation:
 
 
 def evaluate(
-    dataset: Dataset, settings: Settings, systems: Sequence[str], *, split: Split = Split.ALL, work: Path | None = None
+    dataset: Dataset,
+    settings: Settings,
+    systems: Sequence[str],
+    *,
+    split: Split = Split.ALL,
+    limit: int | None = None,
+    work: Path | None = None,
 ) -> Evaluation:
-    """Run the systems over the queries of a split that have a relevant document.
+    """Run the systems over the queries of a split that have a relevant document, at most `limit` of them.
 
     The documents of a BEIR set are ingested into an index below `work`, else into one that is gone afterwards; a gold
     file is asked of the index of the settings. Follow-ups are made to stand alone, alike for every system.
     """
-    part = dataset.part(split)
+    part = _limited(dataset.part(split), limit)
     checked = {query.id: _checked(part, query) for query in part.scored}
     with ExitStack() as stack:
         if work is None:
@@ -76,6 +82,7 @@ def evaluate(
         result = {
             "dataset": dataset.name,
             "split": str(split),
+            "limit": limit,
             "queries": _count_queries(part),
             "documents": {
                 "total": len(bench.texts),
@@ -92,6 +99,15 @@ def evaluate(
             "date": today(),
         }
     return Evaluation(result, [_row(query, questions[query.id], outcomes) for query in part.scored])
+
+
+def _limited(dataset: Dataset, limit: int | None) -> Dataset:
+    if limit is None:
+        return dataset
+    if limit < 1:
+        raise UsageError(f"--limit {limit} asks nothing", hint="give a number of at least 1")
+    kept = set(spread_over([query.id for query in dataset.scored], limit))
+    return replace(dataset, queries=tuple(query for query in dataset.queries if query.id in kept))
 
 
 def _checked(dataset: Dataset, query: Query) -> str:

@@ -68,6 +68,21 @@ class DocumentEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """What a list of documents shows. `size` is that of the file in bytes; `characters` those of its source text."""
+
+    root: int
+    relative: str
+    name: str
+    title: str
+    size: int
+    stale: bool
+    tags: tuple[str, ...]
+    characters: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoredDocument:
     """A document as it is stored. `pages` are the offsets in `source` at which its pages begin, where it has pages."""
 
@@ -230,6 +245,20 @@ class Storage:
                 pages=tuple(json.loads(str(pages))),
             )
             for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages in rows
+        ]  # fmt: skip
+
+    def summaries(self) -> list[DocumentSummary]:
+        """All documents in order of name, with how much is in them."""
+        rows = self._rows(
+            "SELECT d.root, d.relative, d.name, d.title, d.size, d.stale, d.tags, length(d.source), count(p.id)"
+            " FROM documents d LEFT JOIN passages p ON p.document = d.id GROUP BY d.id ORDER BY d.id"
+        )
+        return [
+            DocumentSummary(
+                int(str(root)), str(relative), str(name), str(title), int(str(size)), bool(stale),
+                tuple(json.loads(str(tags))), int(str(characters)), int(str(passages)),
+            )
+            for root, relative, name, title, size, stale, tags, characters, passages in rows
         ]  # fmt: skip
 
     def source(self, name: str) -> str | None:

@@ -25,7 +25,7 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
     Whatever goes wrong is kept in the exchange, never raised.
     """
     exchange = session.begin(question)
-    run = session.run = Run(assistant.stream(question, session.history(exchange)))
+    run = session.run = Run(assistant.choosing(session.preferences).stream(question, session.history(exchange)))
     try:
         yield
         refreshed = 0.0

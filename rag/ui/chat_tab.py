@@ -138,7 +138,7 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
         conversation_update, *others = show(state)
         return (
             gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
-            _privacy(assistant, texts),
+            _privacy(assistant.choosing(state.preferences), texts),
             *look(state),
             gr.update(
                 value=conversation_update,

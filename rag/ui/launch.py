@@ -13,18 +13,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.errors import UsageError
+from rag.errors import RagError, UsageError
 from rag.ui.texts import Language
 
 if TYPE_CHECKING:
+    from gradio import Blocks
+
     from rag.assistant import Assistant
-    from rag.following import Following
+    from rag.settings import Settings
+    from rag.ui.rooms import Rooms
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 PORTS_TRIED = 100
 # Bytes of a request that uploads, beside the file itself.
 UPLOAD_MARGIN = 100_000
+# Where nothing is uploaded, the server's own upload address must not be of use to anybody.
+NO_UPLOAD = 1_000_000
 SESSIONS_KEPT = 200
+STYLES = (
+    "style.css", "page.css", "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
+)  # fmt: skip
 
 
 def check_host(host: str, auth_file: Path | None) -> list[tuple[str, str]] | None:
@@ -100,22 +108,46 @@ def serve(
     host: str,
     port: int,
     users: list[tuple[str, str]] | None = None,
-    following: "Following | None" = None,
+    rooms: "Rooms | None" = None,
     language: Language | None = None,
-    max_upload_megabytes: int = 1,
 ) -> None:
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
+    from rag.ui.page import build_page
+
+    uploads = rooms is not None and rooms.shelf is not None and rooms.shelf.may_change
+    limit = assistant.settings.max_file_megabytes * 1024 * 1024 if uploads else NO_UPLOAD
+    _stay(build_page(assistant, rooms=rooms, language=language), host, port, users, limit, threading.Event())
+
+
+def serve_guide(
+    problem: RagError,
+    settings: "Settings",
+    *,
+    host: str,
+    port: int,
+    users: list[tuple[str, str]] | None = None,
+    language: Language | None = None,
+) -> None:
+    """Open a page that says what is missing, and return when the start shall be tried again."""
+    from rag.ui.guide.page import build_guide
+
+    again = threading.Event()
+    _stay(build_guide(problem, settings, again, language), host, port, users, NO_UPLOAD, again)
+
+
+def _stay(
+    page: "Blocks", host: str, port: int, users: list[tuple[str, str]] | None, max_upload: int, end: threading.Event
+) -> None:
+    """Serve a page until `end` is set, or the process is interrupted or terminated."""
     import gradio as gr
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from rag.ui.guard import Guard
     from rag.ui.limits import Limits
-    from rag.ui.page import build_page
     from rag.ui.policy import SafeResponses
 
     signal.signal(signal.SIGTERM, _end)
-    page = build_page(assistant, following=following, language=language)
     page.api_open = False  # what waits in the queue cannot be called past it
     free = free_port(host, port)
     if free != port:
@@ -124,8 +156,7 @@ def serve(
     if host in LOOPBACK:
         # A web site whose name is made to point here (DNS rebinding) must not read the material.
         middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
-    upload = max_upload_megabytes * 1024 * 1024
-    limits = Limits(upload=upload + UPLOAD_MARGIN)
+    limits = Limits(upload=max_upload + UPLOAD_MARGIN)
     middleware.append(Middleware(Guard, limits=limits, alone=host in LOOPBACK and users is None))
     page.launch(
         server_name=f"[{host}]" if ":" in host else host,
@@ -137,7 +168,7 @@ def serve(
         prevent_thread_lock=True,
         show_error=False,
         allowed_paths=[],
-        max_file_size=upload,
+        max_file_size=max_upload,
         enable_monitoring=False,
         strict_cors=True,
         ssr_mode=False,
@@ -152,13 +183,13 @@ def serve(
             font=["system-ui", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "sans-serif"],
             font_mono=["ui-monospace", "Menlo", "Consolas", "Noto Sans Mono CJK SC", "monospace"],
         ),
-        css_paths=[Path(__file__).with_name("style.css")],
+        css_paths=[Path(__file__).parent / name for name in STYLES],
     )
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     sys.stdout.write(f"http://{shown}:{free}/\n")
     sys.stdout.flush()
     try:
-        threading.Event().wait()
+        end.wait()
     finally:
         page.close(verbose=False)
 

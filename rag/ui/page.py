@@ -1,30 +1,44 @@
 """The page: its head, its tabs, and the language they speak."""
 
 from html import escape
+from typing import Any
 
 import gradio as gr
 
 from rag.assistant import Assistant
-from rag.following import Following
+from rag.ui.assets import read_asset
 from rag.ui.chat_tab import build_chat
-from rag.ui.part import AT_ONCE, Updates
+from rag.ui.inspector.tab import build_inspector
+from rag.ui.library.tab import build_library
+from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.preferences.stored import KEY, to_store
+from rag.ui.preferences.tab import build_preferences, take
+from rag.ui.quality.runner import Runner
+from rag.ui.quality.tab import build_quality
+from rag.ui.rooms import Rooms
 from rag.ui.session import Session
 from rag.ui.texts import TEXTS, Language, Texts, language_of
 
 # Readers who may wait for an answer.
 WAITING = 32
+# Seconds that the server keeps what was sent to it and did not become a document.
+CACHED = 600
+CHAT = {Language.ZH: "问答", Language.EN: "Chat"}
+# The browser's storage is scrambled with it; nothing in there is secret, and it must outlive the program.
+SCRAMBLE = "interview-rag"
 
 
-def build_page(
-    assistant: Assistant, *, following: Following | None = None, language: Language | None = None
-) -> gr.Blocks:
-    """The page over an assistant. Without `language` each reader gets the browser's; without `following` nobody can
-    have the documents followed."""
+def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: Language | None = None) -> gr.Blocks:
+    """The page over an assistant. Without `language` each reader gets the one that was chosen before, else the
+    browser's."""
+    rooms = rooms or Rooms()
     first = language or Language.ZH
     texts = TEXTS[first]
-    page = gr.Blocks(title=texts.title, analytics_enabled=False, fill_width=True)
+    page = gr.Blocks(title=texts.title, analytics_enabled=False, fill_width=True, delete_cache=(CACHED, CACHED))
     with page:
         session = gr.State(Session(language=first), delete_callback=Session.stop)
+        kept = gr.BrowserState(None, storage_key=KEY, secret=SCRAMBLE)
+        events: list[Any] = []
         with gr.Column(elem_id="page"):
             with gr.Row(elem_id="head"):
                 title = gr.HTML(_title(texts), elem_id="title")
@@ -34,7 +48,21 @@ def build_page(
                     label=texts.language,
                     elem_id="language",
                 )
-            parts = [build_chat(assistant, session, following, first)]
+            gr.HTML(elem_classes="theme-keeper", js_on_load=read_asset("preferences/theme.js"))
+            with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
+                # It stays on the page while another tab is read: an answer goes on being written.
+                with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
+                    parts = [build_chat(assistant, session, rooms.following, first), _named(chat)]
+                if rooms.shelf is not None:
+                    with gr.Tab(id="library", elem_id="room-library") as tab:
+                        parts.append(build_library(assistant, rooms.shelf, session, tab, first))
+                with gr.Tab(id="inspector", elem_id="room-inspector") as tab:
+                    parts.append(build_inspector(assistant, session, tab, first))
+                with gr.Tab(id="quality", elem_id="room-quality") as tab:
+                    runner = Runner(assistant.settings, rooms.gold)
+                    parts.append(build_quality(assistant, rooms.results, runner, session, tab, first))
+                with gr.Tab(id="settings", elem_id="room-settings") as tab:
+                    parts.append(build_preferences(assistant, session, kept, tab, first, events.append))
         labels = [title, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
@@ -43,13 +71,26 @@ def build_page(
             head = (_title(texts), gr.update(value=name.value, label=texts.language))
             return (*head, *(update for part in parts for update in part.speak(state)))
 
-        def greet(state: Session, request: gr.Request) -> Updates:
-            return speak(state, language or language_of(request.headers.get("accept-language", "")))
+        def greet(state: Session, stored: object, request: gr.Request) -> Updates:
+            chosen = take(assistant, state, stored)
+            return speak(state, language or chosen or language_of(request.headers.get("accept-language", "")))
 
-        switch.input(lambda state, name: speak(state, Language(name)), [session, switch], labels, **AT_ONCE)
-        page.load(greet, session, labels, **AT_ONCE)
+        def turn(state: Session, name: str) -> Updates:
+            return (to_store(state.preferences, Language(name)), *speak(state, Language(name)))
+
+        def again(state: Session) -> Updates:
+            return speak(state, state.language)
+
+        switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
+        page.load(greet, [session, kept], labels, **AT_ONCE)
+        for event in events:
+            event.then(again, session, labels, **AT_ONCE)
     page.queue(max_size=WAITING)
     return page
+
+
+def _named(chat: gr.Tab) -> Part:
+    return Part((chat,), lambda state: (gr.update(label=CHAT[state.language]),))
 
 
 def _title(texts: Texts) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rag.choices import Choices
 from rag.types import Answer, Turn
 from rag.ui.running import Run
 from rag.ui.sources import Excerpt, Nearby
@@ -46,6 +47,7 @@ class Session:
     language: Language = Language.ZH
     exchanges: list[Exchange] = field(default_factory=list)
     run: Run | None = None
+    preferences: Choices = field(default_factory=Choices)
     # The question whose sources are shown, and which of them is picked out.
     shown: int = 0
     selected: int = 0

@@ -80,6 +80,15 @@ def test_ask(command: Any) -> None:
     assert "8 到 64" in answer["answer"]
 
 
+def test_a_style_and_an_inspection(command: Any) -> None:
+    code, [answer] = command("ask", "LoRA 的秩怎么选？", "--style", "short")
+    assert (code, answer["refused"]) == (0, False)
+    code, [inspection] = command("inspect", "LoRA 的秩怎么选？", "--llm", "extractive")
+    assert code == 0
+    assert inspection["candidates"][0]["document"] == "lora.txt"
+    assert inspection["judgement"]["refused"] is False
+
+
 def test_a_refusal_is_a_good_answer(command: Any) -> None:
     code, [answer] = command("ask", "GRPO 是什么？")
     assert code == 0

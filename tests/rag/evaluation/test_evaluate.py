@@ -129,6 +129,15 @@ def test_the_halves_make_the_whole(evaluate: Any, tmp_path: Path) -> None:
     assert sum(halves) / 2 == pytest.approx(whole["systems"]["keyword"]["mrr@10"]["value"], abs=1e-5)
 
 
+def test_a_limit_asks_fewer(evaluate: Any, tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "small")
+    _, part, *_ = evaluate(folder, "--work", tmp_path / "work", "--limit", "2")
+    assert (part["limit"], part["queries"]["scored"]) == (2, 2)
+    code, error, *_ = evaluate(folder, "--work", tmp_path / "work", "--limit", "0")
+    assert code == 2
+    assert "--limit 0" in str(error)
+
+
 def test_a_second_run_gives_the_same_and_embeds_nothing(
     evaluate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -304,7 +304,8 @@ def test_what_the_server_gives_away(address: str) -> None:
     for path in ("monitoring", "docs", "openapi.json", "gradio_api/file=/etc/passwd"):
         assert httpx.get(address + path).status_code >= 400, path
     assert httpx.get(address + "gradio_api/info").json().get("named_endpoints") == {}
-    upload = httpx.post(address + "gradio_api/upload", files={"files": ("big.bin", b"x" * 2_000_000)})
+    too_large = b"x" * (Settings().max_file_megabytes + 1) * 1024 * 1024
+    upload = httpx.post(address + "gradio_api/upload", files={"files": ("big.bin", too_large)}, timeout=30)
     assert upload.status_code >= 400
 
 

@@ -1,0 +1,239 @@
+"""How a question is answered, step by step: what is searched, found, cut and judged, and what would be sent to whom."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from rag.answering.extractive import Paragraph
+from rag.answering.generated import prompt_for
+from rag.answering.material import count_tokens, material
+from rag.answering.names import find_names
+from rag.answering.refusal import CALIBRATIONS
+from rag.answering.signs import read_signs
+from rag.assistant import Assistant, check_question
+from rag.conversation import stand_alone
+from rag.embedding import Encoded
+from rag.finding import Findings, find, judge_sides, judged
+from rag.index import Index
+from rag.retrieval import Candidates, gather
+from rag.settings import ChatModelName
+from rag.types import Found, Turn
+
+# Candidates that are listed: the two sides propose up to a hundred.
+LISTED = 40
+SNIPPET = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that was proposed. `fused` is its score before voting, `voted` after it, None for what took no part;
+    `fate` is one of used, not_used, cut_by_votes, cut_below_top_k."""
+
+    rank: int
+    fused_rank: int
+    document: str
+    section: tuple[str, ...]
+    dense: Found | None
+    keyword: Found | None
+    cosine: float
+    share: float
+    likeness: float | None
+    fused: float
+    voted: float | None
+    fate: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`signs` by name; `log_odds` that the material has no answer, refused above `threshold`; None where the embedder
+    has no calibration. `probability` is that of there being no answer, as fitted on questions of which a third had
+    none."""
+
+    refused: bool
+    reason: str
+    missing: tuple[str, ...]
+    names: tuple[str, ...]
+    signs: dict[str, float]
+    log_odds: float | None
+    threshold: float
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A paragraph that is quoted, or given to the chat model."""
+
+    document: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    question: str
+    history: tuple[str, ...]
+    standalone: str
+    queries: tuple[str, ...]
+    embedder: str
+    generation: int
+    llm: str
+    top_k: int
+    style: str
+    candidates: tuple[Candidate, ...]
+    proposed: int
+    judgement: Judgement
+    chosen: tuple[Part, ...]
+    prompt: tuple[tuple[str, str], ...]
+    prompt_tokens: int
+    milliseconds: dict[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; nothing of this machine, no key."""
+        return asdict(self)
+
+
+def inspect(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -> Inspection:
+    """Go the way of a question up to the point where something would be written. Raises UsageError."""
+    milliseconds: dict[str, float] = {}
+    started = last = time.perf_counter()
+
+    def took(step: str) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        milliseconds[step] = round((now - last) * 1_000, 2)
+        last = now
+
+    index, settings = assistant.index, assistant.settings
+    asked = stand_alone(index, assistant.embedder, check_question(question), history)
+    took("standalone")
+    ranked = gather(index, assistant.embedder, asked.query, k=settings.top_k)
+    took("rank")
+    findings = find(index, assistant.embedder, asked, k=settings.top_k)
+    took("search")
+    judgement, left = _judge(assistant, index, findings)
+    took("judge")
+    is_generated = assistant.llm != ChatModelName.EXTRACTIVE
+    chosen = assistant.choose_material(index, left) if is_generated else assistant.choose_quotes(index, left)
+    chosen = chosen if left.evidence.hits else []
+    took("choose")
+    prompt: tuple[tuple[str, str], ...] = ()
+    if is_generated:
+        value = prompt_for(
+            left.evidence.query, material(chosen), assistant.choices.answer_style, small=assistant.is_small
+        )
+        prompt = tuple((message.type, str(message.content)) for message in value.to_messages())
+    took("prompt")
+    milliseconds["total"] = round((time.perf_counter() - started) * 1_000, 2)
+    return Inspection(
+        question=question,
+        history=tuple(turn.text for turn in history),
+        standalone=asked.text,
+        queries=findings.queries,
+        embedder=index.manifest.embedder,
+        generation=index.manifest.generation,
+        llm=assistant.llm,
+        top_k=settings.top_k,
+        style=str(assistant.choices.style),
+        candidates=() if isinstance(ranked, Encoded) else _candidates(index, ranked, findings, chosen),
+        proposed=0 if isinstance(ranked, Encoded) else len(ranked.numbers),
+        judgement=judgement,
+        chosen=tuple(Part(part.passage.document, part.heading, " ".join(part.texts)) for part in chosen),
+        prompt=prompt,
+        prompt_tokens=sum(count_tokens(text) for _, text in prompt),
+        milliseconds=milliseconds,
+    )
+
+
+def _judge(assistant: Assistant, index: Index, findings: Findings) -> tuple[Judgement, Findings]:
+    margin = assistant.choices.margin
+    evidence = judged(findings)
+    names = find_names(index.keywords, evidence.query)
+    signs = read_signs(index, evidence, names)
+    calibration = CALIBRATIONS.get(index.manifest.embedder.split("@")[0])
+    odds = calibration.score(signs) if calibration is not None and signs is not None else None
+    refusal, left = judge_sides(index, findings, margin=margin)
+    return Judgement(
+        refused=refusal is not None,
+        reason=refusal.reason if refusal else "",
+        missing=refusal.missing if refusal else left.silent,
+        names=tuple(name.written for name in names),
+        signs={} if signs is None else {name: round(value, 4) for name, value in asdict(signs).items()},
+        log_odds=None if odds is None else round(odds, 4),
+        threshold=margin,
+        probability=None if odds is None else round(1 / (1 + exp(-odds)), 4),
+    ), left
+
+
+def _candidates(
+    index: Index, ranked: Candidates, findings: Findings, chosen: Sequence[Paragraph]
+) -> tuple[Candidate, ...]:
+    """Those of the question as a whole, as they were ranked at last; after the voters by fused score."""
+    dense, keyword = ranked.dense_ranks, ranked.keyword_ranks
+    fused_order = np.lexsort((ranked.numbers, -ranked.fused)).tolist()
+    fused_rank = {place: rank for rank, place in enumerate(fused_order, start=1)}
+    voted = dict(zip(ranked.best.tolist(), ranked.voted.tolist(), strict=True))
+    voters = [int(ranked.best[place]) for place in ranked.order]
+    places = [*voters, *(place for place in fused_order if place not in voted)][:LISTED]
+    kept = {hit.passage.number for hit in findings.evidence.hits}
+    used = {paragraph.passage.number for paragraph in chosen}
+    passages = index.storage.passages([int(ranked.numbers[place]) for place in places])
+
+    def fate(number: int, place: int) -> str:
+        if number in used:
+            return "used"
+        if number in kept:
+            return "not_used"
+        return "cut_by_votes" if fused_rank[place] <= len(kept) else "cut_below_top_k"
+
+    return tuple(
+        Candidate(
+            rank=rank,
+            fused_rank=fused_rank[place],
+            document=passage.document,
+            section=passage.section,
+            dense=dense.get(passage.number),
+            keyword=keyword.get(passage.number),
+            cosine=round(float(ranked.cosines[place]), 4),
+            share=round(float(ranked.shares[place]), 4),
+            likeness=None if ranked.likeness is None else round(float(ranked.likeness[place]), 4),
+            fused=round(float(ranked.fused[place]), 4),
+            voted=round(voted[place], 4) if place in voted else None,
+            fate=fate(passage.number, place),
+            text=" ".join(passage.text.split())[:SNIPPET],
+        )
+        for rank, (place, passage) in enumerate(zip(places, passages, strict=True), start=1)
+    )
+
+
+def as_text(inspection: Inspection) -> str:
+    """For a terminal: the ranking as a table, the judgement, what is used, and the times."""
+    judgement = inspection.judgement
+    rows = [
+        f"{c.rank:>3} {_place(c.dense):>5} {_place(c.keyword):>7} {c.cosine:>6.3f} {c.share:>6.3f}"
+        f" {'–' if c.likeness is None else format(c.likeness, '.3f'):>8} {c.fused:>6.3f}  {c.fate:<15} {c.document}"
+        for c in inspection.candidates
+    ]
+    odds = (
+        "" if judgement.log_odds is None else f" (log odds {judgement.log_odds}, refused above {judgement.threshold})"
+    )
+    lines = [
+        f"standalone: {inspection.standalone}",
+        *(f"searched: {query}" for query in inspection.queries),
+        " #  dense keyword cosine  share likeness  fused  fate            document",
+        *rows,
+        f"{'refused: ' + judgement.reason if judgement.refused else 'answered'}{odds}",
+        *(f"  {name} = {value}" for name, value in judgement.signs.items()),
+        *(f"uses: {part.document} › {part.heading}: {part.text[:SNIPPET]}" for part in inspection.chosen),
+        *(f"--- {role} ---\n{text}" for role, text in inspection.prompt),
+        ", ".join(f"{step} {value} ms" for step, value in inspection.milliseconds.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _place(found: Found | None) -> str:
+    return "–" if found is None else f"#{found.rank}"

@@ -1,0 +1,61 @@
+"""What is missing at the start -> what to tell the reader, and the command that brings it."""
+
+from dataclasses import dataclass
+from html import escape
+
+from rag.errors import (
+    ChatModelError,
+    IndexCorruptError,
+    IndexLockedError,
+    IndexMismatchError,
+    IndexMissingError,
+    IngestError,
+    ModelError,
+    RagError,
+)
+from rag.settings import Settings
+from rag.ui.guide.texts import GuideTexts
+
+REBUILD = "python -m ingest --rebuild"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """`what` names the field of GuideTexts that says what is missing; `command` brings it, where one command does."""
+
+    what: str
+    command: str
+
+
+def advise(problem: RagError, settings: Settings) -> Advice:
+    match problem:
+        case ModelError():
+            return Advice("embedder_missing", f"python -m rag models fetch {settings.embedder}")
+        case IndexMissingError():
+            return Advice("index_missing", "python -m ingest corpus/")
+        case IndexCorruptError():
+            return Advice("index_damaged", REBUILD)
+        case IndexMismatchError():
+            return Advice("index_mismatch", REBUILD)
+        case IndexLockedError():
+            return Advice("index_locked", "")
+        case IngestError():
+            return Advice("ingest_failed", "python -m ingest")
+        case ChatModelError():
+            return Advice("model_missing", "make llm")
+        case _:
+            return Advice("other", "")
+
+
+def guide_html(problem: RagError, settings: Settings, texts: GuideTexts) -> str:
+    advice = advise(problem, settings)
+    place = "" if settings.index == Settings.model_fields["index"].default else f" --index {settings.index}"
+    command = advice.command + (place if advice.command.startswith("python -m ingest") else "")
+    step = f"<p>{escape(texts.step_run)}</p><pre><code>{escape(command)}</code></pre>" if command else ""
+    hint = f"<p>{escape(texts.hint.format(hint=problem.hint))}</p>" if problem.hint else ""
+    return (
+        f"<h2>{escape(texts.heading)}</h2><p>{escape(texts.intro)}</p>"
+        f'<p class="problem" role="alert">{escape(getattr(texts, advice.what))}</p>{step}'
+        f"<p>{escape(texts.step_again)}</p>"
+        f"<details><summary>{escape(texts.details)}</summary><p><code>{escape(problem.message)}</code></p>{hint}</details>"
+    )

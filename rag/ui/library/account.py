@@ -1,0 +1,65 @@
+"""What a run did, or does, as HTML: the counts, what failed and why, what changed."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from rag.shelf import Run
+from rag.ui.library.texts import LibraryTexts
+
+# Lines of each list; the rest is in `report.json` of the index.
+LINES = 50
+
+
+def account(run: Run, last: Mapping[str, Any], texts: LibraryTexts) -> str:
+    """Of the run under way its progress; else of the last one its report. `last` is the report kept in the index, for
+    where nothing was run yet."""
+    if run.under_way:
+        return _progress(run, texts)
+    if run.problem:
+        hint = f"<br>{escape(run.hint)}" if run.hint else ""
+        return f'<p class="problem" role="alert">{escape(texts.problem.format(problem=run.problem))}{hint}</p>'
+    if run.report and run.ended is not None:
+        seconds = f"{run.report['seconds']:.1f}"
+        lead = texts.finished.format(time=f"{run.ended:%H:%M:%S}", seconds=seconds)
+        return f"<p>{escape(lead)}</p>{_report(run.report, run.warnings, texts)}"
+    told = escape(texts.nothing_run)
+    return f"<details><summary>{told}</summary>{_report(last, (), texts)}</details>" if last else ""
+
+
+def _progress(run: Run, texts: LibraryTexts) -> str:
+    if not run.total:
+        return f'<p role="status">{escape(texts.reading)}</p><progress></progress>'
+    line = texts.reading_passages if run.stage == "passages" else texts.reading_documents
+    told = escape(line.format(done=run.done, total=run.total))
+    return f'<p role="status">{told}</p><progress value="{run.done}" max="{run.total}">{told}</progress>'
+
+
+def _report(report: Mapping[str, Any], warnings: Iterable[str], texts: LibraryTexts) -> str:
+    documents, passages = report["documents"], report["passages"]
+    failed = [failure["error"] for failure in documents["failed"]]
+    counts = texts.counts.format(**{**documents, "failed": len(failed)})
+    return (
+        f'<p class="counts">{escape(counts)}</p><p class="hint">{escape(texts.passages_report.format(**passages))}</p>'
+        + _list(texts.failed_heading, failed, "problem")
+        + _list(texts.warnings_heading, list(warnings), "")
+        + _list(texts.changes_heading, list(_changes(report.get("changes") or {}, texts)), "")
+    )
+
+
+def _changes(changes: Mapping[str, Any], texts: LibraryTexts) -> Iterable[str]:
+    yield from (f"{texts.added_mark}: {name}" for name in changes.get("added", ()))
+    yield from (f"{texts.changed_mark}: {document['document']}" for document in changes.get("changed", ()))
+    yield from (f"{texts.moved_mark}: {move['from']} → {move['to']}" for move in changes.get("moved", ()))
+    yield from (f"{texts.removed_mark}: {name}" for name in changes.get("removed", ()))
+
+
+def _list(heading: str, lines: list[str], kind: str) -> str:
+    if not lines:
+        return ""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines[:LINES])
+    rest = f"<li>… +{len(lines) - LINES}</li>" if len(lines) > LINES else ""
+    return (
+        f'<details class="{kind}"{" open" if kind else ""}><summary>{escape(heading)} ({len(lines)})</summary>'
+        f"<ul>{items}{rest}</ul></details>"
+    )

@@ -1,0 +1,145 @@
+"""The documents of the index as rows that can be searched, and as a table."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from pathlib import Path, PurePosixPath
+
+from rag.analysis import fold
+from rag.index import Index
+from rag.ui.library.texts import LibraryTexts
+
+# Rows shown at once; a page of thousands would be slow, and nobody reads it.
+SHOWN = 200
+# Characters of a document shown at once.
+READ_CHARACTERS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A document. `relative` is its path below its root, by which its own library removes it; `own` says that it lies
+    there. `changed` is when its file was, None where the file is not there."""
+
+    name: str
+    relative: str
+    title: str
+    size: int
+    characters: int
+    passages: int
+    tags: tuple[str, ...]
+    stale: bool
+    own: bool
+    changed: datetime | None
+
+    @property
+    def topic(self) -> str:
+        return str(PurePosixPath(self.relative).parent).removeprefix(".")
+
+    @property
+    def kind(self) -> str:
+        return PurePosixPath(self.relative).suffix.lower().removeprefix(".")
+
+
+def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
+    """All documents, in order of name; `owns` says of a root whether readers may remove its documents."""
+    roots = {root.number: root.path for root in index.manifest.roots}
+    own = {number: owns(path) for number, path in roots.items()}
+    return [
+        Row(
+            document.name, document.relative, document.title, document.size, document.characters, document.passages,
+            document.tags, document.stale, own.get(document.root, False),
+            _changed(Path(roots.get(document.root, ""), document.relative)),
+        )
+        for document in index.storage.summaries()
+    ]  # fmt: skip
+
+
+def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | None = None) -> list[Row]:
+    """Those of a kind and topic that hold every word in their name, title or tags."""
+    wanted = fold(words).split()
+
+    def fits(row: Row) -> bool:
+        text = fold(" ".join((row.name, row.title, *row.tags)))
+        return (
+            (not kind or row.kind == kind)
+            and (topic is None or row.topic == topic)
+            and all(word in text for word in wanted)
+        )
+
+    return [row for row in rows if fits(row)]
+
+
+def table(rows: Sequence[Row], texts: LibraryTexts, *, any_at_all: bool, may_remove: bool) -> str:
+    """HTML; library.js reads the `data-` attributes."""
+    if not rows:
+        return f'<p class="hint">{escape(texts.none_fit if any_at_all else texts.none)}</p>'
+    columns = (texts.document, texts.passages, texts.characters, texts.size, texts.date, texts.tags, "")
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(_row(row, texts, may_remove=may_remove) for row in rows[:SHOWN])
+    left = len(rows) - SHOWN
+    more = f'<p class="hint">{escape(texts.more.format(count=f"{left:,}"))}</p>' if left > 0 else ""
+    return f'<table class="documents"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
+
+
+def reader(name: str, row: Row | None, source: str | None, texts: LibraryTexts) -> str:
+    """The source text of a document as it stands, escaped."""
+    back = f'<p><button type="button" data-action="back" class="quiet">← {escape(texts.back)}</button></p>'
+    if source is None:
+        return f'{back}<p class="hint">{escape(texts.gone)}</p>'
+    shown = source[:READ_CHARACTERS]
+    note = ""
+    if len(shown) < len(source):
+        told = texts.shortened.format(shown=f"{len(shown):,}", total=f"{len(source):,}")
+        note = f'<p class="hint">{escape(told)}</p>'
+    title = row.title if row is not None and row.title else name
+    return (
+        f'{back}<article class="reader"><h3>{escape(title)}</h3><p class="path">{escape(name)}</p>{note}'
+        f'<pre tabindex="0">{escape(shown)}</pre></article>'
+    )
+
+
+def bytes_text(size: int) -> str:
+    """
+    >>> bytes_text(12), bytes_text(4_300), bytes_text(64_000_000)
+    ('12 B', '4 kB', '64.0 MB')
+    """
+    if size < 1_000:
+        return f"{size} B"
+    return f"{size / 1_000:,.0f} kB" if size < 1_000_000 else f"{size / 1e6:,.1f} MB"
+
+
+def _row(row: Row, texts: LibraryTexts, *, may_remove: bool) -> str:
+    marks = f'<span class="mark">{escape(texts.own)}</span>' if row.own else ""
+    if row.stale:
+        marks += f'<span class="mark problem" title="{escape(texts.stale_hint)}">{escape(texts.stale)}</span>'
+    name, title = escape(row.name), escape(row.title or row.name)
+    actions = _button("read", name, texts.read, title)
+    if row.own and may_remove:
+        actions += _button("remove", name, texts.remove, title)
+    cells = (
+        (texts.passages, f"{row.passages:,}"),
+        (texts.characters, f"{row.characters:,}"),
+        (texts.size, bytes_text(row.size)),
+        (texts.date, f"{row.changed:%Y-%m-%d}" if row.changed else "–"),
+    )
+    numbers = "".join(f'<td data-label="{escape(label)}">{escape(text)}</td>' for label, text in cells)
+    tags = "".join(f'<span class="tag">{escape(tag)}</span>' for tag in row.tags)
+    return (
+        f'<tr><th scope="row">{title}{marks}<span class="path">{name}</span></th>{numbers}'
+        f'<td class="tags" data-label="{escape(texts.tags)}">{tags}</td><td class="actions">{actions}</td></tr>'
+    )
+
+
+def _button(action: str, name: str, label: str, title: str) -> str:
+    return (
+        f'<button type="button" data-action="{action}" data-name="{name}" aria-label="{escape(label)}: {title}">'
+        f"{escape(label)}</button>"
+    )
+
+
+def _changed(file: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(file.stat().st_mtime).astimezone()
+    except (OSError, ValueError):
+        return None

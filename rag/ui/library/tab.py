@@ -1,0 +1,189 @@
+"""The library: which documents there are, adding, removing and reading them, and bringing the index in line."""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from rag.assistant import Assistant
+from rag.errors import RagError, UsageError
+from rag.shelf import Shelf
+from rag.ui.assets import read_asset
+from rag.ui.library.account import account
+from rag.ui.library.listing import Row, matching, reader, rows_of, table
+from rag.ui.library.texts import TEXTS, LibraryTexts
+from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.session import Session
+from rag.ui.texts import Language
+
+# Seconds between two looks at a run under way.
+LOOK_SECONDS = 0.7
+ALL = ""
+
+
+def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr.Tab, first: Language) -> Part:
+    """The library over an assistant's index, in its tab; `shelf` holds what readers add."""
+    texts = TEXTS[first]
+    with gr.Column(elem_classes="room"):
+        heading = gr.HTML(_heading(texts, ""))
+        with gr.Row(visible=shelf.may_change):
+            files = gr.File(
+                file_count="multiple", file_types=list(shelf.suffixes), label=texts.add_files, height=130,
+                elem_id="library-files",
+            )  # fmt: skip
+        with gr.Row():
+            replace = gr.Checkbox(
+                label=texts.replace, container=False, elem_id="library-replace", visible=shelf.may_change
+            )
+            refresh = gr.Button(texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180)
+        limits = gr.HTML(_limits(shelf, texts))
+        run = gr.HTML(elem_id="library-run")
+        with gr.Column(visible=False, elem_id="library-confirm") as confirm:
+            confirm_text = gr.HTML()
+            with gr.Row():
+                confirm_no = gr.Button(texts.confirm_no, size="sm", elem_id="library-keep")
+                confirm_yes = gr.Button(texts.confirm_yes, size="sm", variant="stop", elem_id="library-remove")
+        with gr.Row(elem_id="library-filter"):
+            words = gr.Textbox(label=texts.search, placeholder=texts.search_hint, elem_id="library-search", scale=3)
+            kind = gr.Dropdown([(texts.all_kinds, ALL)], value=ALL, label=texts.kind)
+            topic = gr.Dropdown([(texts.all_topics, ALL)], value=ALL, label=texts.topic)
+        listing = gr.HTML(elem_id="library-list", js_on_load=read_asset("library/library.js"))
+        doomed = gr.State("")
+    clock = gr.Timer(LOOK_SECONDS, active=False)
+
+    filters = [words, kind, topic]
+
+    known: dict[str, list[Row]] = {}
+
+    def rows() -> list[Row]:
+        """Those of the live generation, read once."""
+        index = assistant.index
+        found = known.get(index.manifest_sha256)
+        if found is None:
+            found = rows_of(index, shelf.owns)
+            known.clear()
+            known[index.manifest_sha256] = found
+        return found
+
+    def listed(state: Session, words: str, kind: str, topic: str) -> str:
+        every = rows()
+        # A topic's value has a mark in front, so that "no topic" is not "all topics".
+        found = matching(every, words or "", kind or ALL, topic[1:] if topic else None)
+        return table(found, TEXTS[state.language], any_at_all=bool(every), may_remove=shelf.may_change)
+
+    def told(state: Session) -> Updates:
+        """What a run says, and whether to look again."""
+        under_way = shelf.run()
+        html = account(under_way, assistant.index.manifest.report, TEXTS[state.language])
+        return html, gr.Timer(active=under_way.under_way)
+
+    def look(state: Session, *chosen: str) -> Updates:
+        if shelf.run().under_way:
+            return gr.skip(), *told(state), gr.skip(), gr.skip(), gr.skip()
+        return opened(state, *chosen)
+
+    def opened(state: Session, *chosen: str) -> Updates:
+        texts, every = TEXTS[state.language], rows()
+        kinds = sorted({row.kind for row in every})
+        topics = sorted({row.topic for row in every})
+        return (
+            _heading(texts, _summary(assistant, every, texts)),
+            *told(state),
+            gr.update(choices=[(texts.all_kinds, ALL), *((name, name) for name in kinds)], label=texts.kind),
+            gr.update(
+                choices=[(texts.all_topics, ALL), *((name or texts.top, f"/{name}") for name in topics)],
+                label=texts.topic,
+            ),
+            listed(state, *chosen),
+        )
+
+    def add(state: Session, paths: list[str] | None, may_replace: bool) -> Updates:
+        texts, saved = TEXTS[state.language], 0
+        for path in map(Path, paths or []):
+            try:
+                shelf.add(path.name, path, replace=may_replace)
+                saved += 1
+            except (RagError, OSError) as error:
+                hint = f" {error.hint}" if isinstance(error, RagError) else ""
+                gr.Warning(escape(f"{error}.{hint}"), title=texts.heading)
+            finally:
+                path.unlink(missing_ok=True)  # the server would give it to whoever knows its address
+        if saved:
+            shelf.sync()
+            gr.Info(escape(texts.added.format(count=saved)), title=texts.heading)
+        return (None, *told(state))
+
+    def read_all(state: Session) -> Updates:
+        shelf.sync()
+        return told(state)
+
+    def act(state: Session, words: str, kind: str, topic: str, event: gr.EventData) -> Updates:
+        texts = TEXTS[state.language]
+        action, name = str(event._data["action"]), str(event._data["name"])
+        row = next((row for row in rows() if row.name == name), None)
+        if action == "read":
+            return reader(name, row, assistant.source(name), texts), gr.skip(), gr.skip(), ""
+        if action == "remove" and row is not None and row.own:
+            return gr.skip(), gr.update(visible=True), _question(texts, name), row.relative
+        return listed(state, words, kind, topic), gr.update(visible=False), gr.skip(), ""
+
+    def remove(state: Session, relative: str) -> Updates:
+        try:
+            if relative:
+                shelf.remove(relative)
+                shelf.sync()
+        except UsageError as error:
+            gr.Warning(escape(f"{error.message}. {error.hint}"), title=TEXTS[state.language].heading)
+        return gr.update(visible=False), "", *told(state)
+
+    def speak(state: Session) -> Updates:
+        texts = TEXTS[state.language]
+        return (
+            gr.update(label=texts.tab),
+            gr.update(label=texts.add_files),
+            gr.update(label=texts.replace),
+            gr.update(value=texts.refresh),
+            _limits(shelf, texts),
+            gr.update(value=texts.confirm_no),
+            gr.update(value=texts.confirm_yes),
+            gr.update(label=texts.search, placeholder=texts.search_hint),
+            *opened(state, "", ALL, ALL),
+        )
+
+    seen = [heading, run, clock, kind, topic, listing]
+    at_once: dict[str, Any] = AT_ONCE
+    tab.select(opened, [session, *filters], seen, **at_once)
+    clock.tick(look, [session, *filters], seen, **at_once)
+    gr.on([words.change, kind.change, topic.change], listed, [session, *filters], listing, **at_once)
+    files.upload(add, [session, files, replace], [files, run, clock], **at_once)
+    refresh.click(read_all, session, [run, clock], **at_once)
+    listing.select(act, [session, *filters], [listing, confirm, confirm_text, doomed], **at_once)
+    confirm_yes.click(remove, [session, doomed], [confirm, doomed, run, clock], **at_once)
+    confirm_no.click(lambda: (gr.update(visible=False), ""), None, [confirm, doomed], **at_once)
+    return Part((tab, files, replace, refresh, limits, confirm_no, confirm_yes, words, *seen), speak)
+
+
+def _heading(texts: LibraryTexts, summary: str) -> str:
+    return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(summary)}</p>'
+
+
+def _summary(assistant: Assistant, rows: list[Row], texts: LibraryTexts) -> str:
+    manifest = assistant.index.manifest
+    return texts.summary.format(
+        documents=f"{len(rows):,}",
+        passages=f"{manifest.passages:,}",
+        characters=f"{sum(row.characters for row in rows):,}",
+        generation=manifest.generation,
+    )
+
+
+def _limits(shelf: Shelf, texts: LibraryTexts) -> str:
+    if not shelf.may_change:
+        return f'<p class="hint">{escape(texts.not_allowed)}</p>'
+    told = texts.limits.format(megabytes=shelf.max_megabytes, suffixes=" ".join(shelf.suffixes))
+    return f'<p class="hint">{escape(told)}</p>'
+
+
+def _question(texts: LibraryTexts, name: str) -> str:
+    return f'<p role="alert">{escape(texts.confirm.format(name=name))}</p>'

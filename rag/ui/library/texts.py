@@ -1,0 +1,180 @@
+"""The strings of the library, in Chinese and English."""
+
+from dataclasses import dataclass
+
+from rag.ui.texts import Language
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryTexts:
+    """`{…}` are filled with `str.format`; both languages use the same ones."""
+
+    tab: str
+    heading: str
+    summary: str
+    search: str
+    search_hint: str
+    kind: str
+    all_kinds: str
+    topic: str
+    all_topics: str
+    top: str
+    add: str
+    limits: str
+    add_files: str
+    replace: str
+    not_allowed: str
+    added: str
+    refresh: str
+    reading: str
+    reading_documents: str
+    reading_passages: str
+    nothing_run: str
+    finished: str
+    nothing_changed: str
+    counts: str
+    passages_report: str
+    failed_heading: str
+    warnings_heading: str
+    changes_heading: str
+    added_mark: str
+    changed_mark: str
+    moved_mark: str
+    removed_mark: str
+    problem: str
+    document: str
+    passages: str
+    characters: str
+    size: str
+    date: str
+    tags: str
+    stale: str
+    stale_hint: str
+    own: str
+    read: str
+    remove: str
+    confirm: str
+    confirm_yes: str
+    confirm_no: str
+    none: str
+    none_fit: str
+    more: str
+    back: str
+    gone: str
+    shortened: str
+
+
+TEXTS = {
+    Language.ZH: LibraryTexts(
+        tab="资料",
+        heading="资料库",
+        summary="{documents} 篇资料 · {passages} 个段落 · {characters} 字 · 第 {generation} 版索引",
+        search="搜索资料",
+        search_hint="标题、文件名或标签",
+        kind="类型",
+        all_kinds="全部类型",
+        topic="主题",
+        all_topics="全部主题",
+        top="未分类",
+        add="添加资料",
+        limits="每个文件最多 {megabytes} MB；支持 {suffixes}。所有能打开这个页面的人都会看到。",
+        add_files="把文件拖到这里，或点击选择",
+        replace="替换同名资料",
+        not_allowed="这里不能添加或删除资料（设置 uploads 可以打开）。",
+        added="已保存 {count} 个文件，正在编入索引",
+        refresh="重新读取全部资料",
+        reading="正在读取资料…",
+        reading_documents="正在读取文件 {done}/{total}",
+        reading_passages="正在计算向量 {done}/{total}",
+        nothing_run="上一次读取的结果",
+        finished="{time} 完成，用了 {seconds} 秒",
+        nothing_changed="资料没有变化。",
+        counts="新增 {added} · 改动 {changed} · 移动 {moved} · 未变 {unchanged} · 删除 {removed} · 沿用旧版 {stale}"
+        " · 失败 {failed}",
+        passages_report="段落：共 {total}，新算 {embedded}，沿用 {reused}",
+        failed_heading="没能读取",
+        warnings_heading="请注意",
+        changes_heading="改动明细",
+        added_mark="新增",
+        changed_mark="改动",
+        moved_mark="移动",
+        removed_mark="删除",
+        problem="没有完成：{problem}",
+        document="资料",
+        passages="段落",
+        characters="字数",
+        size="大小",
+        date="修改日期",
+        tags="标签",
+        stale="旧版",
+        stale_hint="文件现在读不了，用的是上次读到的内容",
+        own="自己添加",
+        read="阅读",
+        remove="删除",
+        confirm="删除“{name}”？文件会从资料库里移除，不能撤销。",
+        confirm_yes="删除",
+        confirm_no="保留",
+        none="资料库还是空的。",
+        none_fit="没有符合的资料，换个词试试。",
+        more="还有 {count} 篇没有列出，请缩小范围。",
+        back="返回列表",
+        gone="这篇资料已经不在索引里。",
+        shortened="只显示前 {shown} 个字，全文共 {total} 个字。",
+    ),
+    Language.EN: LibraryTexts(
+        tab="Library",
+        heading="Library",
+        summary="{documents} documents · {passages} passages · {characters} characters · generation {generation}",
+        search="Search the library",
+        search_hint="Title, file name or tag",
+        kind="Type",
+        all_kinds="All types",
+        topic="Topic",
+        all_topics="All topics",
+        top="no topic",
+        add="Add documents",
+        limits="At most {megabytes} MB a file; {suffixes}. Everyone who can open this page will see them.",
+        add_files="Drop files here, or click to choose",
+        replace="Replace documents of the same name",
+        not_allowed="Documents cannot be added or removed here (the setting uploads allows it).",
+        added="{count} saved; reading them now",
+        refresh="Read everything again",
+        reading="Reading the documents…",
+        reading_documents="Reading documents {done}/{total}",
+        reading_passages="Computing vectors {done}/{total}",
+        nothing_run="What the last run did",
+        finished="Done at {time}, in {seconds} seconds",
+        nothing_changed="No document has changed.",
+        counts="{added} added · {changed} changed · {moved} moved · {unchanged} unchanged · {removed} removed · "
+        "{stale} stale · {failed} failed",
+        passages_report="Passages: {total} in all, {embedded} computed, {reused} kept",
+        failed_heading="Could not be read",
+        warnings_heading="Please note",
+        changes_heading="What changed",
+        added_mark="added",
+        changed_mark="changed",
+        moved_mark="moved",
+        removed_mark="removed",
+        problem="Not done: {problem}",
+        document="Document",
+        passages="Passages",
+        characters="Characters",
+        size="Size",
+        date="Changed",
+        tags="Tags",
+        stale="stale",
+        stale_hint="The file cannot be read now; what was read last is used",
+        own="added here",
+        read="Read",
+        remove="Remove",
+        confirm="Remove “{name}”? The file is deleted from the library, for good.",
+        confirm_yes="Remove",
+        confirm_no="Keep",
+        none="The library is empty.",
+        none_fit="No document fits; try another word.",
+        more="{count} more are not listed: narrow the search.",
+        back="Back to the list",
+        gone="This document is no longer in the index.",
+        shortened="The first {shown} of {total} characters.",
+    ),
+}

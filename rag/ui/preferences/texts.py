@@ -1,0 +1,166 @@
+"""The strings of the settings, in Chinese and English."""
+
+from dataclasses import dataclass
+
+from rag.ui.texts import Language
+
+
+@dataclass(frozen=True, slots=True)
+class PreferencesTexts:
+    """`{…}` are filled with `str.format`; both languages use the same ones."""
+
+    tab: str
+    heading: str
+    intro: str
+    llm: str
+    llm_auto: str
+    llm_extractive: str
+    llm_local: str
+    llm_ollama: str
+    llm_endpoint: str
+    unusable: str
+    what_to_do: str
+    style: str
+    style_short: str
+    style_standard: str
+    style_deep: str
+    caution: str
+    caution_hint: str
+    caution_bold: str
+    caution_balanced: str
+    caution_cautious: str
+    only_supported: str
+    top_k: str
+    top_k_hint: str
+    theme: str
+    theme_system: str
+    theme_light: str
+    theme_dark: str
+    language_hint: str
+    saved: str
+    reset: str
+    where: str
+    where_what: str
+    where_runs: str
+    here: str
+    browser: str
+    part_documents: str
+    part_search: str
+    part_answers: str
+    part_conversation: str
+    part_choices: str
+    answers_quotes: str
+    answers_here: str
+    answers_remote: str
+    test: str
+    test_hint: str
+    testing: str
+    test_done: str
+    test_failed: str
+    test_nothing: str
+
+
+TEXTS = {
+    Language.ZH: PreferencesTexts(
+        tab="设置",
+        heading="设置",
+        intro="只影响你自己，保存在这个浏览器里，不含密钥。",
+        llm="由谁撰写答案",
+        llm_auto="自动（按程序的设置）",
+        llm_extractive="逐句摘引原文",
+        llm_local="本机模型",
+        llm_ollama="Ollama",
+        llm_endpoint="配置的接口",
+        unusable="{name}不可用：{problem}",
+        what_to_do="怎么办：{hint}",
+        style="答案长短",
+        style_short="30 秒：一两句要点",
+        style_standard="2 分钟：常规回答",
+        style_deep="深入：细节、数字、取舍",
+        caution="什么时候拒答",
+        caution_hint="资料看起来不足以回答时，是宁可少答，还是尽量回答",
+        caution_bold="尽量回答",
+        caution_balanced="适中",
+        caution_cautious="宁缺毋滥",
+        only_supported="模型写的句子如果没有资料支持，直接删去（不勾选：保留并标 ⚠️）",
+        top_k="检索的段落数",
+        top_k_hint="每个问题取前几个段落作答",
+        theme="外观",
+        theme_system="跟随系统",
+        theme_light="浅色",
+        theme_dark="深色",
+        language_hint="界面语言在页面右上角切换。",
+        saved="已保存",
+        reset="恢复默认",
+        where="什么在哪里运行",
+        where_what="部分",
+        where_runs="在哪里",
+        here="这台机器（运行程序的机器）",
+        browser="你的浏览器",
+        part_documents="资料和索引",
+        part_search="检索（{embedder}）",
+        part_answers="撰写答案",
+        part_conversation="对话",
+        part_choices="这一页的设置",
+        answers_quotes="这台机器，逐句摘引，没有模型",
+        answers_here="这台机器，模型 {model}",
+        answers_remote="{host}，模型 {model}：问题和引用的资料会发送过去",
+        test="测试模型",
+        test_hint="给选中的模型发一个很短的问题，看它多久回答。",
+        testing="正在测试…",
+        test_done="正常：{model} 在 {seconds} 秒后回答了。",
+        test_failed="没有成功：{problem}",
+        test_nothing="现在逐句摘引原文，没有模型可以测试。",
+    ),
+    Language.EN: PreferencesTexts(
+        tab="Settings",
+        heading="Settings",
+        intro="They are yours alone and kept in this browser, without any key.",
+        llm="Who writes the answers",
+        llm_auto="Automatic (as the program is set)",
+        llm_extractive="Quotes, sentence by sentence",
+        llm_local="A model on this machine",
+        llm_ollama="Ollama",
+        llm_endpoint="The configured endpoint",
+        unusable="{name} cannot be used: {problem}",
+        what_to_do="What to do: {hint}",
+        style="How much is said",
+        style_short="30 seconds: the gist",
+        style_standard="2 minutes: an ordinary answer",
+        style_deep="Deep: details, numbers, trade-offs",
+        caution="When to refuse",
+        caution_hint="Where the material hardly seems to answer: rather be silent, or rather try",
+        caution_bold="Rather try",
+        caution_balanced="Balanced",
+        caution_cautious="Rather be silent",
+        only_supported="Leave out a model's sentences that nothing supports (else they stay, marked ⚠️)",
+        top_k="Passages searched",
+        top_k_hint="How many passages a question is answered from",
+        theme="Appearance",
+        theme_system="As the system",
+        theme_light="Light",
+        theme_dark="Dark",
+        language_hint="The language is switched at the top right of the page.",
+        saved="Saved",
+        reset="Back to the defaults",
+        where="What runs where",
+        where_what="Part",
+        where_runs="Where",
+        here="This machine (the one that runs the program)",
+        browser="Your browser",
+        part_documents="Documents and index",
+        part_search="Search ({embedder})",
+        part_answers="Writing answers",
+        part_conversation="Conversations",
+        part_choices="These settings",
+        answers_quotes="This machine; quotes, without a model",
+        answers_here="This machine, model {model}",
+        answers_remote="{host}, model {model}: questions and quoted material are sent there",
+        test="Test the model",
+        test_hint="Sends the chosen model a tiny question and takes the time.",
+        testing="Testing…",
+        test_done="It works: {model} answered after {seconds} seconds.",
+        test_failed="It failed: {problem}",
+        test_nothing="Answers are quotes now: there is no model to test.",
+    ),
+}

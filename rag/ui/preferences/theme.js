@@ -1,0 +1,21 @@
+// The theme that the reader chose wins over the system's. Runs once, as `js_on_load` of a component that always stands
+// on the page; the settings change it through `window.chooseTheme`.
+const KEY = "interview-rag.theme";
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+function apply() {
+  const chosen = localStorage.getItem(KEY) ?? "system";
+  const dark = chosen === "dark" || (chosen === "system" && system.matches);
+  if (document.body.classList.contains("dark") !== dark) document.body.classList.toggle("dark", dark);
+}
+
+window.chosenTheme = () => localStorage.getItem(KEY) ?? "system";
+window.chooseTheme = (name) => {
+  if (name === "system") localStorage.removeItem(KEY);
+  else if (name === "light" || name === "dark") localStorage.setItem(KEY, name);
+  apply();
+};
+// Gradio sets the class by the system's theme, whenever that changes.
+new MutationObserver(apply).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+system.addEventListener("change", apply);
+apply();

@@ -1,0 +1,102 @@
+"""Quality: the last evaluation results, and a new one from the page."""
+
+from html import escape
+from pathlib import Path
+
+import gradio as gr
+
+from rag.assistant import Assistant
+from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.quality.results import own, shipped
+from rag.ui.quality.runner import Kind, Progress, Runner
+from rag.ui.quality.texts import TEXTS, QualityTexts
+from rag.ui.session import Session
+from rag.ui.texts import Language
+
+LOOK_SECONDS = 1.0
+COUNTS = (10, 320)
+
+
+def build_quality(
+    assistant: Assistant, results: Path, runner: Runner, session: gr.State, tab: gr.Tab, first: Language
+) -> Part:
+    """`results` is the folder of results; `runner` measures on demand."""
+    texts = TEXTS[first]
+    has_gold = runner.gold is not None
+    with gr.Column(elem_classes="room"):
+        heading = gr.HTML(_heading(texts, has_gold=has_gold))
+        with gr.Row(visible=has_gold):
+            kind = gr.Radio(_kinds(texts), value=str(Kind.RETRIEVAL), label=texts.kind, elem_id="quality-kind")
+            count = gr.Slider(
+                *COUNTS, value=50, step=10, label=texts.count, info=texts.count_hint, elem_id="quality-count"
+            )
+        with gr.Row(visible=has_gold):
+            start = gr.Button(texts.start, variant="primary", scale=0, min_width=110, elem_id="quality-start")
+            stop = gr.Button(texts.stop, scale=0, min_width=110, elem_id="quality-stop", interactive=False)
+        progress = gr.HTML(elem_id="quality-progress")
+        measured = gr.HTML(elem_id="quality-own")
+        known = gr.HTML(elem_id="quality-shipped")
+    clock = gr.Timer(LOOK_SECONDS, active=False)
+
+    def look(state: Session) -> Updates:
+        texts, now = TEXTS[state.language], runner.progress()
+        return (
+            _progress(now, texts),
+            own(now, texts, state.language),
+            gr.update(interactive=not now.under_way),
+            gr.update(interactive=now.under_way),
+            gr.Timer(active=now.under_way),
+        )
+
+    def begin(state: Session, kind: str, count: float) -> Updates:
+        runner.start(assistant.index, Kind(kind), int(count))
+        return look(state)
+
+    def halt(state: Session) -> Updates:
+        runner.stop()
+        return look(state)
+
+    def opened(state: Session) -> Updates:
+        return (shipped(results, TEXTS[state.language], state.language), *look(state))
+
+    def speak(state: Session) -> Updates:
+        texts = TEXTS[state.language]
+        shown, progress, measured, _, _, clock = opened(state)
+        now = runner.progress().under_way
+        return (
+            gr.update(label=texts.tab),
+            _heading(texts, has_gold=has_gold),
+            gr.update(label=texts.kind, choices=_kinds(texts)),
+            gr.update(label=texts.count, info=texts.count_hint),
+            gr.update(value=texts.start, interactive=not now),
+            gr.update(value=texts.stop, interactive=now),
+            shown, progress, measured, clock,
+        )  # fmt: skip
+
+    seen = [progress, measured, start, stop, clock]
+    start.click(begin, [session, kind, count], seen, **AT_ONCE)
+    stop.click(halt, session, seen, **AT_ONCE)
+    clock.tick(look, session, seen, **AT_ONCE)
+    tab.select(opened, session, [known, *seen], **AT_ONCE)
+    return Part((tab, heading, kind, count, start, stop, known, progress, measured, clock), speak)
+
+
+def _heading(texts: QualityTexts, *, has_gold: bool) -> str:
+    told = f"<h3>{escape(texts.run)}</h3>" if has_gold else f'<p class="hint">{escape(texts.no_gold)}</p>'
+    return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(texts.intro)}</p>{told}'
+
+
+def _kinds(texts: QualityTexts) -> list[tuple[str, str]]:
+    return [(getattr(texts, f"kind_{kind}"), str(kind)) for kind in Kind]
+
+
+def _progress(now: Progress, texts: QualityTexts) -> str:
+    if now.under_way:
+        told = texts.running.format(done=now.done, total=now.total) if now.total else texts.loading
+        bar = f'<progress value="{now.done}" max="{now.total}"></progress>' if now.total else "<progress></progress>"
+        return f'<p role="status">{escape(told)}</p>{bar}'
+    if now.problem:
+        return f'<p class="problem" role="alert">{escape(texts.failed.format(problem=now.problem))}</p>'
+    if now.stopped:
+        return f'<p role="status">{escape(texts.stopped)}</p>'
+    return f'<p role="status">{escape(texts.done)}</p>' if now.result else ""

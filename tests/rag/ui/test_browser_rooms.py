@@ -1,0 +1,211 @@
+"""The rooms beside the chat in a real browser: library, inspector, quality, settings, and the first-run guide."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rag.embedding import Embedder
+from rag.settings import ChatModelName, Settings
+from rag.ui.guide import texts as guide_texts
+from rag.ui.inspector import texts as inspector_texts
+from rag.ui.library import texts as library_texts
+from rag.ui.preferences import texts as preferences_texts
+from rag.ui.quality import texts as quality_texts
+from rag.ui.texts import Language
+from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.ui.browser import open_browser, open_page, serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+LIBRARY, INSPECTOR, QUALITY, SETTINGS, GUIDE = (
+    module.TEXTS[Language.ZH]
+    for module in (library_texts, inspector_texts, quality_texts, preferences_texts, guide_texts)
+)
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+NOTE = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。<img src=x onerror='window.ran = 1'>\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("rooms")
+    ingest(folder, embedder, DOCUMENTS)
+    rows = [
+        {
+            "id": "a", "question": QUESTION, "split": "dev", "kind": "plain", "answerable": True,
+            "evidence": [{"document": "zero.md", "quote": "ZeRO-3 还切分模型参数"}],
+        },
+        {"id": "b", "question": "明天上海下雨吗？", "split": "test", "kind": "near-miss", "answerable": False},
+    ]  # fmt: skip
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (folder / "gold.jsonl").write_text(lines, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterator[str]:
+    environment = {
+        "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
+        "INTERVIEW_RAG_GOLD": str(folder / "gold.jsonl"),
+        "INTERVIEW_RAG_MODELS": str(model_settings.models),
+    }
+    with serve("--index", str(folder / "index"), "--port", "8060", environment=environment) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    page = open_page(browser, address)
+    trouble: list[str] = []
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    yield page
+    page.context.close()
+    assert trouble == []
+
+
+def open_room(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+def ask(page: Page, question: str) -> None:
+    page.fill("#question textarea", question)
+    page.press("#question textarea", "Enter")
+    expect(page.locator("#chat a[href^='#cite-'], #chat .notice").last).to_be_visible()
+    expect(page.locator("#send")).to_be_visible()
+
+
+def test_an_answer_stays_while_another_room_is_read(page: Page) -> None:
+    ask(page, QUESTION)
+    open_room(page, SETTINGS.tab)
+    expect(page.locator("#chat")).not_to_be_visible()
+    open_room(page, "问答")
+    expect(page.locator("#chat .bot-row")).to_contain_text("ZeRO-2 切分优化器状态和梯度")
+    page.locator("#chat a[href='#cite-1-1']").first.click()
+    expect(page.locator(".panel mark.selected").first).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["zh-CN", "en"])
+def test_every_room_fits_a_phone(browser: Browser, address: str, language: str) -> None:
+    page = open_page(browser, address, language=language, width=360)
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_count(5)
+    for place in range(5):
+        tabs.nth(place).click()
+        expect(tabs.nth(place)).to_have_attribute("aria-selected", "true")
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+
+
+def test_a_document_is_found_read_added_and_removed(page: Page, tmp_path: Path, folder: Path) -> None:
+    open_room(page, LIBRARY.tab)
+    rows = page.locator("table.documents tbody tr")
+    expect(rows).to_have_count(len(DOCUMENTS))
+    page.fill("#library-search textarea, #library-search input", "w4a16")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name=f"{LIBRARY.read}: W4A16").click()
+    expect(page.locator(".reader pre")).to_contain_text("权重用 4 位整数保存")
+    page.get_by_role("button", name=LIBRARY.back).click()
+    page.fill("#library-search textarea, #library-search input", "")
+
+    note = tmp_path / "早停.md"
+    note.write_text(NOTE, encoding="utf-8")
+    page.set_input_files("#library-files input[type=file]", note)
+    expect(page.locator("#library-run .counts")).to_contain_text("新增 1")
+    expect(page.locator("table.documents")).to_contain_text("own/早停.md")
+    assert (folder / "own" / "早停.md").read_text(encoding="utf-8") == NOTE
+    page.get_by_role("button", name=f"{LIBRARY.read}: 早停是什么").click()
+    expect(page.locator(".reader pre")).to_contain_text("<img src=x")
+    assert page.evaluate("window.ran") is None
+    page.get_by_role("button", name=LIBRARY.back).click()
+
+    remove = page.get_by_role("button", name=f"{LIBRARY.remove}: 早停")
+    expect(remove).to_have_count(1)
+    remove.click()
+    page.click("#library-keep")
+    expect(page.locator("#library-confirm")).not_to_be_visible()
+    assert (folder / "own" / "早停.md").exists()
+    remove.click()
+    page.click("#library-remove")
+    expect(page.locator("#library-run .counts")).to_contain_text("删除 1")
+    expect(rows).to_have_count(len(DOCUMENTS))
+    assert not (folder / "own" / "早停.md").exists()
+
+
+def test_a_question_is_inspected_and_taken_away(page: Page, tmp_path: Path) -> None:
+    open_room(page, INSPECTOR.tab)
+    page.fill("#inspector-question textarea", QUESTION)
+    page.click("#inspector-go")
+    expect(page.locator("table.ranking tbody tr").first).to_contain_text("zero.md")
+    expect(page.locator("#inspector-result")).to_contain_text(INSPECTOR.answered)
+    with page.expect_download() as started:
+        page.click("a.download")
+    started.value.save_as(tmp_path / "taken.json")
+    taken = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
+    assert taken["question"] == QUESTION
+    assert taken["candidates"][0]["document"] == "zero.md"
+
+
+def test_quality_is_shown_and_measured(page: Page) -> None:
+    open_room(page, QUALITY.tab)
+    expect(page.locator("#quality-shipped svg").first).to_be_visible()
+    page.get_by_label(QUALITY.kind_answers).check()
+    page.click("#quality-start")
+    expect(page.locator("#quality-start")).to_be_disabled()
+    expect(page.locator("#quality-own")).to_contain_text("2 个问题", timeout=90_000)
+    expect(page.locator("#quality-own svg").first).to_be_visible()
+    page.click("#quality-start")
+    page.click("#quality-stop")
+    expect(page.locator("#quality-progress")).to_contain_text(QUALITY.stopped)
+
+
+def test_settings_hold_and_are_remembered(page: Page) -> None:
+    open_room(page, SETTINGS.tab)
+    page.get_by_label(SETTINGS.llm_endpoint).check()
+    expect(page.locator("#preferences-notice")).to_contain_text("endpoint_url")
+    expect(page.get_by_label(SETTINGS.llm_auto)).to_be_checked()  # it stays who it was
+    page.get_by_label(SETTINGS.style_short).check()
+    expect(page.locator("#preferences-notice")).not_to_contain_text("endpoint_url")
+    page.get_by_label(SETTINGS.theme_dark).check()
+    expect(page.locator("body")).to_have_class("dark")
+    page.click("#preferences-test")
+    expect(page.locator("#preferences-tested")).to_contain_text(SETTINGS.test_nothing)
+    expect(page.locator("#preferences-where")).to_contain_text(SETTINGS.answers_quotes)
+    page.wait_for_timeout(300)  # the browser writes a little later
+    page.reload()
+    expect(page.locator("body")).to_have_class("dark")
+    open_room(page, SETTINGS.tab)
+    expect(page.get_by_label(SETTINGS.style_short)).to_be_checked()
+    expect(page.get_by_label(SETTINGS.theme_dark)).to_be_checked()
+    page.click("#preferences-reset")
+    expect(page.get_by_label(SETTINGS.style_standard)).to_be_checked()
+
+
+def test_the_guide_opens_where_the_index_is_damaged(
+    browser: Browser, folder: Path, tmp_path: Path, model_settings: Settings
+) -> None:
+    shutil.copytree(folder / "index", tmp_path / "index")
+    current = tmp_path / "index" / "CURRENT"
+    whole = current.read_bytes()
+    current.write_bytes(b"{")
+    environment = {
+        "INTERVIEW_RAG_MODELS": str(model_settings.models),
+        "INTERVIEW_RAG_LLM": str(ChatModelName.EXTRACTIVE),
+    }
+    with serve("--index", str(tmp_path / "index"), "--port", "8080", environment=environment) as address:
+        page = browser.new_context(locale="zh-CN").new_page()
+        page.goto(address)
+        expect(page.locator("#guide")).to_contain_text(GUIDE.index_damaged)
+        expect(page.locator("#guide pre")).to_contain_text("python -m ingest --rebuild --index")
+        current.write_bytes(whole)  # as if the command had been run
+        page.click("#guide-again")
+        expect(page.locator("#question textarea")).to_be_visible(timeout=60_000)
+        page.context.close()

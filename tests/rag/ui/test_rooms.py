@@ -1,0 +1,329 @@
+"""The rooms beside the chat, without a browser: what they show, and that nothing in it can run."""
+
+import json
+import string
+import time
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag.assistant import Assistant
+from rag.choices import Caution, Choices, StyleName
+from rag.errors import ChatModelError, IndexCorruptError, IndexMissingError, ModelError, RagError
+from rag.index import open_index
+from rag.inspection import inspect
+from rag.settings import ChatModelName, Settings, load_settings
+from rag.shelf import Run
+from rag.ui.guide import texts as guide_texts
+from rag.ui.guide.advice import advise, guide_html
+from rag.ui.inspector import texts as inspector_texts
+from rag.ui.inspector.render import render
+from rag.ui.library import texts as library_texts
+from rag.ui.library.account import account
+from rag.ui.library.listing import SHOWN, Row, matching, reader, rows_of, table
+from rag.ui.preferences import texts as preferences_texts
+from rag.ui.preferences.models import Answerer, answerer, places, problem_of, try_model
+from rag.ui.preferences.stored import from_store, to_store
+from rag.ui.preferences.tab import take
+from rag.ui.quality import texts as quality_texts
+from rag.ui.quality.results import own, shipped
+from rag.ui.quality.runner import Kind, Progress, Runner, as_environment, command, prefixed
+from rag.ui.session import Session
+from rag.ui.texts import Language
+from tests.conftest import HashEmbedder
+from tests.rag.library import DOCUMENTS, ingest, library_settings
+
+ROOT = Path(__file__).parents[3]
+ROOMS = (guide_texts, inspector_texts, library_texts, preferences_texts, quality_texts)
+ROW = Row(
+    "topic/a.md",
+    "topic/a.md",
+    "RoPE 外推",
+    1_200,
+    600,
+    3,
+    ("位置编码",),
+    False,
+    False,
+    datetime(2026, 1, 2, tzinfo=UTC),
+)
+NASTY = '<img src=x onerror="window.ran = 1">'
+REPORT: dict[str, Any] = {
+    "documents": {
+        "added": 1, "changed": 0, "moved": 0, "unchanged": 5, "removed": 0, "stale": 0,
+        "failed": [{"path": "/secret/b.pdf", "error": f"b.pdf: {NASTY}"}],
+    },
+    "passages": {"total": 9, "embedded": 2, "reused": 7},
+    "seconds": 1.25,
+    "changes": {"added": ["a.md"], "changed": [], "moved": [], "removed": []},
+}  # fmt: skip
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("module", ROOMS, ids=lambda module: module.__name__)
+def test_both_languages_say_the_same_things(module: Any) -> None:
+    chinese, english = module.TEXTS[Language.ZH], module.TEXTS[Language.EN]
+    for field in fields(chinese):
+        ours, theirs = getattr(chinese, field.name), getattr(english, field.name)
+        assert ours
+        assert theirs
+        assert placeholders(ours) == placeholders(theirs), field.name
+        assert not any("\u3400" <= character <= "\u9fff" for character in theirs), field.name
+
+
+# The library
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "topic", "count"),
+    [("", "", None, 2), ("rope", "", None, 1), ("ＲｏＰＥ 位置", "", None, 1), ("rope 梯度", "", None, 0),
+     ("", "md", None, 1), ("", "", "topic", 1), ("", "", "", 1), ("b.pdf", "pdf", "", 1)],
+)  # fmt: skip
+def test_documents_are_found(words: str, kind: str, topic: str | None, count: int) -> None:
+    rows = [ROW, replace(ROW, name="b.pdf", relative="b.pdf", title="梯度", tags=())]
+    assert len(matching(rows, words, kind, topic)) == count
+
+
+def test_the_rows_are_those_of_the_index(assistant: Assistant) -> None:
+    rows = rows_of(assistant.index, lambda root: root.endswith("documents"))
+    assert [row.name for row in rows] == sorted(DOCUMENTS)
+    zero = next(row for row in rows if row.name == "zero.md")
+    assert zero.characters == len(DOCUMENTS["zero.md"])
+    assert zero.size == len(DOCUMENTS["zero.md"].encode())
+    assert zero.passages == len(assistant.index.storage.document_numbers("zero.md"))
+    assert zero.own
+    assert zero.changed is not None
+
+
+def test_a_table_of_documents_is_inert_and_bounded() -> None:
+    texts = library_texts.TEXTS[Language.EN]
+    hostile = replace(ROW, name=f"{NASTY}.md", title=NASTY, tags=(NASTY,), own=True, stale=True)
+    html = table([hostile] * (SHOWN + 3), texts, any_at_all=True, may_remove=True)
+    assert "<img" not in html
+    assert html.count("<tr>") == SHOWN + 1
+    assert "3 more are not listed" in html
+    assert 'data-action="remove"' in html
+    assert 'data-action="remove"' not in table([hostile], texts, any_at_all=True, may_remove=False)
+    assert 'data-action="remove"' not in table([ROW], texts, any_at_all=True, may_remove=True)
+    assert texts.none_fit in table([], texts, any_at_all=True, may_remove=True)
+
+
+def test_a_document_is_read_as_it_stands() -> None:
+    texts = library_texts.TEXTS[Language.ZH]
+    assert "&lt;img src=x" in reader("a.md", ROW, f"# 标题\n{NASTY}", texts)
+    assert "<img" not in reader("a.md", ROW, NASTY, texts)
+    assert "200,000" in reader("a.md", ROW, "长" * 200_001, texts)
+    assert texts.gone in reader("a.md", None, None, texts)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_a_run_is_told(language: Language) -> None:
+    texts = library_texts.TEXTS[language]
+    assert "3/9" in account(Run(under_way=True, stage="passages", done=3, total=9), {}, texts)
+    done = account(Run(ended=datetime(2026, 1, 2, 10, 23, tzinfo=UTC), report=REPORT), {}, texts)
+    assert "10:23:00" in done
+    assert "&lt;img" in done
+    assert "<img" not in done
+    assert "/secret" not in done
+    assert "a.md" in done
+    problem = account(Run(ended=datetime.now(UTC), problem=NASTY, hint="do that"), {}, texts)
+    assert "&lt;img" in problem
+    assert "do that" in problem
+    assert texts.nothing_run in account(Run(), REPORT, texts)
+
+
+# The inspector
+
+
+@pytest.mark.parametrize("language", Language)
+def test_an_inspection_is_shown_whole_and_inert(assistant: Assistant, language: Language) -> None:
+    texts = inspector_texts.TEXTS[language]
+    inspection = inspect(assistant, f"ZeRO-3 {NASTY}")
+    html = render(inspection, texts)
+    assert "<img" not in html
+    assert html.count("<tr") >= len(inspection.candidates)
+    for candidate in inspection.candidates:
+        assert getattr(texts, candidate.fate) in html
+    assert 'download="inspection.json"' in html
+
+
+# The settings
+
+
+def test_choices_survive_the_browser() -> None:
+    chosen = Choices(ChatModelName.LOCAL, StyleName.DEEP, Caution.BOLD, only_supported=True, top_k=7)
+    stored = json.loads(json.dumps(to_store(chosen, Language.EN)))
+    assert from_store(stored) == (chosen, Language.EN)
+    assert from_store(to_store(Choices(), None)) == (Choices(), None)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [None, "x", [], {}, {"llm": "evil", "style": 3, "caution": None, "top_k": 10_000, "language": "<b>"},
+     {"top_k": True, "only_supported": "yes"}, {"top_k": "7"}, {"top_k": float("nan")}],
+)  # fmt: skip
+def test_what_is_no_choice_is_not_chosen(stored: object) -> None:
+    assert from_store(stored) == (Choices(), None)
+
+
+def test_a_model_that_cannot_be_used_says_why(assistant: Assistant) -> None:
+    problem = problem_of(assistant, ChatModelName.ENDPOINT)
+    assert problem is not None
+    assert "endpoint_url" in problem.message
+    assert problem.hint
+    assert problem_of(assistant, None) is None
+    assert problem_of(assistant, ChatModelName.EXTRACTIVE) is None
+    session = Session()
+    take(assistant, session, {"llm": "endpoint", "style": "deep"})
+    assert session.preferences == Choices(style=StyleName.DEEP)
+
+
+def test_what_runs_where(assistant: Assistant) -> None:
+    texts = preferences_texts.TEXTS[Language.EN]
+    assert answerer(assistant) == Answerer("")
+    assert (texts.part_answers, texts.answers_quotes) in places(assistant, texts)
+    settings = assistant.settings.model_copy(
+        update={"endpoint_url": "https://models.example/v1", "endpoint_model": "big", "llm": ChatModelName.ENDPOINT}
+    )
+    away = Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT))
+    assert answerer(away) == Answerer("big", "models.example")
+    assert any("models.example" in place for _, place in places(away, texts))
+
+
+def test_the_endpoint_is_tried(assistant: Assistant) -> None:
+    assert try_model(assistant) is None
+    settings = assistant.settings.model_copy(
+        update={"endpoint_url": "http://127.0.0.1:9/v1", "endpoint_model": "m", "endpoint_timeout": 5.0}
+    )
+    broken = Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT))
+    with pytest.raises(ChatModelError, match="onnect"):
+        try_model(broken)
+
+
+# The guide
+
+
+@pytest.mark.parametrize(
+    ("problem", "what", "command"),
+    [
+        (ModelError("no route"), "embedder_missing", "python -m rag models fetch multilingual-e5-small"),
+        (IndexMissingError("none"), "index_missing", "python -m ingest corpus/"),
+        (IndexCorruptError("bytes"), "index_damaged", "python -m ingest --rebuild"),
+        (ChatModelError("none"), "model_missing", "make llm"),
+        (RagError("?"), "other", ""),
+    ],
+)
+def test_the_guide_names_what_is_missing_and_the_command(problem: RagError, what: str, command: str) -> None:
+    settings = Settings()
+    for language in Language:
+        texts = guide_texts.TEXTS[language]
+        html = guide_html(problem, settings, texts)
+        assert getattr(texts, what) in html
+        assert command in html
+    assert advise(problem, settings).what == what
+
+
+def test_the_guide_names_another_index() -> None:
+    html = guide_html(IndexCorruptError(NASTY), Settings(index=Path("/there/index")), guide_texts.TEXTS[Language.EN])
+    assert "python -m ingest --rebuild --index /there/index" in html
+    assert "<img" not in html
+
+
+# Quality
+
+
+@pytest.mark.parametrize("language", Language)
+def test_the_results_of_the_repository_are_shown(language: Language) -> None:
+    html = shipped(ROOT / "docs" / "results", quality_texts.TEXTS[language], language)
+    assert "problem" not in html
+    recorded = json.loads((ROOT / "docs/results/retrieval/gold.json").read_text(encoding="utf-8"))
+    assert f"{recorded['systems']['ours']['ndcg@10']['value']:.3f}" in html
+    assert html.count("<svg") >= 7
+    assert 'class="target"' in html
+
+
+def test_no_results_and_broken_ones(tmp_path: Path) -> None:
+    texts = quality_texts.TEXTS[Language.EN]
+    assert "There are no results" in shipped(tmp_path, texts, Language.EN)
+    (tmp_path / "retrieval").mkdir()
+    (tmp_path / "retrieval" / "a.json").write_text("{", encoding="utf-8")
+    assert "cannot be read" in shipped(tmp_path, texts, Language.EN)
+
+
+GOLD = [
+    {"id": "a", "question": "ZeRO-2 和 ZeRO-3 差在哪？", "split": "dev",
+     "evidence": [{"document": "zero.md", "quote": "ZeRO-3 还切分模型参数"}]},
+    {"id": "b", "question": "今天星期几？", "split": "test", "evidence": []},
+]  # fmt: skip
+
+
+def write_gold(folder: Path) -> Path:
+    file = folder / "gold.jsonl"
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in GOLD), encoding="utf-8")
+    return file
+
+
+def test_gold_rows_name_documents_as_the_index_does(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    from ingest.sync import sync
+
+    ingest(tmp_path, hash_embedder, {"zero.md": DOCUMENTS["zero.md"]})
+    settings, gold = library_settings(tmp_path), write_gold(tmp_path)
+    index = open_index(settings.index)
+    assert prefixed(index, gold) == gold.read_text(encoding="utf-8")
+    index.close()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "zero.md").write_text("# 别的\n\n别的内容。\n", encoding="utf-8")
+    sync(settings, lambda: hash_embedder, [tmp_path / "more"], identity=hash_embedder.identity)
+    index = open_index(settings.index)
+    assert '"document": "documents/zero.md"' in prefixed(index, gold)
+    index.close()
+
+
+def test_the_child_measures_what_the_page_answers_from(tmp_path: Path) -> None:
+    settings = Settings(index=tmp_path / "index", top_k=7)
+    environment = as_environment(settings)
+    read = load_settings(environment=environment)
+    assert (read.index, read.top_k, read.embedder) == ((tmp_path / "index").resolve(), 7, settings.embedder)
+    assert not any("KEY" in name for name in environment)
+    assert "--limit" in command(Kind.ANSWERS, Path("gold.jsonl"), 5)
+
+
+def test_a_run_that_fails_says_why_and_one_can_be_stopped(
+    library: Settings, assistant: Assistant, tmp_path: Path
+) -> None:
+    runner = Runner(library, write_gold(tmp_path))  # its embedder is none that a child could load
+    assert runner.start(assistant.index, Kind.RETRIEVAL, 1)
+    assert not runner.start(assistant.index, Kind.RETRIEVAL, 1)
+    ended = finished(runner)
+    assert ended.problem
+    assert ended.result is None
+    assert runner.start(assistant.index, Kind.ANSWERS, 1)
+    runner.stop()
+    ended = finished(runner)
+    assert ended.stopped
+    assert ended.problem == ""
+    assert not Runner(library, None).start(assistant.index, Kind.ANSWERS, 1)
+
+
+def finished(runner: Runner) -> Progress:
+    deadline = time.monotonic() + 100
+    while runner.progress().under_way:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return runner.progress()
+
+
+def test_results_of_a_run_are_shown() -> None:
+    texts = quality_texts.TEXTS[Language.EN]
+    for kind, file in ((Kind.RETRIEVAL, "retrieval/gold.json"), (Kind.ANSWERS, "answers/extractive.json")):
+        result = json.loads((ROOT / "docs/results" / file).read_text(encoding="utf-8"))
+        html = own(Progress(kind, result=result), texts, Language.EN)
+        assert "Measured here" in html
+        assert "<svg" in html
+    assert own(Progress(), texts, Language.EN) == ""
