@@ -14,6 +14,12 @@ from rag.ui.texts import TEXTS, Language, Texts, language_of
 # Readers who may wait for an answer.
 WAITING = 32
 
+# The language that the reader chose last; nothing where none was chosen.
+REMEMBERED_LANGUAGE = """(session, language) => {
+  const chosen = localStorage.getItem("interview-rag.language");
+  return [session, ["zh", "en"].includes(chosen) ? chosen : null];
+}"""
+
 
 def build_page(
     assistant: Assistant, *, following: Following | None = None, language: Language | None = None
@@ -43,11 +49,15 @@ def build_page(
             head = (_title(texts), gr.update(value=name.value, label=texts.language))
             return (*head, *(update for part in parts for update in part.speak(state)))
 
-        def greet(state: Session, request: gr.Request) -> Updates:
-            return speak(state, language or language_of(request.headers.get("accept-language", "")))
+        def greet(state: Session, remembered: str | None, request: gr.Request) -> Updates:
+            if state.user not in (None, request.username or ""):
+                state.clear()  # somebody else has signed in
+            state.user = request.username or ""
+            known = Language(remembered) if remembered else language
+            return speak(state, known or language_of(request.headers.get("accept-language", "")))
 
         switch.input(lambda state, name: speak(state, Language(name)), [session, switch], labels, **AT_ONCE)
-        page.load(greet, session, labels, **AT_ONCE)
+        page.load(greet, [session, switch], labels, js=REMEMBERED_LANGUAGE, **AT_ONCE)
     page.queue(max_size=WAITING)
     return page
 
