@@ -1,4 +1,4 @@
-"""python -m rag search | ask | eval | models"""
+"""python -m rag search | ask | eval | feedback | models"""
 
 import argparse
 import sys
@@ -10,6 +10,7 @@ from rag.choices import Choices, StyleName
 from rag.command_line import Parser, add_common_options, json_lines, print_json, run, settings_from
 from rag.errors import RagError, UsageError
 from rag.evaluation.command import add_eval
+from rag.feedback.command import add_feedback
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m rag", description="Ask the index, search it, measure both, and manage models.")
+    parser = Parser(
+        prog="python -m rag",
+        description="Ask the index, search it, measure both, export feedback, and manage models.",
+    )
     commands = parser.add_subparsers(dest="command", required=True)
 
     search = commands.add_parser("search", help="find passages")
@@ -50,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     inspect.set_defaults(main=_inspect)
 
     add_eval(commands)
+    add_feedback(commands)
 
     models = commands.add_parser("models", help="list, fetch and verify models")
     actions = models.add_subparsers(dest="action", required=True)

@@ -10,7 +10,8 @@ RagError
 ├── IndexLockedError     another process is writing
 ├── IngestError          roots that cannot be brought in line as they stand
 ├── DocumentError        one document cannot be read; the others go on
-└── ChatModelError       the chat model did not answer
+├── ChatModelError       the chat model did not answer
+└── UserDataError        conversations or feedback cannot be read or kept
 
 A message says what happened and with which value; `hint` says what to do next.
 """
@@ -74,3 +75,7 @@ class DocumentError(RagError):
 
 class ChatModelError(RagError):
     code = "chat_model"
+
+
+class UserDataError(RagError):
+    code = "user_data"

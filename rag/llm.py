@@ -42,6 +42,17 @@ def resolve(settings: Settings) -> ChatModelName:
     return ChatModelName.LOCAL if _local_is_there(settings) else ChatModelName.EXTRACTIVE
 
 
+def usable_answerers(settings: Settings) -> tuple[ChatModelName, ...]:
+    """Everyone who can write answers here and now: quotes always, the others where they are configured, running or
+    fetched."""
+    others = {
+        ChatModelName.ENDPOINT: bool(settings.endpoint_url and settings.endpoint_model),
+        ChatModelName.OLLAMA: _ollama_answers(settings),
+        ChatModelName.LOCAL: _local_is_there(settings),
+    }
+    return (ChatModelName.EXTRACTIVE, *(name for name, there in others.items() if there))
+
+
 def resolved(settings: Settings) -> Settings:
     """The settings with `auto` decided, so that it is decided once."""
     return settings.model_copy(update={"llm": resolve(settings)})

@@ -49,6 +49,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
+    data: Path = Field(Path(".interview-rag/user"), description="folder of conversations and feedback")
     models: Path = Field(default_factory=default_models_folder, description="folder of the fetched models")
     embedder: str = Field(
         "multilingual-e5-small",

@@ -3,29 +3,51 @@
 import logging
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rag.answering.events import EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.assistant import Assistant
-from rag.errors import RagError
+from rag.errors import ChatModelError, RagError, SettingsError
+from rag.feedback.store import EvidencePassage
 from rag.retrieval import Evidence
+from rag.settings import ChatModelName
 from rag.types import Citation
+from rag.ui.chatting.follow_ups import follow_ups
+from rag.ui.conversations.keeper import Keeper
 from rag.ui.running import Run
-from rag.ui.session import Exchange, Session, State
+from rag.ui.session import UNFINISHED, Exchange, Session, State
 from rag.ui.sources import NEAREST, Nearby, make_excerpts
 
 logger = logging.getLogger(__name__)
 
 # Seconds between two updates of the page while text streams in.
 REFRESH = 0.05
+# Passages kept with an exchange as what its answer was taken from.
+EVIDENCE_KEPT = 6
 
 
-def answer(assistant: Assistant, session: Session, question: str) -> Iterator[None]:
-    """Answer a question within the session; yields whenever there is something new to show.
+def answer(assistant: Assistant, session: Session, question: str, keeper: Keeper | None = None) -> Iterator[None]:
+    """Answer a question at the end of the branch that is shown; see `answer_after`."""
+    return answer_after(assistant, session, question, session.tip, keeper)
+
+
+def answer_after(
+    assistant: Assistant,
+    session: Session,
+    question: str,
+    parent: int | None,
+    keeper: Keeper | None = None,
+    *,
+    llm: ChatModelName | None = None,
+) -> Iterator[None]:
+    """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
+    writes this one answer, else whom the reader or the settings chose.
 
     Whatever goes wrong is kept in the exchange, never raised.
     """
-    exchange = session.begin(question)
-    run = session.run = Run(assistant.choosing(session.preferences).stream(question, session.history(exchange)))
+    exchange = keeper.begin(session, question, parent) if keeper else session.begin(question, parent=parent)
+    conversation = session.conversation
+    run = session.run = Run(_writer(assistant, session, llm).stream(question, session.history(exchange)))
     try:
         yield
         refreshed = 0.0
@@ -33,7 +55,9 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
             match event:
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence)
-                    exchange.state = State.WRITING
+                    exchange.standalone = evidence.query
+                    exchange.evidence = kept(evidence)
+                    exchange.state = State.READING
                     yield
                 case ModelLoading():
                     exchange.state = State.LOADING
@@ -50,6 +74,8 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
                     exchange.excerpts = make_excerpts(
                         finished.citations, assistant.source, lambda citation: section_of(assistant, citation)
                     )
+                    asked = [turn.text for turn in session.history(exchange) if turn.role == "user"]
+                    exchange.follow_ups = follow_ups(finished, assistant.source, [*asked, question])
                     exchange.answer = finished
                     exchange.state = State.DONE
         if exchange.state is not State.DONE:
@@ -64,9 +90,20 @@ def answer(assistant: Assistant, session: Session, question: str) -> Iterator[No
         run.stop()
         if session.run is run:
             session.run = None
-        if exchange.state in (State.SEARCHING, State.LOADING, State.WRITING):  # the reader has gone
+        if exchange.state in UNFINISHED:  # the reader has gone
             exchange.state = State.STOPPED
+        if keeper:
+            keeper.end(session, conversation, exchange)
     yield
+
+
+def _writer(assistant: Assistant, session: Session, llm: ChatModelName | None) -> Assistant:
+    choices = session.preferences if llm is None else replace(session.preferences, llm=llm)
+    try:
+        return assistant.choosing(choices)
+    except (ChatModelError, SettingsError) as error:
+        logger.warning("%s; the usual model answers", error.message)
+        return assistant.choosing(replace(choices, llm=None))
 
 
 def nearest(evidence: Evidence) -> tuple[Nearby, ...]:
@@ -75,6 +112,12 @@ def nearest(evidence: Evidence) -> tuple[Nearby, ...]:
     for hit in evidence.hits:
         best.setdefault(hit.passage.document, Nearby.of(hit.passage))
     return tuple(best.values())[:NEAREST]
+
+
+def kept(evidence: Evidence) -> tuple[EvidencePassage, ...]:
+    """The best passages as they are kept with an opinion about the answer."""
+    found = [hit.passage for hit in evidence.hits[:EVIDENCE_KEPT]]
+    return tuple(EvidencePassage(p.document, p.title, p.section, p.start, p.end, p.text) for p in found)
 
 
 def _fail(exchange: Exchange, error: Exception) -> None:

@@ -1,6 +1,7 @@
 """The chat: its components, and what happens when one is used."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from html import escape
 from typing import Any
 from urllib.parse import urlparse
@@ -8,11 +9,17 @@ from urllib.parse import urlparse
 import gradio as gr
 
 from rag.assistant import Assistant
+from rag.errors import UserDataError
 from rag.following import Following, FollowingStatus
 from rag.llm import LOCAL_MODEL, leaves_the_machine
 from rag.settings import ChatModelName
 from rag.ui import chat
+from rag.ui.answerers import Answerers
 from rag.ui.assets import read_asset
+from rag.ui.chatting.actions import Action, act, as_parcel, download, whole_source
+from rag.ui.chatting.strip import render_strip
+from rag.ui.conversations.keeper import Keeper
+from rag.ui.conversations.listing import render_list
 from rag.ui.examples import example_questions
 from rag.ui.follow import follow_text
 from rag.ui.markdown import LATEX_DELIMITERS
@@ -25,17 +32,38 @@ from rag.ui.texts import TEXTS, Language, Texts
 ANSWERS_AT_ONCE = 4
 # Seconds between two looks at what follows the documents, while it is on.
 FOLLOW_SECONDS = 2.0
+# Answered in order, a few at once, with the progress shown in the answer itself.
+ANSWERING: dict[str, Any] = {
+    "concurrency_limit": ANSWERS_AT_ONCE,
+    "concurrency_id": "answers",
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
 
 
 def build_chat(assistant: Assistant, session: gr.State, following: Following | None, first: Language) -> Part:
     """The chat over an assistant, first shown in a language; without `following` nobody can have the documents
-    followed."""
+    followed. Conversations are kept in the folder that the settings name."""
     documents = assistant.index.storage.documents()
     examples = {name: example_questions(documents, name) for name in Language}
     del documents
     texts = TEXTS[first]
+    keeper = Keeper(assistant.settings.data)
+    answerers = Answerers(assistant.settings)
 
     with gr.Row(elem_id="columns"):
+        with gr.Column(elem_id="list-column"):
+            new = gr.Button(texts.new_conversation, elem_id="clear")
+            sought = gr.Textbox(
+                elem_id="sought",
+                label=texts.search_conversations,
+                show_label=False,
+                container=False,
+                placeholder=texts.search_conversations,
+                max_lines=1,
+                max_length=200,
+            )
+            listing = gr.HTML(elem_id="conversations")
         with gr.Column(elem_id="chat-column"):
             conversation = gr.Chatbot(
                 elem_id="chat",
@@ -53,7 +81,9 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
                 placeholder=escape(texts.welcome),
                 examples=_examples(examples[first]),
             )
+            strip = gr.HTML(elem_id="strip")
             with gr.Row(elem_id="ask"):
+                bar = gr.HTML(_bar(texts), elem_id="bar")
                 question = gr.Textbox(
                     elem_id="question",
                     label=texts.question_label,
@@ -67,34 +97,44 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
                 send = gr.Button(texts.send, variant="primary", elem_id="send")
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
             with gr.Row(elem_id="foot"):
-                retry = gr.Button(texts.retry, elem_id="retry", size="sm", interactive=False)
-                clear = gr.Button(texts.clear, elem_id="clear", size="sm", interactive=False)
                 follow = gr.Checkbox(
                     label=texts.follow, elem_id="follow", container=False, visible=following is not None
                 )
                 followed = gr.HTML(elem_id="followed", visible=following is not None)
                 privacy = gr.HTML(_privacy(assistant, texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=read_asset("behaviour.js"))
-
+    whole = gr.HTML(elem_id="whole")
+    parcel = gr.HTML(elem_id="parcel")
     clock = gr.Timer(FOLLOW_SECONDS, active=False)
 
-    view = [conversation, sources, send, stop, retry, clear]
+    view = [conversation, sources, send, stop, strip, listing]
     followed_view = [follow, followed, clock]
 
-    def show(state: Session) -> Updates:
+    def show(state: Session, *, with_list: bool = True) -> Updates:
         texts = TEXTS[state.language]
-        has_some = bool(state.exchanges)
+        names = [] if state.busy else _names(answerers, assistant, texts)
         return (
-            messages(state),
+            messages(state, names),
             panel(state),
             gr.update(visible=not state.busy, value=texts.send),
             gr.update(visible=state.busy, value=texts.stop),
-            gr.update(interactive=has_some and not state.busy, value=texts.retry),
-            gr.update(interactive=has_some, value=texts.clear),
+            render_strip(state),
+            listed(state) if with_list else gr.skip(),
         )
 
-    def ask(state: Session, text: str) -> Iterator[Updates]:
-        """The question box empties once its question is taken; a question that cannot be asked stays in it."""
+    def listed(state: Session) -> str:
+        set_aside = [file.name for file in keeper.set_aside]
+        return render_list(
+            keeper.list(state),
+            state,
+            datetime.now().astimezone(),
+            unkept=keeper.problem is not None,
+            set_aside=set_aside,
+        )
+
+    def ask(state: Session, text: str, llm: str = "", parent: int | None = None) -> Iterator[Updates]:
+        """The question box empties once its question is taken; a question that cannot be asked stays in it. Without
+        `parent` the question takes the place of the one that is being edited, or follows the last one."""
         texts = TEXTS[state.language]
         problem = question_problem(text or "", texts)
         if problem is not None or state.busy:
@@ -102,42 +142,72 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
                 gr.Warning(problem, title=texts.title)
             yield (gr.skip(), *show(state))
             return
-        for _ in chat.answer(assistant, state, text.strip()):
-            yield ("", *show(state))
+        steps = chat.answer_after(assistant, state, text.strip(), parent, keeper, llm=answerers.named(llm))
+        for step, _ in enumerate(steps):
+            yield ("" if step == 0 else gr.skip(), *show(state, with_list=step == 0 or not state.busy))
+
+    def ask_next(state: Session, text: str) -> Iterator[Updates]:
+        edited = state.find(state.editing)
+        yield from ask(state, text, parent=edited.parent if edited is not None else state.tip)
 
     def ask_example(state: Session, event: gr.EventData) -> Iterator[Updates]:
-        yield from ask(state, event._data["value"]["text"])
+        yield from ask(state, event._data["value"]["text"], parent=state.tip)
 
-    def ask_suggestion(state: Session, event: gr.EventData) -> Iterator[Updates]:
-        exchange = state.find(int(event._data["turn"]))
-        number = int(event._data["number"])
-        refusal = exchange.answer.refusal if exchange is not None and exchange.answer is not None else None
-        if refusal is not None and 0 <= number < len(refusal.suggestions):
-            yield from ask(state, refusal.suggestions[number])
-
-    def ask_again(state: Session) -> Iterator[Updates]:
-        if state.exchanges and not state.busy:
-            *state.exchanges, last = state.exchanges
-            yield from ask(state, last.question)
+    def ask_again(state: Session, event: gr.EventData) -> Iterator[Updates]:
+        """A suggestion of an answer, or its question once more."""
+        action = Action.read(event._data)
+        exchange = state.find(action.number)
+        if exchange is None:
+            return
+        if action.name == "retry":
+            yield from ask(state, exchange.question, llm=action.rest, parent=exchange.parent)
+        elif action.rest.isdecimal() and int(action.rest) < len(exchange.suggestions):
+            yield from ask(state, exchange.suggestions[int(action.rest)], parent=state.tip)
 
     def halt(state: Session) -> None:
         state.stop()
 
-    def forget(state: Session) -> Updates:
-        state.clear()
-        return show(state)
+    def do(state: Session, action: Action) -> Updates:
+        act(state, action, keeper, assistant)
+        edited = state.find(state.editing)
+        box = {"edit": edited.question if edited is not None else gr.skip(), "unedit": ""}.get(action.name, gr.skip())
+        return (box, *show(state))
+
+    def do_event(state: Session, event: gr.EventData) -> Updates:
+        return do(state, Action.read(event._data))
 
     def pick(state: Session, event: gr.EventData) -> str:
-        number = int(event._data["turn"])
-        if state.find(number) is not None:
-            state.show(number, int(event._data["number"]))
+        action = Action.read(event._data)
+        if state.find(action.number) is not None and action.rest.isdecimal():
+            state.show(action.number, int(action.rest))
         return panel(state)
+
+    def open_whole(state: Session, event: gr.EventData) -> str:
+        return whole_source(state, Action.read(event._data), assistant)
+
+    def seek(state: Session, words: str) -> str:
+        state.sought = words
+        return listed(state)
+
+    def hand_out(state: Session, event: gr.EventData) -> str:
+        texts = TEXTS[state.language]
+        try:
+            file = download(state, Action.read(event._data), keeper, datetime.now().astimezone())
+        except UserDataError:
+            gr.Warning(texts.failed, title=texts.title)
+            return ""
+        if file is None:
+            gr.Info(texts.feedback_none, title=texts.title)
+        return as_parcel(file, f"{datetime.now().astimezone():%H%M%S%f}")
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
         conversation_update, *others = show(state)
         return (
             gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
+            gr.update(value=texts.new_conversation),
+            gr.update(placeholder=texts.search_conversations, label=texts.search_conversations),
+            _bar(texts),
             _privacy(assistant.choosing(state.preferences), texts),
             *look(state),
             gr.update(
@@ -163,27 +233,45 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
             (following.start if on else following.stop)()
         return look(state)
 
-    answering: dict[str, Any] = {
-        "outputs": [question, *view],
-        "concurrency_limit": ANSWERS_AT_ONCE,
-        "concurrency_id": "answers",
-        "show_progress": "hidden",
-        "api_visibility": "private",
-    }
-    gr.on([question.submit, send.click], ask, [session, question], **answering)
-    conversation.example_select(ask_example, session, **answering)
-    sources.submit(ask_suggestion, session, **answering)
-    retry.click(ask_again, session, **answering)
+    asked = [question, *view]
+    gr.on([question.submit, send.click], ask_next, [session, question], asked, **ANSWERING)
+    conversation.example_select(ask_example, session, asked, **ANSWERING)
+    sources.submit(ask_again, session, asked, **ANSWERING)
     stop.click(halt, session, **AT_ONCE)
-    gr.on([clear.click, conversation.clear], forget, session, view, **AT_ONCE)
+    gr.on([new.click, conversation.clear], lambda state: do(state, Action("new")), session, asked, **AT_ONCE)
+
+    sources.input(do_event, session, asked, **AT_ONCE)
     sources.select(pick, session, sources, **AT_ONCE)
+    sources.expand(open_whole, session, whole, **AT_ONCE)
+    # Queued, for only then can it tell the reader that there is nothing.
+    sources.download(hand_out, session, parcel, show_progress="hidden", api_visibility="private")
+    sought.change(seek, [session, sought], listing, **AT_ONCE)
     follow.input(turn, [session, follow], followed_view, **AT_ONCE)
     clock.tick(look, session, followed_view, **AT_ONCE)
-    return Part((question, privacy, *followed_view, *view), speak)
+    return Part((question, new, sought, bar, privacy, *followed_view, *view), speak)
 
 
 def _examples(questions: list[str]) -> list[Any]:
     return [{"text": question} for question in questions]
+
+
+def _bar(texts: Texts) -> str:
+    """What opens the list of conversations where there is no room for it."""
+    name = escape(texts.open_list)
+    return f'<button type="button" class="drawer" aria-label="{name}" title="{name}">☰</button>'
+
+
+def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tuple[str, str]]:
+    """Everyone who could answer now, and what they are called."""
+    settings = assistant.settings
+    endpoint = f"{settings.endpoint_model} · {urlparse(settings.endpoint_url).hostname}"
+    names = {
+        ChatModelName.EXTRACTIVE: texts.answerer_extractive,
+        ChatModelName.LOCAL: texts.answerer_local.format(model=LOCAL_MODEL),
+        ChatModelName.OLLAMA: texts.answerer_ollama,
+        ChatModelName.ENDPOINT: texts.answerer_endpoint.format(model=endpoint),
+    }
+    return [(str(name), names[name]) for name in answerers.usable()]
 
 
 def _privacy(assistant: Assistant, texts: Texts) -> str:

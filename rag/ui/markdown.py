@@ -5,13 +5,13 @@ Gradio sanitises what it renders and a Content-Security-Policy forbids remote re
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rag.types import Answer
 
 # A marker that we know to be one stands between these while the text around it is made safe.
 OPEN, CLOSE = "\ue000", "\ue001"
-PRIVATE = re.compile("[\ue000-\ue005]")
+PRIVATE = re.compile("[\ue000-\ue007]")
 KNOWN_MARKER = re.compile(f"{OPEN}(\\d+){CLOSE}")
 MARKER = re.compile(r"\[(\d{1,3})\]")
 MARKERS_AFTER = re.compile(r"[ \n]*((?:\[\d{1,3}\] ?)+)")
@@ -19,7 +19,7 @@ MARKERS_AT_END = re.compile(r"((?:\[\d{1,3}\])+)(\s*)$")
 
 # What is shown verbatim: fenced code, inline code (not across a blank line), display and inline formulas.
 VERBATIM = re.compile(
-    r"(?P<fence>^[ \t]*(?P<ticks>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=ticks)[`~]*[ \t]*$|\Z))"
+    r"(?P<fence>^[ \t]*(?P<ticks>```+|~~~+)(?:[^\n]*\n.*?(?:^[ \t]*(?P=ticks)[`~]*[ \t]*$|\Z)|[^\n`]*\Z))"
     r"|(?P<code>(?<!`)(?P<quote>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=quote)(?!`))"
     r"|(?P<formula>\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$\n]+?(?<!\s)\$|\\\(.+?\\\)|\\\[.+?\\\])",
     re.MULTILINE | re.DOTALL,
@@ -32,6 +32,13 @@ LATEX_DELIMITERS: list[dict[str, str | bool]] = [
     {"left": DISPLAY[0], "right": DISPLAY[1], "display": True},
     {"left": INLINE[0], "right": INLINE[1], "display": False},
 ]
+# An unsupported claim stands between these, in the same way.
+GREY, GREY_END = "\ue006", "\ue007"
+GREYED = re.compile(f"{GREY}([^{GREY}{GREY_END}]*){GREY_END}")
+# Of what is longer than a sentence, or part of a table, no stretch can be marked without taking the Markdown apart.
+NOT_ONE_LINE = re.compile(r"[\n|]|```|~~~")
+# Of a longer quote a link tells the beginning.
+QUOTE_CHARACTERS = 280
 # Gradio draws these as diagrams with a library of its own; quoted material stays text.
 DIAGRAM = re.compile(r"^(\s*(?:```+|~~~+)\s*)mermaid\b", re.IGNORECASE)
 
@@ -54,7 +61,9 @@ def mark_answer(answer: Answer) -> str:
         if found < 0:
             continue
         end = found + len(without_private(claim.text))
-        result.append(text[position:end])
+        greyed = not claim.supported and not NOT_ONE_LINE.search(claim.text)
+        found -= 2 * (greyed and text[position:found].endswith("**"))
+        result.append(f"{text[position:found]}{GREY}{text[found:end]}{GREY_END}" if greyed else text[position:end])
         position = end
         after = MARKERS_AFTER.match(text, end)
         if after and {int(number) for number in MARKER.findall(after[1])} <= set(claim.citations):
@@ -64,9 +73,11 @@ def mark_answer(answer: Answer) -> str:
     return "".join(result)
 
 
-def render(marked: str, *, turn: int, label: str) -> str:
-    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart; `label` names a link, as in
-    "source {number}"."""
+def render(
+    marked: str, *, turn: int, label: str, quotes: Mapping[int, str] | None = None, unsupported: str = ""
+) -> str:
+    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart. A link is named by the quote it
+    leads to, where that is known, else by `label`, as in "source {number}"; `unsupported` names what has none."""
     parts: list[str] = []
     position = 0
     for match in VERBATIM.finditer(marked):
@@ -76,9 +87,16 @@ def render(marked: str, *, turn: int, label: str) -> str:
     parts.append(_safe_text(marked[position:]))
 
     def link(match: re.Match[str]) -> str:
-        return f'[{match[1]}](#cite-{turn}-{match[1]} "{label.format(number=match[1])}")'
+        quote = (quotes or {}).get(int(match[1]), "")
+        return f'[{match[1]}](#cite-{turn}-{match[1]} "{_shortened(quote) or label.format(number=match[1])}")'
 
-    return KNOWN_MARKER.sub(link, "".join(parts))
+    linked = KNOWN_MARKER.sub(link, "".join(parts))
+    greyed = GREYED.sub(rf'<span class="unsupported" title="{plain(unsupported)}">\1</span>', linked)
+    return greyed.replace(GREY, "").replace(GREY_END, "")
+
+
+def _shortened(quote: str) -> str:
+    return plain(quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + "…")
 
 
 def plain(text: str) -> str:
@@ -107,10 +125,17 @@ def _safe_text(text: str) -> str:
 
 def _safe_verbatim(match: re.Match[str]) -> str:
     # A link cannot stand inside code: the marker stays as it was written.
-    text = KNOWN_MARKER.sub(r"[\1]", match[0])
+    text = KNOWN_MARKER.sub(r"[\1]", match[0]).replace(GREY, "").replace(GREY_END, "")
     if match["formula"]:
         return _formula(text.replace("<", r"\lt "))
-    return DIAGRAM.sub(r"\1text", text) if match["fence"] else text
+    return _closed(DIAGRAM.sub(r"\1text", text), match["ticks"]) if match["fence"] else text
+
+
+def _closed(fence: str, ticks: str) -> str:
+    """Fenced code with its end, which may not have come yet: what we write below must not become code."""
+    last = fence.rstrip().rpartition("\n")[2].strip()
+    closed = "\n" in fence.strip() and len(last) >= len(ticks) and not last.strip(ticks[0])
+    return fence if closed else f"{fence.rstrip()}\n{ticks}"
 
 
 def _formula(text: str) -> str:

@@ -1,5 +1,6 @@
 """Exchanges -> the messages and the panel that the page shows, in the reader's language."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import TypedDict
 
@@ -8,7 +9,7 @@ from rag.errors import ChatModelError, IndexCorruptError, IndexMismatchError, In
 from rag.types import Refusal
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
 from rag.ui.session import Exchange, Session, State
-from rag.ui.sources import render_excerpts, render_nearby, render_panel
+from rag.ui.sources import render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.texts import TEXTS, Texts
 
 INGEST_COMMAND = "<code>python -m ingest</code>"
@@ -20,13 +21,22 @@ class Message(TypedDict):
     content: str
 
 
-def messages(session: Session) -> list[Message]:
-    """Every exchange as two messages. Repeated questions stay apart: links carry the number of their exchange."""
+def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> list[Message]:
+    """Every exchange of the branch that is shown as two messages. Repeated questions stay apart: links carry the number
+    of their exchange. `answerers` are the names, and what they are called, of who else could answer.
+
+    What can be done with a message stands below its text in one `<div class="after">`, where behaviour.js finds it. A
+    class `do-ACTION-NUMBER` says what a button does.
+    """
     texts = TEXTS[session.language]
     result: list[Message] = []
-    for exchange in session.exchanges:
-        result.append(Message(role="user", content=render(without_private(exchange.question), turn=0, label="")))
-        result.append(Message(role="assistant", content=_reply(exchange, texts)))
+    exchanges = session.exchanges
+    for exchange in exchanges:
+        asked = render(without_private(exchange.question), turn=0, label="")
+        tools = _button("edit", exchange.number, texts.edit) + _branches(session, exchange, texts)
+        result.append(Message(role="user", content=f"{asked}\n\n{_after(tools)}"))
+        last = exchange is exchanges[-1]
+        result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
     return result
 
 
@@ -37,14 +47,22 @@ def panel(session: Session) -> str:
     if exchange is None:
         return render_panel(f'<p class="hint">{escape(texts.sources_empty)}</p>', texts, turn=0, question="")
     if exchange.answer is not None and exchange.answer.refusal is None:
-        body = render_excerpts(exchange.excerpts, texts, turn=exchange.number)
+        body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
+        body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
     elif exchange.answer is not None:
         body = render_nearby(exchange.nearby, texts.sources_nearest)
     elif exchange.nearby:
         body = render_nearby(exchange.nearby, texts.sources_found if session.busy else texts.sources)
     else:
         body = f'<p class="hint">{escape(texts.searching if session.busy else texts.sources_none)}</p>'
-    return render_panel(body, texts, turn=exchange.number, question=exchange.question, selected=session.selected)
+    return render_panel(
+        body,
+        texts,
+        turn=exchange.number,
+        question=exchange.question,
+        selected=session.selected,
+        conversation=session.conversation or 0,
+    )
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:
@@ -71,29 +89,104 @@ def question_problem(question: str, texts: Texts) -> str | None:
     return None
 
 
-def _reply(exchange: Exchange, texts: Texts) -> str:
+def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
     answer = exchange.answer
-    if answer is not None and answer.refusal is not None:
-        return _refusal(exchange.number, answer.refusal, texts)
     if answer is not None:
-        text = render(mark_answer(answer), turn=exchange.number, label=texts.source_number)
-        notes = [] if all(claim.supported for claim in answer.claims) else [_note(texts.unsupported)]
+        tools = _tools(exchange, texts, answerers)
+        if answer.refusal is not None:
+            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools)}"
+        text = render(
+            mark_answer(answer),
+            turn=exchange.number,
+            label=texts.source_number,
+            quotes={citation.marker: citation.quote for citation in answer.citations},
+            unsupported=texts.claim_unsupported,
+        )
+        note = "" if all(claim.supported for claim in answer.claims) else _note(texts.unsupported)
         if answer.citations:
-            link = texts.sources_link.format(count=len(answer.citations))
-            notes.append(f"[{link}](#cite-{exchange.number}-0)")
-        return "\n\n".join([text, *notes])
+            link = escape(texts.sources_link.format(count=len(answer.citations)))
+            tools += f'<a class="all" href="#cite-{exchange.number}-0">{link}</a>'
+        return f"{text}\n\n{_after(tools, before=note, below=_follow_ups(exchange, texts) if last else '')}"
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
-            return f"{text}\n\n{_note(texts.stopped)}".strip()
+            after = _after(_retry(exchange.number, texts, answerers), before=_note(texts.stopped))
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)
             notice = f'<div class="notice problem"><p>{problem}</p><p>{escape(texts.try_again)}</p></div>'
-            return f"{text}\n\n{notice}".strip()
+            after = _after(_retry(exchange.number, texts, answerers), before=notice)
         case _:
-            waits = {State.SEARCHING: texts.searching, State.LOADING: texts.loading}
-            waiting = waits.get(exchange.state, texts.writing)
-            return text or f'<p class="waiting">{escape(waiting)}</p>'
+            after = f'<div class="after">{_steps(exchange, texts)}</div>'
+    return f"{text}\n\n{after}".strip()
+
+
+def _steps(exchange: Exchange, texts: Texts) -> str:
+    """Where an answer that is being made stands. Each sentence is checked before it is shown."""
+    names = (texts.step_searching, texts.step_reading, texts.step_writing, texts.step_checking)
+    at = {State.SEARCHING: 0, State.READING: 1, State.LOADING: 1, State.WRITING: 2}[exchange.state]
+    steps = "".join(
+        f'<span class="{"done" if place < at else "now" if place == at or (at, place) == (2, 3) else "later"}">'
+        f"{escape(name)}</span>"
+        for place, name in enumerate(names)
+    )
+    waits = {State.SEARCHING: texts.searching, State.READING: texts.reading, State.LOADING: texts.loading}
+    told = waits.get(exchange.state) or texts.checked.format(count=len(exchange.chunks))
+    return f'<p class="steps">{steps}</p><p class="waiting">{escape(told)}</p>'
+
+
+def _tools(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]]) -> str:
+    liked = {True: ("like on", "dislike"), False: ("like", "dislike on"), None: ("like", "dislike")}[exchange.liked]
+    return (
+        _button("copy", exchange.number, texts.copy)
+        + _button("like", exchange.number, texts.like, style=liked[0])
+        + _button("dislike", exchange.number, texts.dislike, style=liked[1])
+        + _retry(exchange.number, texts, answerers)
+    )
+
+
+def _retry(number: int, texts: Texts, answerers: Sequence[tuple[str, str]]) -> str:
+    again = _button("retry", number, texts.ask_again)
+    if len(answerers) < 2:
+        return again
+    choices = "".join(
+        f'<button type="button" class="do-retry-{number}-{name}">{plain(label)}</button>' for name, label in answerers
+    )
+    return again + (
+        f'<details class="menu others"><summary title="{escape(texts.answer_with)}"></summary>'
+        f"<div>{choices}</div></details>"
+    )
+
+
+def _branches(session: Session, exchange: Exchange, texts: Texts) -> str:
+    """The switch between a question and those that it was edited into or asked again as: ‹ 2/2 ›"""
+    numbers = session.branches(exchange)
+    if len(numbers) < 2:
+        return ""
+    place = numbers.index(exchange.number)
+    before = _button("branch", numbers[place - 1], texts.earlier_version, style="back") if place else ""
+    after = (
+        _button("branch", numbers[place + 1], texts.later_version, style="on-ward") if place + 1 < len(numbers) else ""
+    )
+    return f'<span class="branches">{before}<span>{place + 1}/{len(numbers)}</span>{after}</span>'
+
+
+def _follow_ups(exchange: Exchange, texts: Texts) -> str:
+    if not exchange.follow_ups:
+        return ""
+    chips = "".join(
+        f'<a class="suggestion chip" href="#ask-{exchange.number}-{place}">{plain(question)}</a>'
+        for place, question in enumerate(exchange.follow_ups)
+    )
+    return f'<div class="follow-ups"><span>{escape(texts.follow_ups)}</span>{chips}</div>'
+
+
+def _button(action: str, number: int, name: str, *, style: str = "") -> str:
+    """Its picture comes from the style sheet, so that it adds nothing to the text of its message."""
+    return f'<button type="button" class="tool {style or action} do-{action}-{number}" title="{escape(name)}"></button>'
+
+
+def _after(tools: str, *, before: str = "", below: str = "") -> str:
+    return f'<div class="after">{before}<div class="tools">{tools}</div>{below}</div>'
 
 
 def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:

@@ -72,6 +72,9 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             return (*head, *(update for part in parts for update in part.speak(state)))
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
+            if state.user not in (None, request.username or ""):
+                state.clear()  # somebody else has signed in
+            state.user = request.username or ""
             chosen = take(assistant, state, stored)
             return speak(state, language or chosen or language_of(request.headers.get("accept-language", "")))
 

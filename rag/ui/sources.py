@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from rag.types import Citation, Passage
+from rag.types import Citation, Claim, Passage
 from rag.ui.texts import Texts
 
 # Characters of source text shown before and after a quote; then on to the next line break, but not further than that.
@@ -77,7 +77,7 @@ def make_excerpts(
         source = source_of(document)
         whole = source is not None and all(source[c.start : c.end] == c.quote for c in group)
         stretches = (
-            tuple(_segments(source, start, end, group) for start, end in _stretches(source, group))
+            tuple(segments(source, start, end, group) for start, end in _stretches(source, group))
             if source is not None and whole
             else tuple((Segment(citation.quote, (citation.marker,)),) for citation in group)
         )
@@ -112,7 +112,7 @@ def _line_end(source: str, position: int) -> int:
     return line if line >= 0 else (len(source) if position + LINE_REACH >= len(source) else position)
 
 
-def _segments(source: str, start: int, end: int, citations: Sequence[Citation]) -> tuple[Segment, ...]:
+def segments(source: str, start: int, end: int, citations: Sequence[Citation]) -> tuple[Segment, ...]:
     """source[start:end], cut wherever a quote begins or ends: quotes may overlap."""
     inside = [c for c in citations if start <= c.start and c.end <= end]
     cuts = sorted({start, end, *(c.start for c in inside), *(c.end for c in inside)})
@@ -124,61 +124,90 @@ def _segments(source: str, start: int, end: int, citations: Sequence[Citation]) 
 
 def render_excerpts(excerpts: Sequence[Excerpt], texts: Texts, *, turn: int) -> str:
     if not excerpts:
-        return f'<p class="hint">{_text(texts.sources_none)}</p>'
+        return f'<p class="hint">{text_of(texts.sources_none)}</p>'
     return "".join(_excerpt(excerpt, texts, turn) for excerpt in excerpts)
+
+
+def render_claims(claims: Sequence[Claim], texts: Texts, *, turn: int) -> str:
+    """Every sentence of an answer with the quotes on which it rests; empty where there are none."""
+    if not claims:
+        return ""
+    supported = sum(claim.supported for claim in claims)
+    summary = texts.claims.format(supported=supported)
+    if supported < len(claims):
+        summary += texts.claims_unsupported.format(count=len(claims) - supported)
+    items = "".join(_claim(claim, texts, turn) for claim in claims)
+    return f'<details class="claims"><summary>{text_of(summary)}</summary><ol>{items}</ol></details>'
+
+
+def _claim(claim: Claim, texts: Texts, turn: int) -> str:
+    said = text_of(claim.text.replace("**", ""))
+    if not claim.supported:
+        warning = f'<span class="warning">⚠️ {text_of(texts.claim_unsupported)}</span>'
+        return f'<li class="unsupported">{said} {warning}</li>'
+    links = "".join(
+        f'<a href="#cite-{turn}-{marker}" title="{text_of(texts.source_number.format(number=marker))}">{marker}</a>'
+        for marker in claim.citations
+    )
+    return f"<li>{said} {links}</li>"
 
 
 def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
     cards = "".join(
         f'<article class="source nearby">{_head(item.title, item.section, item.document)}'
-        f"<p>{_text(item.snippet)}…</p></article>"
+        f"<p>{text_of(item.snippet)}…</p></article>"
         for item in nearby
     )
-    return f'<p class="hint">{_text(heading)}</p>{cards}'
+    return f'<p class="hint">{text_of(heading)}</p>{cards}'
 
 
-def render_panel(body: str, texts: Texts, *, turn: int, question: str, selected: int = 0) -> str:
-    """The whole panel. `turn` is the question it belongs to, counted from 1 (0: none yet); behaviour.js reads the
-    `data-` attributes."""
+def render_panel(body: str, texts: Texts, *, turn: int, question: str, selected: int = 0, conversation: int = 0) -> str:
+    """The whole panel. `turn` is the question it belongs to, counted from 1 (0: none yet) within its conversation;
+    behaviour.js reads the `data-` attributes."""
     heading = texts.sources_of.format(number=turn) if turn else texts.sources
-    asked = f'<p class="asked">{_text(question)}</p>' if turn else ""
+    asked = f'<p class="asked">{text_of(question)}</p>' if turn else ""
     return (
         f'<section class="panel" data-turn="{turn}" data-selected="{selected}" data-language="{texts.tag}"'
-        f' aria-label="{_text(texts.sources)}">'
-        f'<header><h2>{_text(heading)}</h2><button type="button" class="close" title="{_text(texts.close)}"'
-        f' aria-label="{_text(texts.close)}">×</button></header>{asked}<div class="body">{body}</div></section>'
+        f' data-conversation="{conversation}"'
+        f' aria-label="{text_of(texts.sources)}">'
+        f'<header><h2>{text_of(heading)}</h2><button type="button" class="close" title="{text_of(texts.close)}"'
+        f' aria-label="{text_of(texts.close)}">×</button></header>{asked}<div class="body">{body}</div></section>'
     )
 
 
 def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
     seen: set[int] = set()
     stretches = ["".join(_segment(segment, turn, seen) for segment in stretch) for stretch in excerpt.stretches]
-    note = "" if excerpt.whole else f'<p class="hint">{_text(texts.sources_changed)}</p>'
+    note = "" if excerpt.whole else f'<p class="hint">{text_of(texts.sources_changed)}</p>'
     body = '<div class="gap" aria-hidden="true">⋯</div>'.join(
         f'<div class="stretch">{part}</div>' for part in stretches
     )
     head = _head(excerpt.title, excerpt.section, excerpt.document, page=excerpt.page)
-    return f'<article class="source">{head}{note}<div class="excerpt">{body}</div></article>'
+    number = next(iter(excerpt.markers), 0)
+    whole = (
+        f'<button type="button" class="whole-source do-whole-{turn}-{number}">{text_of(texts.whole_source)}</button>'
+    )
+    return f'<article class="source">{head}{note}<div class="excerpt">{body}</div>{whole}</article>'
 
 
 def _segment(segment: Segment, turn: int, seen: set[int]) -> str:
     if not segment.markers:
-        return _text(segment.text)
+        return text_of(segment.text)
     new = [marker for marker in segment.markers if marker not in seen]
     seen.update(new)
     # The number is drawn by CSS, so that the text of the element is the quote and nothing else.
     anchors = "".join(f'<i id="cite-{turn}-{marker}" data-number="{marker}"></i>' for marker in new)
     markers = " ".join(str(marker) for marker in segment.markers)
-    return f'{anchors}<mark data-cites="{markers}">{_text(segment.text)}</mark>'
+    return f'{anchors}<mark data-cites="{markers}">{text_of(segment.text)}</mark>'
 
 
 def _head(title: str, section: tuple[str, ...], document: str, *, page: int | None = None) -> str:
     path = [name for name in section if name != title]
-    crumbs = f'<p class="path">{" › ".join(_text(name) for name in path)}</p>' if path else ""
-    place = _text(document) + (f" · p. {page}" if page is not None else "")
-    return f'<h3>{_text(title)}</h3>{crumbs}<p class="document">{place}</p>'
+    crumbs = f'<p class="path">{" › ".join(text_of(name) for name in path)}</p>' if path else ""
+    place = text_of(document) + (f" · p. {page}" if page is not None else "")
+    return f'<h3>{text_of(title)}</h3>{crumbs}<p class="document">{place}</p>'
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
     """Escaped for element content and attributes. A parser would turn a bare carriage return into a line feed."""
     return escape(text).replace("\r", "&#13;")

@@ -21,8 +21,6 @@ class Texts:
     question_placeholder: str
     send: str
     stop: str
-    retry: str
-    clear: str
     language: str
     welcome: str
     follow: str
@@ -52,7 +50,6 @@ class Texts:
     source_number: str
     searching: str
     loading: str
-    writing: str
     stopped: str
     refused: str
     refused_missing: str
@@ -67,6 +64,73 @@ class Texts:
     model_failed: str
     failed: str
     try_again: str
+    conversations: str
+    conversations_none: str
+    conversations_not_found: str
+    conversations_unkept: str
+    conversations_set_aside: str
+    new_conversation: str
+    search_conversations: str
+    open_list: str
+    today: str
+    yesterday: str
+    earlier: str
+    more_actions: str
+    rename: str
+    rename_label: str
+    delete: str
+    deleted: str
+    undo: str
+    export_markdown: str
+    export_json: str
+    export_feedback: str
+    feedback_sft: str
+    feedback_preferences: str
+    feedback_none: str
+    edit: str
+    editing: str
+    cancel: str
+    earlier_version: str
+    later_version: str
+    copy: str
+    copied: str
+    like: str
+    dislike: str
+    ask_again: str
+    answer_with: str
+    answerer_extractive: str
+    answerer_local: str
+    answerer_ollama: str
+    answerer_endpoint: str
+    follow_ups: str
+    why_liked: str
+    why_disliked: str
+    note_placeholder: str
+    keep_opinion: str
+    skip: str
+    reason_accurate: str
+    reason_complete: str
+    reason_clear: str
+    reason_wrong: str
+    reason_incomplete: str
+    reason_off_topic: str
+    reason_unsupported: str
+    whole_source: str
+    whole_gone: str
+    whole_cut: str
+    page: str
+    claims: str
+    claims_unsupported: str
+    claim_unsupported: str
+    reading: str
+    step_searching: str
+    step_reading: str
+    step_writing: str
+    step_checking: str
+    checked: str
+    exported_at: str
+    asked: str
+    answered: str
 
 
 TEXTS = {
@@ -79,8 +143,6 @@ TEXTS = {
         question_placeholder="想问什么？按回车发送",
         send="发送",
         stop="停止",
-        retry="重试上一问",
-        clear="清空对话",
         language="界面语言",
         welcome="问一个面试题，或从下面挑一个",
         follow="自动更新资料",
@@ -110,7 +172,6 @@ TEXTS = {
         source_number="出处 {number}",
         searching="正在查找资料…",
         loading="正在加载本机模型，第一次要等几秒；找到的资料在出处栏里…",
-        writing="正在作答…",
         stopped="已停止，上面是停止前写出的部分。",
         refused="资料里没有能回答这个问题的内容。",
         refused_missing="资料里没有提到“{missing}”，所以无法依据资料回答。",
@@ -125,6 +186,73 @@ TEXTS = {
         model_failed="撰写答案的模型没有回应。请稍后重试。",
         failed="出了点问题，这一问没有答完。请重试；细节在启动程序的终端里。",
         try_again="之前的对话都还在。",
+        conversations="对话记录",
+        conversations_none="还没有对话，问一个问题就会记在这里。",
+        conversations_not_found="没有找到包含“{sought}”的对话。",
+        conversations_unkept="对话没有存下来：数据文件夹写不进去，细节在启动程序的终端里。",
+        conversations_set_aside="上次的记录文件已损坏，原样保留为 {files}；从新的文件继续。",
+        new_conversation="新对话",
+        search_conversations="搜索对话",
+        open_list="打开对话记录",
+        today="今天",
+        yesterday="昨天",
+        earlier="更早",
+        more_actions="更多操作",
+        rename="重命名",
+        rename_label="对话的新名字",
+        delete="删除",
+        deleted="对话已删除。",
+        undo="撤销",
+        export_markdown="导出 Markdown",
+        export_json="导出 JSON",
+        export_feedback="导出反馈",
+        feedback_sft="微调数据",
+        feedback_preferences="偏好对",
+        feedback_none="还没有可导出的反馈：先给回答点赞或点踩。",
+        edit="修改这个问题",
+        editing="正在修改第 {number} 问，原来的问答会保留。",
+        cancel="取消",
+        earlier_version="上一个版本",
+        later_version="下一个版本",
+        copy="复制回答",
+        copied="已复制",
+        like="有用",
+        dislike="没用",
+        ask_again="重新回答",
+        answer_with="换一个来回答",
+        answerer_extractive="逐句摘录",
+        answerer_local="本机模型 {model}",
+        answerer_ollama="Ollama",
+        answerer_endpoint="接口 {model}",
+        follow_ups="接着问",
+        why_liked="谢谢！好在哪里？（可不填）",
+        why_disliked="谢谢！问题在哪里？（可不填）",
+        note_placeholder="想说的话",
+        keep_opinion="提交",
+        skip="跳过",
+        reason_accurate="准确",
+        reason_complete="完整",
+        reason_clear="清楚",
+        reason_wrong="有错误",
+        reason_incomplete="不完整",
+        reason_off_topic="答非所问",
+        reason_unsupported="出处不支持",
+        whole_source="查看全文",
+        whole_gone="这份资料已不在索引里，下面是当时的引文。",
+        whole_cut="全文很长，只显示引文前后的部分。",
+        page="第 {number} 页",
+        claims="逐句依据：{supported} 句有出处",
+        claims_unsupported="，{count} 句没有依据",
+        claim_unsupported="资料里没有依据",
+        reading="正在阅读找到的资料…",
+        step_searching="查找",
+        step_reading="阅读",
+        step_writing="写作",
+        step_checking="核对",
+        checked="逐句核对中，已核对 {count} 段",
+        exported_at="导出时间",
+        asked="问",
+        answered="答",
     ),
     Language.EN: Texts(
         tag="en",
@@ -135,8 +263,6 @@ TEXTS = {
         question_placeholder="Ask a question; Enter sends",
         send="Send",
         stop="Stop",
-        retry="Retry",
-        clear="Clear",
         language="Language",
         welcome="Ask an interview question, or pick one",
         follow="Follow the documents",
@@ -166,7 +292,6 @@ TEXTS = {
         source_number="source {number}",
         searching="Searching the material…",
         loading="Loading the model, which takes some seconds the first time; sources are shown already…",
-        writing="Writing…",
         stopped="Stopped; what was written until then stands above.",
         refused="The material holds nothing that answers this question.",
         refused_missing="The material does not mention “{missing}”, so it cannot answer this.",
@@ -182,6 +307,73 @@ TEXTS = {
         model_failed="The model that writes answers did not respond. Please retry later.",
         failed="Something went wrong and this answer is not complete. Please retry; details are in the terminal.",
         try_again="The conversation so far is kept.",
+        conversations="Conversations",
+        conversations_none="Nothing yet: what you ask is kept here.",
+        conversations_not_found="No conversation holds “{sought}”.",
+        conversations_unkept="Conversations are not being kept: their folder cannot be written. See the terminal.",
+        conversations_set_aside="The last file was damaged and is kept as {files}; a new one was begun.",
+        new_conversation="New conversation",
+        search_conversations="Search conversations",
+        open_list="Open the conversations",
+        today="Today",
+        yesterday="Yesterday",
+        earlier="Earlier",
+        more_actions="More",
+        rename="Rename",
+        rename_label="New name of the conversation",
+        delete="Delete",
+        deleted="The conversation was deleted.",
+        undo="Undo",
+        export_markdown="Export as Markdown",
+        export_json="Export as JSON",
+        export_feedback="Export feedback",
+        feedback_sft="Fine-tuning rows",
+        feedback_preferences="Preference pairs",
+        feedback_none="There is no feedback to export yet: rate some answers first.",
+        edit="Edit this question",
+        editing="Editing question {number}; what was there is kept.",
+        cancel="Cancel",
+        earlier_version="Earlier version",
+        later_version="Later version",
+        copy="Copy the answer",
+        copied="Copied",
+        like="Good answer",
+        dislike="Bad answer",
+        ask_again="Answer again",
+        answer_with="Answer again with",
+        answerer_extractive="Quotes only",
+        answerer_local="Local model {model}",
+        answerer_ollama="Ollama",
+        answerer_endpoint="Endpoint {model}",
+        follow_ups="Ask next",
+        why_liked="Thank you! What was good? (optional)",
+        why_disliked="Thank you! What was wrong? (optional)",
+        note_placeholder="In your own words",
+        keep_opinion="Submit",
+        skip="Skip",
+        reason_accurate="Accurate",
+        reason_complete="Complete",
+        reason_clear="Clear",
+        reason_wrong="Wrong",
+        reason_incomplete="Incomplete",
+        reason_off_topic="Off topic",
+        reason_unsupported="Sources do not support it",
+        whole_source="Whole source",
+        whole_gone="This document is no longer in the index; these are the quotes of that time.",
+        whole_cut="The source is long: the part around the quote is shown.",
+        page="Page {number}",
+        claims="Sentence by sentence: {supported} supported",
+        claims_unsupported=", {count} without support",
+        claim_unsupported="No support in the material",
+        reading="Reading what was found…",
+        step_searching="Search",
+        step_reading="Read",
+        step_writing="Write",
+        step_checking="Check",
+        checked="Checking each sentence: {count} parts so far",
+        exported_at="Exported",
+        asked="Question",
+        answered="Answer",
     ),
 }
 

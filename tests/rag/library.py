@@ -81,7 +81,7 @@ DOCUMENTS = {
 
 
 def library_settings(folder: Path) -> Settings:
-    return Settings(index=folder / "index", embedder="hash", llm=ChatModelName.EXTRACTIVE)
+    return Settings(index=folder / "index", data=folder / "user", embedder="hash", llm=ChatModelName.EXTRACTIVE)
 
 
 def ingest(

@@ -13,7 +13,16 @@ import pytest
 
 import rag.llm
 from rag.errors import ChatModelError, SettingsError
-from rag.llm import LOCAL_MODEL, endpoint_key, is_loaded, leaves_the_machine, open_chat_model, resolve, resolved
+from rag.llm import (
+    LOCAL_MODEL,
+    endpoint_key,
+    is_loaded,
+    leaves_the_machine,
+    open_chat_model,
+    resolve,
+    resolved,
+    usable_answerers,
+)
 from rag.settings import ChatModelName, Settings
 
 LLAMA = {"name": "llama3:latest", "details": {"family": "llama"}}
@@ -228,3 +237,13 @@ def test_proxies_of_the_environment_are_not_for_this_machine(monkeypatch: pytest
     assert model is not None
     assert not model.http_client._mounts  # type: ignore[attr-defined]
     assert os.environ["HTTP_PROXY"]
+
+
+def test_everyone_who_could_answer(ollama: Ollama, fetched: Path, installed: None) -> None:
+    settings = Settings(models=fetched, llm=ChatModelName.EXTRACTIVE)
+    assert usable_answerers(settings) == (ChatModelName.EXTRACTIVE, ChatModelName.LOCAL)
+    ollama.holds(LLAMA)
+    configured = settings.model_copy(update={"endpoint_url": "http://127.0.0.1:9/v1", "endpoint_model": ""})
+    assert usable_answerers(configured) == (ChatModelName.EXTRACTIVE, ChatModelName.OLLAMA, ChatModelName.LOCAL)
+    named = configured.model_copy(update={"endpoint_model": LLAMA["name"]})
+    assert ChatModelName.ENDPOINT in usable_answerers(named)

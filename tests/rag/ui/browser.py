@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -53,11 +54,13 @@ def open_browser() -> Iterator[Browser]:
 
 @contextmanager
 def serve(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Run `python app.py` and give the address that it prints."""
+    """Run `python app.py` and give the address that it prints. It keeps conversations in a folder of its own, unless
+    `environment` names one."""
+    own = tempfile.TemporaryDirectory()
     process = subprocess.Popen(
         [sys.executable, "app.py", *arguments],
         cwd=ROOT,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "INTERVIEW_RAG_DATA": own.name, **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -77,6 +80,7 @@ def serve(*arguments: str, environment: Mapping[str, str] | None = None) -> Iter
         listener.join(5)
         process.stdout.close()
         process.stderr.close()
+        own.cleanup()
 
 
 def open_page(

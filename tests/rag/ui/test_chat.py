@@ -68,7 +68,7 @@ def test_the_loading_of_the_model_is_told_until_text_comes(
     steps = chat.answer(assistant, session, QUESTION)
     shown = [messages(session)[1]["content"] for _ in steps]
     texts = TEXTS[language]
-    for text, content in zip((texts.searching, texts.writing, texts.loading), shown, strict=False):
+    for text, content in zip((texts.searching, texts.reading, texts.loading), shown, strict=False):
         assert text in content
     assert "first" in shown[-1]
     assert texts.loading not in shown[-1]

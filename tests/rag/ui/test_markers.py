@@ -80,3 +80,44 @@ def test_what_is_shown_is_safe(text: str, expected: str) -> None:
 
 def test_plain_text_has_no_markup_left() -> None:
     assert plain("<b>*x*</b>\n`y`") == "&#60;b&#62;&#42;x&#42;&#60;/b&#62; &#96;y&#96;"
+
+
+def test_a_link_is_named_by_its_quote() -> None:
+    marked = mark_answer(answer("A claim. [1]", ("A claim.", (1,))))
+    quote = 'says "<b>"\n[x](y) `z`'
+    assert render(marked, turn=1, label="source {number}", quotes={1: quote}) == (
+        'A claim. [1](#cite-1-1 "says &#34;&#60;b&#62;&#34; &#91;x&#93;&#40;y&#41; &#96;z&#96;")'
+    )
+    assert len(render(marked, turn=1, label="", quotes={1: "长" * 9_999})) < 400
+
+
+def unsupported(text: str, claim: str) -> str:
+    marked = mark_answer(Answer("q", (), text, "local", (Claim(claim, (), supported=False),)))
+    return render(marked, turn=1, label="", unsupported="no support")
+
+
+def test_a_claim_without_support_is_greyed() -> None:
+    open_tag = '<span class="unsupported" title="no support">'
+    assert unsupported("- It flies. ⚠️", "It flies.") == f"- {open_tag}It flies.</span> ⚠️"
+    assert unsupported("**It** `<b>` flies. ⚠️", "It** `<b>` flies.") == f"{open_tag}**It** `<b>` flies.</span> ⚠️"
+
+
+@pytest.mark.parametrize("claim", ["| a | b |", "```\ncode\n```", "one\ntwo"])
+def test_what_a_stretch_would_tear_is_not_greyed(claim: str) -> None:
+    assert "span" not in unsupported(f"{claim} ⚠️", claim)
+
+
+def test_a_greyed_claim_cannot_be_forged() -> None:
+    assert "<span" not in render(mark_answer(answer("\ue006x\ue007", ("x", ()))), turn=1, label="")
+
+
+@pytest.mark.parametrize("text", ["```python\nx = 1", "~~~\nx", "```", "````\n```\nx"])
+def test_code_that_has_not_ended_is_closed(text: str) -> None:
+    closed = render(text, turn=1, label="")
+    assert closed.startswith(text)
+    assert render(closed, turn=1, label="") == closed
+    assert closed != text
+
+
+def test_code_that_has_ended_stays_as_it_is() -> None:
+    assert render("```\nx\n```\nafter", turn=1, label="") == "```\nx\n```\nafter"

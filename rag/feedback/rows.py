@@ -1,0 +1,116 @@
+"""Opinions -> rows to train a chat model on: the prompt that our answerer would send, what was liked and disliked."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+from rag.analysis import CHINESE_RUN, fold
+from rag.answering.generated import UNSUPPORTED_MARK
+from rag.answering.material import MATERIAL_TAG
+from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER
+from rag.feedback.store import EvidencePassage, Feedback, Opinion
+from rag.types import Answer
+
+Row = Mapping[str, str]
+# White space before the markers and warnings that follow a sentence goes with them.
+MARKS = re.compile(rf"[ \n]*(?:(?:\[\d{{1,3}}\])+|{UNSUPPORTED_MARK})(?=\s|$)")
+
+
+class Format(StrEnum):
+    SFT = "sft"
+    PREFERENCES = "preferences"
+
+
+class FileType(StrEnum):
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+COLUMNS = {Format.SFT: ("id", "system", "prompt", "completion"), Format.PREFERENCES: ("prompt", "chosen", "rejected")}
+
+
+def rows(feedback: Sequence[Feedback], format: Format) -> list[Row]:
+    return sft_rows(feedback) if format is Format.SFT else preference_rows(feedback)
+
+
+def sft_rows(feedback: Iterable[Feedback]) -> list[Row]:
+    """One row for each answer that was liked."""
+    result: list[Row] = []
+    for item in feedback:
+        if item.opinion.liked:
+            system, prompt = _prompt(item.opinion)
+            completion = completion_of(item.opinion.answer)
+            result.append({"id": f"feedback-{item.id}", "system": system, "prompt": prompt, "completion": completion})
+    return result
+
+
+def preference_rows(feedback: Iterable[Feedback]) -> list[Row]:
+    """Every liked answer beside every disliked one to the same question, whoever said so and whichever try it was.
+
+    The prompt is that of the liked answer, as in `sft_rows`; the system text is the same for all.
+    """
+    liked: dict[str, list[Opinion]] = {}
+    disliked: dict[str, list[Opinion]] = {}
+    for item in feedback:
+        (liked if item.opinion.liked else disliked).setdefault(_same(item.opinion.question), []).append(item.opinion)
+    pairs = [
+        (_prompt(good)[1], completion_of(good.answer), completion_of(bad.answer))
+        for question, answers in liked.items()
+        for good in answers
+        for bad in disliked.get(question, ())
+    ]
+    return [
+        {"prompt": prompt, "chosen": chosen, "rejected": rejected}
+        for prompt, chosen, rejected in dict.fromkeys(pairs)
+        if chosen != rejected
+    ]
+
+
+def completion_of(answer: Answer) -> str:
+    """What a chat model should have written: the answer without our markers and warnings."""
+    if answer.refusal is not None:
+        return NO_ANSWER
+    text, position, parts = answer.text, 0, []
+    for claim in answer.claims:
+        found = text.find(claim.text, position)
+        if found < 0:
+            continue
+        end = found + len(claim.text)
+        parts.append(text[position:end])
+        after = MARKS.match(text, end)
+        position = after.end() if after else end
+    return "".join([*parts, text[position:]]).strip()
+
+
+def write_rows(rows: Iterable[Row], format: Format, file_type: FileType) -> str:
+    """JSON lines, or CSV with a header; UTF-8 not escaped."""
+    if file_type is FileType.JSONL:
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, COLUMNS[format], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+def _prompt(opinion: Opinion) -> tuple[str, str]:
+    """The system text and the prompt that ask for this answer."""
+    language = LANGUAGES[bool(re.search(CHINESE_RUN, opinion.question))]
+    values = {"question": opinion.question, "material": _material(opinion.evidence), "language": language}
+    system, human = ANSWER_PROMPT.invoke(values).to_messages()
+    return str(system.text), str(human.text)
+
+
+def _material(evidence: Iterable[EvidencePassage]) -> str:
+    blocks = []
+    for passage in evidence:
+        headings = [f"# {passage.title}"] + [f"## {name}" for name in passage.section[-1:] if name != passage.title]
+        blocks.append("\n".join([*headings, passage.text]))
+    return MATERIAL_TAG.sub(r"‹\1›", "\n".join(blocks))
+
+
+def _same(question: str) -> str:
+    return " ".join(fold(question).split()).rstrip("?？。.!！ ")

@@ -1,0 +1,102 @@
+"""What readers thought of answers, kept with the question, the evidence, the answer and the settings it came from."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from rag.types import Answer
+from rag.user_data import UserDatabase
+
+FILE = "feedback.sqlite"
+VERSION = 1
+SCHEMA = """
+CREATE TABLE feedback (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, conversation INTEGER NOT NULL, exchange INTEGER NOT NULL,
+    at REAL NOT NULL, liked INTEGER NOT NULL, opinion TEXT NOT NULL, UNIQUE (user, conversation, exchange)
+) STRICT
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePassage:
+    """A passage that was found for a question; `text` is what it said then."""
+
+    document: str
+    title: str
+    section: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a reader thought of an answer. `question` stands alone; `answer.question` is what was typed. `reasons` are
+    names of the page's choices, `note` the reader's own words."""
+
+    liked: bool
+    question: str
+    answer: Answer
+    evidence: tuple[EvidencePassage, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """An opinion as it is kept; `at` in seconds since 1970."""
+
+    id: int
+    user: str
+    at: float
+    opinion: Opinion
+
+
+OPINION = TypeAdapter(Opinion)
+
+
+class FeedbackStore:
+    """One opinion for each answer of a reader; a later one takes the place of the earlier."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Raises UserDataError."""
+        self.database = UserDatabase(folder and folder / FILE, SCHEMA, VERSION)
+
+    def close(self) -> None:
+        self.database.close()
+
+    def put(self, user: str, conversation: int, exchange: int, opinion: Opinion) -> None:
+        with self.database.writing() as connection:
+            connection.execute(
+                "INSERT INTO feedback (user, conversation, exchange, at, liked, opinion) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET at = excluded.at, liked = excluded.liked, opinion = excluded.opinion",
+                (user, conversation, exchange, time.time(), opinion.liked, OPINION.dump_json(opinion).decode()),
+            )
+
+    def take_back(self, user: str, conversation: int, exchange: int) -> None:
+        with self.database.writing() as connection:
+            connection.execute(
+                "DELETE FROM feedback WHERE user = ? AND conversation = ? AND exchange = ?",
+                (user, conversation, exchange),
+            )
+
+    def ratings(self, user: str, conversation: int) -> dict[int, bool]:
+        """Which answers of a conversation the reader liked or disliked, by the number of their exchange."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT exchange, liked FROM feedback WHERE user = ? AND conversation = ?", (user, conversation)
+            ).fetchall()
+        return {number: bool(liked) for number, liked in rows}
+
+    def all(self, user: str | None = None) -> Sequence[Feedback]:
+        """Everything in the order of its first writing; with `user` what that reader said."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id, user, at, opinion FROM feedback WHERE ?1 IS NULL OR user = ?1 ORDER BY id", (user,)
+            ).fetchall()
+        return [Feedback(number, name, at, OPINION.validate_json(opinion)) for number, name, at, opinion in rows]

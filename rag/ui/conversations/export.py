@@ -1,0 +1,65 @@
+"""A conversation -> Markdown to read, JSON to work with."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rag.output import answer_as_dict
+from rag.types import Answer, Citation
+from rag.ui.session import Exchange
+from rag.ui.texts import Texts
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file for the reader to save."""
+
+    name: str
+    type: str
+    text: str
+
+
+def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: datetime) -> str:
+    """The branch that is shown, with the quotes under each answer."""
+    parts = [f"# {title}", f"{texts.exported_at}: {now:%Y-%m-%d %H:%M}"]
+    for exchange in exchanges:
+        parts += [f"## {texts.asked}: {' '.join(exchange.question.split())}", exchange.said or f"*{texts.stopped}*"]
+        if exchange.answer is not None and exchange.answer.citations:
+            parts += [
+                f"### {texts.sources}",
+                "\n\n".join(_quote(citation, texts) for citation in exchange.answer.citations),
+            ]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: datetime) -> str:
+    """All branches: each exchange as `python -m rag ask --json` gives it, and `parent`, the id of the one it follows,
+    and `state`."""
+    rows: list[dict[str, Any]] = []
+    for exchange in exchanges:
+        answer = exchange.answer or Answer(exchange.question, (), exchange.said, "")
+        rows.append(
+            {
+                "id": f"{conversation}-{exchange.number}",
+                **answer_as_dict(answer),
+                "parent": None if exchange.parent is None else f"{conversation}-{exchange.parent}",
+                "state": str(exchange.state),
+            }
+        )
+    value = {"title": title, "exported": now.isoformat(timespec="seconds"), "exchanges": rows}
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def file_name(title: str, ending: str) -> str:
+    """A name for the file that every file system takes."""
+    kept = "".join(character if character.isalnum() else " " for character in title)
+    return ("-".join(kept.split())[:60] or "conversation") + ending
+
+
+def _quote(citation: Citation, texts: Texts) -> str:
+    page = f" · {texts.page.format(number=citation.page)}" if citation.page is not None else ""
+    quoted = "\n".join(f"> {line}" for line in citation.quote.splitlines())
+    place = f"{citation.title} · `{citation.document}`{page} · {citation.start}–{citation.end}"
+    return f"**[{citation.marker}]** {place}\n\n{quoted}"

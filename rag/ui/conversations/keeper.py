@@ -1,0 +1,131 @@
+"""Keeps a session's conversation on disk as it goes on, and brings stored ones back. What cannot be kept is told once
+and hinders nobody."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rag.errors import UserDataError
+from rag.feedback.store import FeedbackStore, Opinion
+from rag.ui.conversations.records import from_stored, to_stored
+from rag.ui.conversations.store import Conversations, Listed, StoredConversation
+from rag.ui.session import Exchange, Session, State
+
+logger = logging.getLogger(__name__)
+
+
+class Keeper:
+    """The stores of conversations and of feedback. `problem` says why nothing is kept, `set_aside` which damaged files
+    were put aside."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.problem: UserDataError | None = None
+        try:
+            self.conversations, self.feedback = Conversations(folder), FeedbackStore(folder)
+            self.conversations.purge()
+        except UserDataError as error:
+            logger.warning("%s; conversations are forgotten when the program ends (%s)", error.message, error.hint)
+            self.problem = error
+            self.conversations, self.feedback = Conversations(None), FeedbackStore(None)
+
+    @property
+    def set_aside(self) -> list[Path]:
+        databases = (self.conversations.database, self.feedback.database)
+        return [database.set_aside for database in databases if database.set_aside is not None]
+
+    def close(self) -> None:
+        self.conversations.close()
+        self.feedback.close()
+
+    def begin(self, session: Session, question: str, parent: int | None) -> Exchange:
+        number = None
+        if session.user is not None:
+            with self._told(session):
+                conversation, number = self.conversations.begin(
+                    session.user, session.conversation, parent, question, State.SEARCHING
+                )
+                if session.conversation not in (None, conversation):  # it was deleted for good elsewhere
+                    session.clear()
+                    parent = None
+                session.conversation = conversation
+        return session.begin(question, parent=parent, number=number)
+
+    def end(self, session: Session, conversation: int | None, exchange: Exchange) -> None:
+        """`conversation` is the one in which the exchange began: the reader may have gone to another."""
+        if session.user is not None and conversation is not None:
+            with self._told(session):
+                self.conversations.end(session.user, conversation, to_stored(exchange))
+
+    def list(self, session: Session) -> Sequence[Listed]:
+        with self._told(session):
+            return self.conversations.list(session.user, session.sought) if session.user is not None else ()
+        return ()
+
+    def open(self, session: Session, conversation: int) -> None:
+        """Show a stored conversation; nothing happens where it is not there."""
+        stored = self.load(session, conversation)
+        if stored is None or session.user is None:
+            return
+        session.clear()
+        session.conversation = conversation
+        session.known = {exchange.number: from_stored(exchange) for exchange in stored.exchanges}
+        session.asked = max(session.known, default=0)
+        with self._told(session):
+            for number, liked in self.feedback.ratings(session.user, conversation).items():
+                if number in session.known:
+                    session.known[number].liked = liked
+        session.tip = stored.tip if stored.tip in session.known else session.asked or None
+        session.show(session.tip or 0)
+
+    def load(self, session: Session, conversation: int) -> StoredConversation | None:
+        with self._told(session):
+            return self.conversations.load(session.user, conversation) if session.user is not None else None
+        return None
+
+    def rename(self, session: Session, conversation: int, title: str) -> None:
+        if session.user is not None:
+            with self._told(session):
+                self.conversations.rename(session.user, conversation, title)
+
+    def delete(self, session: Session, conversation: int) -> None:
+        if session.user is not None:
+            with self._told(session):
+                self.conversations.delete(session.user, conversation)
+                session.deleted = conversation
+                if session.conversation == conversation:
+                    session.clear()
+
+    def restore(self, session: Session) -> None:
+        if session.user is not None and session.deleted is not None:
+            with self._told(session):
+                self.conversations.restore(session.user, session.deleted)
+                session.deleted = None
+
+    def turn_to(self, session: Session, number: int) -> None:
+        session.turn_to(number)
+        if session.user is not None and session.conversation is not None and session.tip is not None:
+            with self._told(session):
+                self.conversations.turn_to(session.user, session.conversation, session.tip)
+
+    def judge(self, session: Session, exchange: Exchange, opinion: Opinion | None) -> None:
+        """Keep what the reader thinks of an answer; None takes it back."""
+        if session.user is None or session.conversation is None:
+            return
+        with self._told(session):
+            place = (session.user, session.conversation, exchange.number)
+            if opinion is None:
+                self.feedback.take_back(*place)
+            else:
+                self.feedback.put(*place, opinion)
+            exchange.liked = None if opinion is None else opinion.liked
+
+    @contextmanager
+    def _told(self, session: Session) -> Iterator[None]:
+        try:
+            yield
+        except UserDataError as error:
+            logger.warning("%s (%s)", error.message, error.hint)
+            session.unkept = True
+        else:
+            session.unkept = False

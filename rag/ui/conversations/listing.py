@@ -1,0 +1,76 @@
+"""The list of conversations, as HTML."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from html import escape
+from itertools import groupby
+
+from rag.ui.conversations.store import Listed
+from rag.ui.session import Session
+from rag.ui.texts import TEXTS, Texts
+
+
+def render_list(
+    listed: Sequence[Listed], session: Session, now: datetime, *, unkept: bool = False, set_aside: Sequence[str] = ()
+) -> str:
+    """`now` is a local time; `unkept` where nothing can be kept, `set_aside` names damaged files."""
+    texts = TEXTS[session.language]
+    notes = []
+    if unkept or session.unkept:
+        notes.append(f'<p class="note problem">{escape(texts.conversations_unkept)}</p>')
+    if set_aside:
+        files = texts.list_separator.join(set_aside)
+        notes.append(f'<p class="note problem">{escape(texts.conversations_set_aside.format(files=files))}</p>')
+    if session.deleted is not None:
+        notes.append(
+            f'<p class="note" role="status">{escape(texts.deleted)} '
+            f'<button type="button" class="do-restore-0">{escape(texts.undo)}</button></p>'
+        )
+    if not listed:
+        empty = texts.conversations_not_found.format(sought=session.sought)
+        notes.append(f'<p class="note">{escape(empty if session.sought.strip() else texts.conversations_none)}</p>')
+    groups = "".join(
+        f"<h3>{escape(day)}</h3><ul>{''.join(_item(item, session, texts) for item in items)}</ul>"
+        for day, items in groupby(listed, lambda item: _day(item, now, texts))
+    )
+    return (
+        f'<nav class="conversations" data-conversation="{session.conversation or 0}"'
+        f' aria-label="{escape(texts.conversations)}">{"".join(notes)}{groups}{_feedback(texts)}</nav>'
+    )
+
+
+def _day(item: Listed, now: datetime, texts: Texts) -> str:
+    day = datetime.fromtimestamp(item.updated, now.tzinfo).date()
+    if day >= now.date():
+        return texts.today
+    return texts.yesterday if day == now.date() - timedelta(days=1) else texts.earlier
+
+
+def _item(item: Listed, session: Session, texts: Texts) -> str:
+    current = ' aria-current="true"' if item.id == session.conversation else ""
+    title, more = escape(item.title), escape(texts.more_actions)
+    choices = (
+        ("rename", texts.rename),
+        ("markdown", texts.export_markdown),
+        ("json", texts.export_json),
+        ("delete", texts.delete),
+    )
+    buttons = "".join(
+        f'<button type="button" class="do-{action}-{item.id}">{escape(label)}</button>' for action, label in choices
+    )
+    return (
+        f'<li{current}><button type="button" class="title do-open-{item.id}" title="{title}">{title}</button>'
+        f'<details class="menu"><summary title="{more}" aria-label="{more}">⋯</summary><div>{buttons}</div></details>'
+        f'<input hidden maxlength="200" aria-label="{escape(texts.rename_label)}" value="{title}"></li>'
+    )
+
+
+def _feedback(texts: Texts) -> str:
+    kinds = ((texts.feedback_sft, "sft"), (texts.feedback_preferences, "preferences"))
+    buttons = "".join(
+        f'<button type="button" class="do-feedback-0-{format}-{file_type}">{escape(label)} · {file_type}</button>'
+        for label, format in kinds
+        for file_type in ("jsonl", "csv")
+    )
+    summary = f"<summary>{escape(texts.export_feedback)}</summary>"
+    return f'<details class="menu feedback">{summary}<div>{buttons}</div></details>'

@@ -1,0 +1,73 @@
+"""An exchange <-> what is stored of it."""
+
+import logging
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from rag.feedback.store import EvidencePassage
+from rag.types import Answer
+from rag.ui.conversations.store import StoredExchange
+from rag.ui.session import UNFINISHED, Exchange, State
+from rag.ui.sources import Excerpt, Nearby
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is shown of an exchange beside its text. What a later version adds needs a default."""
+
+    answer: Answer | None = None
+    excerpts: tuple[Excerpt, ...] = ()
+    nearby: tuple[Nearby, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    standalone: str = ""
+    evidence: tuple[EvidencePassage, ...] = ()
+
+
+RECORD = TypeAdapter(Record)
+
+
+def to_stored(exchange: Exchange) -> StoredExchange:
+    record = Record(
+        exchange.answer,
+        exchange.excerpts,
+        exchange.nearby,
+        exchange.follow_ups,
+        exchange.standalone,
+        exchange.evidence,
+    )
+    return StoredExchange(
+        exchange.number,
+        exchange.parent,
+        exchange.question,
+        exchange.state,
+        exchange.said,
+        RECORD.dump_json(record).decode(),
+    )
+
+
+def from_stored(stored: StoredExchange) -> Exchange:
+    """An exchange that never ended was interrupted. One whose record cannot be read still has its text."""
+    try:
+        record = RECORD.validate_json(stored.record) if stored.record else Record()
+        state = State(stored.state)
+    except (ValidationError, ValueError) as error:
+        logger.warning("exchange %d of a conversation is shown without its sources: %s", stored.number, error)
+        record, state = Record(), State.STOPPED
+    if state in UNFINISHED or (state is State.DONE and record.answer is None):
+        state = State.STOPPED
+    return Exchange(
+        stored.number,
+        stored.question,
+        stored.parent,
+        state,
+        [] if record.answer is not None else [stored.said],
+        record.nearby,
+        record.standalone,
+        record.evidence,
+        record.answer,
+        record.excerpts,
+        record.follow_ups,
+    )

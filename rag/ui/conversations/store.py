@@ -1,0 +1,181 @@
+"""Conversations on disk: per reader, with every branch; written when a question is asked and when it is answered."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag.user_data import UserDatabase
+
+FILE = "conversations.sqlite"
+VERSION = 1
+# Numbers of conversations begin with the second in which the file was made: feedback about a conversation of a file
+# that was lost is about none of its successor.
+SCHEMA = """
+CREATE TABLE conversations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, title TEXT NOT NULL, created REAL NOT NULL,
+    updated REAL NOT NULL, deleted REAL, tip INTEGER
+) STRICT;
+CREATE INDEX conversations_of_user ON conversations (user, updated);
+CREATE TABLE exchanges (
+    conversation INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE, number INTEGER NOT NULL,
+    parent INTEGER, question TEXT NOT NULL, begun REAL NOT NULL, ended REAL, state TEXT NOT NULL, said TEXT NOT NULL,
+    record TEXT NOT NULL, PRIMARY KEY (conversation, number)
+) STRICT;
+INSERT INTO sqlite_sequence VALUES ('conversations', unixepoch())
+"""
+TITLE_CHARACTERS = 80
+LISTED = 100
+# Seconds for which a deletion can be taken back.
+RESTORABLE = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A conversation as the list shows it; `updated` in seconds since 1970."""
+
+    id: int
+    title: str
+    updated: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExchange:
+    """`state` is that of the last writing; `record` is JSON, empty until the exchange has ended."""
+
+    number: int
+    parent: int | None
+    question: str
+    state: str
+    said: str = ""
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConversation:
+    id: int
+    title: str
+    tip: int | None
+    exchanges: tuple[StoredExchange, ...]
+
+
+class Conversations:
+    """Safe to use from several threads and processes. A reader reaches nothing of another: what is not theirs is not
+    there. All methods raise UserDataError."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.database = UserDatabase(folder and folder / FILE, SCHEMA, VERSION)
+
+    def close(self) -> None:
+        self.database.close()
+
+    def begin(
+        self, user: str, conversation: int | None, parent: int | None, question: str, state: str
+    ) -> tuple[int, int]:
+        """Store a question; the first one begins and names a conversation. Gives its conversation and number.
+
+        A conversation that was deleted meanwhile comes back, or begins anew where it is gone for good.
+        """
+        now = time.time()
+        with self.database.writing() as connection:
+            kept = connection.execute(
+                "UPDATE conversations SET deleted = NULL WHERE id = ? AND user = ? RETURNING id", (conversation, user)
+            ).fetchone()
+            if kept is None:
+                conversation = connection.execute(
+                    "INSERT INTO conversations (user, title, created, updated) VALUES (?, ?, ?, ?) RETURNING id",
+                    (user, title_of(question), now, now),
+                ).fetchone()[0]
+                parent = None
+            number = connection.execute(
+                "SELECT coalesce(max(number), 0) + 1 FROM exchanges WHERE conversation = ?", (conversation,)
+            ).fetchone()[0]
+            connection.execute(
+                "INSERT INTO exchanges VALUES (?, ?, ?, ?, ?, NULL, ?, '', '')",
+                (conversation, number, parent, question, now, state),
+            )
+            connection.execute(
+                "UPDATE conversations SET updated = ?, tip = ? WHERE id = ?", (now, number, conversation)
+            )
+        assert conversation is not None
+        return conversation, int(number)
+
+    def end(self, user: str, conversation: int, exchange: StoredExchange) -> None:
+        """Store what became of a question."""
+        with self.database.writing() as connection:
+            connection.execute(
+                "UPDATE exchanges SET ended = ?, state = ?, said = ?, record = ? WHERE conversation = ? AND number = ?"
+                " AND EXISTS (SELECT 1 FROM conversations WHERE id = conversation AND user = ?)",
+                (time.time(), exchange.state, exchange.said, exchange.record, conversation, exchange.number, user),
+            )
+
+    def list(self, user: str, sought: str = "", *, limit: int = LISTED) -> Sequence[Listed]:
+        """The newest conversations; with `sought` those whose title, questions or answers hold every word of it."""
+        words = [f"%{_escaped(word)}%" for word in sought.split()]
+        # Of the characters in front of and behind a word nothing is asked: Chinese has no spaces.
+        condition = (
+            " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM exchanges WHERE conversation = c.id"
+            " AND (question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')))"
+        ) * len(words)
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT id, title, updated FROM conversations c WHERE user = ? AND deleted IS NULL{condition}"
+                " ORDER BY updated DESC, id DESC LIMIT ?",
+                (user, *(word for word in words for _ in range(3)), limit),
+            ).fetchall()
+        return [Listed(*row) for row in rows]
+
+    def load(self, user: str, conversation: int) -> StoredConversation | None:
+        """A conversation with all its exchanges, in the order of their numbers; None where it is not there."""
+        with self.database.reading() as connection:
+            found = connection.execute(
+                "SELECT id, title, tip FROM conversations WHERE id = ? AND user = ? AND deleted IS NULL",
+                (conversation, user),
+            ).fetchone()
+            if found is None:
+                return None
+            rows = connection.execute(
+                "SELECT number, parent, question, state, said, record FROM exchanges WHERE conversation = ?"
+                " ORDER BY number",
+                (conversation,),
+            ).fetchall()
+        number, title, tip = found
+        return StoredConversation(number, title, tip, tuple(StoredExchange(*row) for row in rows))
+
+    def rename(self, user: str, conversation: int, title: str) -> None:
+        """An empty title changes nothing."""
+        if title_of(title):
+            self._update("title = ?", title_of(title), user, conversation)
+
+    def turn_to(self, user: str, conversation: int, tip: int) -> None:
+        """Remember which branch is shown."""
+        self._update("tip = ?", tip, user, conversation)
+
+    def delete(self, user: str, conversation: int) -> None:
+        """For a while `restore` brings it back; then it is gone from the file as well."""
+        self._update("deleted = ?", time.time(), user, conversation)
+        self.purge()
+
+    def restore(self, user: str, conversation: int) -> None:
+        self._update("deleted = ?", None, user, conversation)
+
+    def purge(self, *, older_than: float = RESTORABLE) -> None:
+        """Remove for good what was deleted longer ago than that many seconds."""
+        with self.database.writing() as connection:
+            connection.execute("DELETE FROM conversations WHERE deleted <= ?", (time.time() - older_than,))
+
+    def _update(self, change: str, value: object, user: str, conversation: int) -> None:
+        with self.database.writing() as connection:
+            connection.execute(
+                f"UPDATE conversations SET {change} WHERE id = ? AND user = ?", (value, conversation, user)
+            )
+
+
+def title_of(question: str) -> str:
+    """What a conversation is called that begins with a question: its words on one line, cut where it is long."""
+    line = " ".join(question.split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+
+
+def _escaped(word: str) -> str:
+    return "".join(f"\\{character}" if character in "\\%_" else character for character in word)

@@ -1,0 +1,141 @@
+"""SQLite files of what readers leave behind: opened, checked, and set aside where they are damaged.
+
+Every writer commits before it returns and syncs to disk; readers and other processes go on meanwhile (WAL).
+"""
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rag.errors import UserDataError
+
+logger = logging.getLogger(__name__)
+
+# Seconds to wait for another process that writes.
+BUSY_SECONDS = 10.0
+# Primary result codes of SQLite that say that the bytes of the file are wrong.
+DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+SIDE_FILES = ("", "-wal", "-shm")
+
+
+class UserDatabase:
+    """One SQLite file, safe to use from several threads and processes. `set_aside` is where a damaged predecessor now
+    lies; it is never deleted."""
+
+    def __init__(self, file: Path | None, schema: str, version: int) -> None:
+        """Open the file, or make it; None keeps everything in memory. Raises UserDataError where the file cannot be
+        opened or written, or was made by a newer version."""
+        self.file = file
+        self.set_aside: Path | None = None
+        self._lock = threading.RLock()
+        try:
+            if file is not None:
+                file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._connection = self._open(schema, version)
+        except (sqlite3.Error, OSError) as error:
+            raise self._problem(error) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_connection"):
+            self._connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                raise self._problem(error) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """All that is written inside is kept, or nothing of it."""
+        with self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk has rolled back already
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _open(self, schema: str, version: int) -> sqlite3.Connection:
+        if self.file is None:
+            return self._connect(schema, version)
+        try:
+            return self._connect(schema, version)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            logger.warning("%s is damaged: %s", self.file, error)
+        self.set_aside = _set_aside(self.file)
+        logger.warning("the damaged file was kept as %s; a new one was begun", self.set_aside)
+        return self._connect(schema, version)
+
+    def _connect(self, schema: str, version: int) -> sqlite3.Connection:
+        if self.file is not None:
+            os.close(os.open(self.file, os.O_CREAT | os.O_RDWR, 0o600))  # for its owner only, before anything is in it
+        connection = sqlite3.connect(
+            self.file or ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                error = sqlite3.DatabaseError(found)
+                error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+                raise error
+            self._migrate(connection, schema, version)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection, schema: str, version: int) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        held = connection.execute("PRAGMA user_version").fetchone()[0]
+        if held > version:
+            raise UserDataError(
+                f"{self.file} has format {held}, this program reads formats up to {version}",
+                hint="use the version of the program that wrote it, or name another folder in the setting `data`",
+            )
+        if held == 0:
+            for statement in filter(str.strip, schema.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("COMMIT")
+
+    def _problem(self, error: Exception) -> UserDataError:
+        hint = (
+            "start the program anew: the damaged file is then set aside"
+            if isinstance(error, sqlite3.DatabaseError) and _is_damage(error)
+            else "check the folder's rights and the free space on its disk, or name another in the setting `data`"
+        )
+        return UserDataError(f"{self.file or 'the memory'} cannot be used: {error}", hint=hint)
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
+
+
+def _set_aside(file: Path) -> Path:
+    """Rename a file, and what SQLite keeps beside it, to a name that tells when; gives the new one."""
+    moment = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
+    kept = file.with_name(f"{file.stem}.damaged-{moment}{file.suffix}")
+    for ending in SIDE_FILES:
+        with suppress(FileNotFoundError):
+            Path(f"{file}{ending}").rename(f"{kept}{ending}")
+    return kept

@@ -1,0 +1,99 @@
+"""Feedback becomes training rows: the prompt that we would send, and what was thought good or bad."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from rag.__main__ import main
+from rag.answering.prompts import NO_ANSWER, SYSTEM
+from rag.feedback.rows import COLUMNS, FileType, Format, completion_of, preference_rows, sft_rows, write_rows
+from rag.feedback.store import EvidencePassage, Feedback, FeedbackStore, Opinion
+from rag.types import Answer, Claim, Refusal
+
+EVIDENCE = (EvidencePassage("zero.md", "ZeRO", ("ZeRO", "通信"), 0, 9, "ZeRO-3 切分参数。</material>"),)
+
+
+def opinion(liked: bool, text: str, question: str = "ZeRO-3 切分什么？") -> Opinion:
+    claim = Claim(text, (1,), True)
+    answer = Answer(question, (), f"{text} [1]", "local", (claim,))
+    return Opinion(liked, question, answer, EVIDENCE, {"llm": "local"}, ("clear",), "好")
+
+
+def feedback(*opinions: Opinion) -> list[Feedback]:
+    return [Feedback(number, "", 0.0, item) for number, item in enumerate(opinions, start=1)]
+
+
+def test_sft_rows_are_the_liked_answers() -> None:
+    (row,) = sft_rows(feedback(opinion(False, "错的。"), opinion(True, "切分参数。")))
+    assert tuple(row) == COLUMNS[Format.SFT]
+    assert row["id"] == "feedback-2"
+    assert row["system"] == SYSTEM
+    assert "# ZeRO\n## 通信\nZeRO-3 切分参数。" in row["prompt"]
+    assert row["prompt"].count("</material>") == 1  # of the fence, not of the document
+    assert "Question: ZeRO-3 切分什么？" in row["prompt"]
+    assert row["completion"] == "切分参数。"
+
+
+def test_preference_rows_pair_answers_to_the_same_question() -> None:
+    given = feedback(
+        opinion(True, "好一。"),
+        opinion(False, "坏一。", "zero-3 切分什么"),
+        opinion(False, "坏二。"),
+        opinion(False, "坏一。"),
+        opinion(False, "好一。"),  # the same text twice says nothing
+        opinion(False, "别的。", "另一个问题？"),
+    )
+    rows = preference_rows(given)
+    assert {tuple(row) for row in rows} == {COLUMNS[Format.PREFERENCES]}
+    assert [(row["chosen"], row["rejected"]) for row in rows] == [("好一。", "坏一。"), ("好一。", "坏二。")]
+    assert rows[0]["prompt"] == sft_rows(given)[0]["prompt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims", "completion"),
+    [
+        ("一。 [1][2] 二。 ⚠️", (Claim("一。", (1, 2), True), Claim("二。", (), False)), "一。 二。"),
+        ("见 [3] 的下标 a[1] 处。 [1]", (Claim("见 [3] 的下标 a[1] 处。", (1,), True),), "见 [3] 的下标 a[1] 处。"),
+        ("- 一。 [1]\n- 二。 [2]", (Claim("一。", (1,), True), Claim("二。", (2,), True)), "- 一。\n- 二。"),
+        ("```\nx\n```\n\n[1]\n后。", (Claim("```\nx\n```", (1,), True),), "```\nx\n```\n后。"),
+    ],
+)
+def test_completions_are_without_our_marks(text: str, claims: tuple[Claim, ...], completion: str) -> None:
+    assert completion_of(Answer("q", (), text, "local", claims)) == completion
+
+
+def test_a_refusal_that_was_liked_teaches_to_refuse() -> None:
+    assert completion_of(Answer("q", (), "没有", "local", refusal=Refusal("nothing_relevant"))) == NO_ANSWER
+
+
+@pytest.mark.parametrize("format", Format)
+def test_files_hold_the_rows(format: Format) -> None:
+    given = feedback(opinion(True, '好, "一"。\n二。'), opinion(False, "=坏。"))
+    rows = sft_rows(given) if format is Format.SFT else preference_rows(given)
+    assert [json.loads(line) for line in write_rows(rows, format, FileType.JSONL).splitlines()] == rows
+    assert list(csv.DictReader(io.StringIO(write_rows(rows, format, FileType.CSV), newline=""))) == rows
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = FeedbackStore(tmp_path)
+    store.put("ann", 1, 1, opinion(True, "好。"))
+    store.put("bob", 2, 1, opinion(False, "坏。"))
+    store.put("bob", 2, 1, opinion(False, "更坏。"))
+    store.close()
+    command = ["feedback", "export", "--data", str(tmp_path)]
+    assert main([*command, "--format", "sft"]) == 0
+    assert json.loads(capsys.readouterr().out)["completion"] == "好。"
+    out = tmp_path / "pairs.csv"
+    assert main([*command, "--format", "preferences", "--as", "csv", "--out", str(out)]) == 0
+    (row,) = csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"), newline=""))
+    assert (row["chosen"], row["rejected"]) == ("好。", "更坏。")
+    assert "1 rows" in capsys.readouterr().err
+
+
+def test_without_feedback_the_command_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["feedback", "export", "--data", str(tmp_path)]) == 1
+    assert "no feedback" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

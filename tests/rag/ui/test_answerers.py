@@ -1,0 +1,41 @@
+"""Another answerer writes over the same index, and only one that can be used."""
+
+import pytest
+
+import rag.llm
+from rag.assistant import Assistant
+from rag.settings import ChatModelName
+from rag.ui import chat
+from rag.ui.answerers import Answerers
+from rag.ui.session import Session
+from tests.conftest import HashEmbedder
+from tests.rag.chat_server import ChatServer
+
+
+def test_a_question_can_be_answered_by_another(
+    assistant: Assistant, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rag.llm, "OLLAMA_URL", "http://127.0.0.1:9")
+    with ChatServer(reply="ZeRO-3 还切分模型参数。\n").running() as server:
+        settings = assistant.settings.model_copy(update={"endpoint_url": server.url, "endpoint_model": "test"})
+        answerers = Answerers(settings)
+        assert "endpoint" in answerers.usable()
+        session = Session()
+        asked = "ZeRO-3 切分什么？"
+        named = answerers.named("endpoint")
+        list(chat.answer_after(Assistant(settings, hash_embedder), session, asked, None, llm=named))
+        (exchange,) = session.exchanges
+        assert exchange.answer is not None
+        assert exchange.answer.llm == "endpoint"
+        assert server.requests
+
+
+def test_who_is_unknown_or_not_there_is_the_usual_one(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rag.llm, "OLLAMA_URL", "http://127.0.0.1:9")
+    answerers = Answerers(assistant.settings)
+    assert [answerers.named(name) for name in ("", "endpoint", "ollama", "../x")] == [None] * 4
+    session = Session()
+    list(chat.answer_after(assistant, session, "ZeRO-3 切分什么？", None, llm=ChatModelName.ENDPOINT))
+    answer = session.exchanges[0].answer
+    assert answer is not None
+    assert answer.llm == "extractive"

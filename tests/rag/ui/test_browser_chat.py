@@ -1,0 +1,276 @@
+"""Conversations, branches, sources, opinions and keys, in a real browser over the real server."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Download, Page, expect
+
+from rag.assistant import Assistant
+from rag.embedding import Embedder
+from rag.settings import ChatModelName, Settings
+from rag.ui.texts import TEXTS, Language
+from tests.rag.chat_server import ChatServer
+from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.ui.browser import open_browser, open_page, serve
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+OTHER = "LoRA 为什么能省显存？"
+STOPPING = """\
+# 早停是什么？
+
+早停在验证集损失不再下降时停止训练，避免过拟合。
+
+## 追问
+### 早停的耐心值怎么选？
+常取 5 到 10 轮，看验证集损失的波动。
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ChatServer]:
+    with ChatServer(reply="ZeRO-3 还切分模型参数。量子纠缠让梯度瞬间到达火星。\n").running() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Settings:
+    folder = tmp_path_factory.mktemp("chat")
+    ingest(folder, embedder, {**DOCUMENTS, "stopping.md": STOPPING})
+    return model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(settings: Settings, browser: Browser, model: ChatServer) -> Iterator[str]:
+    environment = {"INTERVIEW_RAG_ENDPOINT_URL": model.url, "INTERVIEW_RAG_ENDPOINT_MODEL": "test"}
+    with serve(
+        "--index", str(settings.index), "--port", "7920", "--llm", "extractive", environment=environment
+    ) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    page = open_page(browser, address)
+    trouble: list[str] = []
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+    yield page
+    page.context.close()
+    assert trouble == []
+
+
+def ask(page: Page, question: str, replies: int) -> None:
+    """Send a question; wait until that many answers stand there and the last one is finished."""
+    page.fill("#question textarea", question)
+    page.press("#question textarea", "Enter")
+    settle(page, replies)
+
+
+def settle(page: Page, replies: int) -> None:
+    expect(page.locator("#chat .bot-row")).to_have_count(replies)
+    expect(page.locator("#chat .bot-row").last.locator("button.retry")).to_be_visible()
+    expect(page.locator("#send")).to_be_visible()
+
+
+def choose(page: Page, title: str, choice: str) -> None:
+    """Take a choice from the menu of a conversation."""
+    entry = page.locator(".conversations li", has_text=title).first
+    entry.hover()
+    entry.locator("summary").click()
+    entry.get_by_role("button", name=choice).click()
+
+
+def saved(download: Download) -> str:
+    return Path(download.path()).read_text(encoding="utf-8")
+
+
+def test_conversations_are_there_for_the_next_visit(browser: Browser, page: Page, address: str) -> None:
+    ask(page, QUESTION, 1)
+    answer = page.locator("#chat .bot-row").inner_text()
+    visit = open_page(browser, address)
+    expect(visit.locator("#chat .user-row")).to_have_count(0)
+    visit.locator(".conversations .title", has_text=QUESTION).first.click()
+    expect(visit.locator("#chat .bot-row")).to_have_text(answer, use_inner_text=True)
+    visit.locator("#chat a[href='#cite-1-1']").first.click()
+    expect(visit.locator(".panel mark.selected").first).to_be_in_viewport()
+    visit.reload()  # the tab shows again what it showed
+    expect(visit.locator("#chat .user-row")).to_have_count(1)
+    ask(visit, "通信量呢？", 2)
+    visit.context.close()
+
+
+def test_conversations_are_found_renamed_deleted_and_saved(page: Page) -> None:
+    ask(page, OTHER, 1)
+    entry = page.locator(".conversations li[aria-current]")
+    expect(entry).to_contain_text(OTHER)
+    choose(page, OTHER, ZH.rename)
+    entry.locator("input").fill("低秩适配")
+    page.keyboard.press("Enter")
+    expect(entry).to_contain_text("低秩适配")
+    page.fill("#sought textarea, #sought input", "冻结原来的权重")  # stands in the answer
+    expect(page.locator(".conversations li")).to_have_count(1)
+    page.fill("#sought textarea, #sought input", "没有人说过")
+    expect(page.locator(".conversations li")).to_have_count(0)
+    page.fill("#sought textarea, #sought input", "")
+    with page.expect_download() as download:
+        choose(page, "低秩适配", ZH.export_json)
+    (row,) = json.loads(saved(download.value))["exchanges"]
+    assert row["question"] == OTHER
+    assert row["citations"][0]["document"] == "lora.txt"
+    with page.expect_download() as download:
+        choose(page, "低秩适配", ZH.export_markdown)
+    assert download.value.suggested_filename == "低秩适配.md"
+    assert f"> {row['citations'][0]['quote']}" in saved(download.value)
+    choose(page, "低秩适配", ZH.delete)
+    expect(page.locator(".conversations li", has_text="低秩适配")).to_have_count(0)
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    page.get_by_role("button", name=ZH.undo).click()
+    page.locator(".conversations .title", has_text="低秩适配").click()
+    expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+
+
+def test_editing_keeps_the_old_branch(page: Page) -> None:
+    ask(page, QUESTION, 1)
+    page.press("#question textarea", "ArrowUp")
+    expect(page.locator("#question textarea")).to_have_value(QUESTION)
+    expect(page.locator("#strip")).to_contain_text(ZH.editing.format(number=1))
+    page.keyboard.press("Escape")
+    expect(page.locator("#strip .editing")).to_have_count(0)
+    expect(page.locator("#question textarea")).to_have_value("")
+    page.locator("#chat button.edit").click()
+    expect(page.locator("#question textarea")).to_have_value(QUESTION)
+    page.fill("#question textarea", OTHER)
+    page.press("#question textarea", "Enter")
+    expect(page.locator("#chat .branches")).to_have_text("2/2")
+    expect(page.locator("#chat .user-row")).to_contain_text(OTHER)
+    page.get_by_title(ZH.earlier_version).click()
+    expect(page.locator("#chat .user-row")).to_contain_text(QUESTION)
+    expect(page.locator("#chat .branches")).to_have_text("1/2")
+
+
+def test_shift_enter_begins_a_line(page: Page) -> None:
+    page.fill("#question textarea", "第一行")
+    page.press("#question textarea", "End")
+    page.press("#question textarea", "Shift+Enter")
+    page.keyboard.type("x")
+    expect(page.locator("#question textarea")).to_have_value("第一行\nx")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+
+
+def test_the_quote_of_a_marker_and_its_whole_source(page: Page, settings: Settings, embedder: Embedder) -> None:
+    assistant = Assistant(settings, embedder)
+    citation = assistant.ask(QUESTION).citations[0]
+    ask(page, QUESTION, 1)
+    tip, marker = page.locator("#quote-tip"), page.locator("#chat a[href='#cite-1-1']").first
+    marker.hover()
+    expect(tip).to_have_text(" ".join(citation.quote.split()))
+    page.locator("#title").hover()
+    expect(tip).to_be_hidden()
+    marker.focus()
+    expect(tip).to_be_visible()
+    expect(marker).to_have_attribute("aria-describedby", "quote-tip")
+    page.locator(".panel .whole-source").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("mark.selected").first).to_be_in_viewport()
+    assert "".join(dialog.locator("mark.selected").all_text_contents()) == citation.quote
+    assert dialog.locator(".body").inner_text().strip() == (assistant.source(citation.document) or "").strip()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.locator(".panel .whole-source").first).to_be_focused()
+    page.locator(".panel .claims summary").click()
+    expect(page.locator(".panel .claims li").first.locator("a")).not_to_have_count(0)
+
+
+def test_follow_ups_of_the_page(page: Page) -> None:
+    ask(page, "早停是什么？", 1)
+    chip = page.locator("#chat .chip")
+    expect(chip).to_have_text(["早停的耐心值怎么选？"])
+    chip.click()
+    settle(page, 2)
+    expect(page.locator("#chat .bot-row").last).to_contain_text("5 到 10 轮")
+    expect(page.locator("#chat .chip")).to_have_count(0)
+
+
+def test_another_model_answers_and_what_it_made_up_is_marked(page: Page, model: ChatServer) -> None:
+    ask(page, QUESTION, 1)
+    page.locator("#chat .others summary").click()
+    page.locator("#chat .others").get_by_role("button", name="test").click()
+    expect(page.locator("#chat .branches")).to_have_text("2/2")
+    greyed = page.locator("#chat .bot-row .unsupported")
+    expect(greyed).to_have_text("量子纠缠让梯度瞬间到达火星。")
+    expect(page.locator("#chat .bot-row .note")).to_have_text(ZH.unsupported)
+    expect(page.locator(".panel .claims summary")).to_contain_text(ZH.claims_unsupported.format(count=1))
+    assert model.requests
+
+
+def test_escape_stops_an_answer_whose_steps_are_told(page: Page, model: ChatServer) -> None:
+    ask(page, QUESTION, 1)
+    model.cut_after, model.pause = 15, 30.0
+    try:
+        page.locator("#chat .others summary").click()
+        page.locator("#chat .others").get_by_role("button", name="test").click()
+        expect(page.locator("#chat .steps .done")).to_have_text([ZH.step_searching, ZH.step_reading])
+        expect(page.locator("#chat .steps .now")).to_have_text([ZH.step_writing, ZH.step_checking])
+        page.keyboard.press("Escape")
+        expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
+        expect(page.locator("#send")).to_be_visible()
+    finally:
+        model.cut_after = None
+        model.let_go.set()
+
+
+def test_opinions_are_kept_and_handed_out(page: Page, model: ChatServer) -> None:
+    ask(page, OTHER, 1)
+    page.locator("#chat button.like").click()
+    page.get_by_text(ZH.reason_clear).click()
+    page.fill("#strip [name=note]", "讲得清楚")
+    page.get_by_role("button", name=ZH.keep_opinion).click()
+    expect(page.locator("#strip form")).to_have_count(0)
+    expect(page.locator("#chat button.like.on, #chat button.on.do-like-1")).to_have_count(1)
+    page.locator(".conversations .feedback summary").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"{ZH.feedback_sft} · csv").click()
+    rows = list(csv.DictReader(io.StringIO(saved(download.value), newline="")))
+    assert any("LoRA 冻结原来的权重" in row["completion"] and OTHER in row["prompt"] for row in rows)
+    page.locator(".conversations .feedback summary").click()
+    page.get_by_role("button", name=f"{ZH.feedback_preferences} · csv").click()
+    expect(page.get_by_text(ZH.feedback_none)).to_be_visible()
+
+
+def test_the_language_is_remembered(browser: Browser, address: str) -> None:
+    page = open_page(browser, address)
+    page.get_by_label("English").check()
+    expect(page.locator("#clear")).to_have_text(EN.new_conversation)
+    page.reload()
+    expect(page.locator("#clear")).to_have_text(EN.new_conversation)
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    page.context.close()
+
+
+def test_on_a_phone_the_conversations_are_a_drawer(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, width=360)
+    ask(page, OTHER, 1)
+    drawer = page.locator("#list-column")
+    expect(drawer).to_be_hidden()
+    page.click(".drawer")
+    expect(drawer).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    page.click(".drawer")
+    page.locator(".conversations .title").first.click()
+    expect(drawer).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
