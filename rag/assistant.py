@@ -226,8 +226,8 @@ class Assistant:
     def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
         """What the chat model writes, checked. Where the material says more than it wrote, that follows.
 
-        Raises ChatModelError where nothing holds of what a model wrote that cannot know better: a small one, or one
-        that had to translate, which cannot be checked.
+        Raises ChatModelError where nothing holds of what a model wrote that cannot know better: a small one, one that
+        may have obeyed the material, or one that had to translate, which cannot be checked.
         """
         assert self._chat_model is not None
         chosen = self.choose_material(index, findings)
@@ -247,17 +247,19 @@ class Assistant:
             began = True
             yield from writer.feed(pending)
             pending = ""
-        if says_no_answer(pending) and not self.is_small:
+        if says_no_answer(pending) and not self.is_small and not writer.is_wary:
             return self.llm, writer.written
         yield from writer.feed(pending)
         yield from writer.finish()
         written = writer.written
         translated = has_chinese(findings.question) != has_chinese(given)
-        if not written.is_supported and (self.is_small or translated):
+        if not written.is_supported and (self.is_small or writer.is_wary or translated):
             raise ChatModelError(
                 "nothing that the chat model wrote stands in the material", hint="the quotes are given instead"
             )
-        if written.is_supported and (self.is_small or not all(claim.supported for claim in written.claims)):
+        if written.is_supported and (
+            self.is_small or writer.left_out or not all(claim.supported for claim in written.claims)
+        ):
             more = self._quote(index, findings, written)
             yield from more.chunks
             written += more
@@ -273,7 +275,10 @@ class Assistant:
         if not left:
             return Written((), (), ())
         heading = ALSO[language_of(findings.question)]
-        return Written((f"\n\n{heading}\n\n",), (), ()) + write_extract(left, sources, first=len(written.citations) + 1)
+        gap = "" if written.chunks[-1].endswith("\n\n") else "\n\n"
+        return Written((f"{gap}{heading}\n\n",), (), ()) + write_extract(
+            left, sources, first=len(written.citations) + 1
+        )
 
     def source(self, document: str) -> str | None:
         """The source text of a document, as it was when it was ingested."""

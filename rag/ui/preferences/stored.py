@@ -36,7 +36,7 @@ def from_store(stored: object) -> tuple[Choices, Language | None]:
             llm=None if llm in (None, ChatModelName.AUTO) else llm,
             style=_name(kept.get("style"), StyleName) or StyleName.STANDARD,
             caution=_name(kept.get("caution"), Caution) or Caution.BALANCED,
-            only_supported=kept.get("only_supported") is True,
+            only_supported=kept.get("only_supported") is not False,
             top_k=_top_k(kept.get("top_k")),
         ),
         _name(kept.get("language"), Language),

@@ -11,6 +11,7 @@ import pytest
 from rag.answering.events import EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.answering.generated import UNSUPPORTED_MARK, CheckedWriter
 from rag.assistant import ALSO, Assistant
+from rag.choices import Choices
 from rag.index import Index
 from rag.llm import open_chat_model
 from rag.settings import ChatModelName, Settings
@@ -58,9 +59,18 @@ def test_supported_sentences_get_markers(chat: Assistant, server: ChatServer) ->
     assert server.keys == ["Bearer sk-test"]
 
 
-def test_unsupported_sentences_are_marked(chat: Assistant, server: ChatServer) -> None:
+def test_quotes_take_the_place_of_what_nothing_supports(chat: Assistant, server: ChatServer) -> None:
     server.reply = SUPPORTED + UNSUPPORTED
     answer = chat.ask(QUESTION)
+    check(answer, chat.index)
+    assert [claim.supported for claim in answer.claims] == [True, True, True]
+    assert UNSUPPORTED not in answer.text
+    assert UNSUPPORTED_MARK not in answer.text
+
+
+def test_unsupported_sentences_are_marked_where_they_are_wanted(chat: Assistant, server: ChatServer) -> None:
+    server.reply = SUPPORTED + UNSUPPORTED
+    answer = chat.choosing(Choices(only_supported=False)).ask(QUESTION)
     check(answer, chat.index)
     written, _, quoted = answer.text.partition(ALSO["zh"])
     assert f"{UNSUPPORTED} {UNSUPPORTED_MARK}" in written
@@ -143,7 +153,7 @@ def test_markers_links_and_images_of_the_model_are_removed(
 
 def test_signs_of_formulas_are_not_taken_for_tags_or_ends(chat: Assistant, server: ChatServer) -> None:
     server.reply = f"{SUPPORTED}\n若 a < b 且 c > d，则 a != d；复杂度是 O(1)。\n"
-    answer = chat.ask(QUESTION)
+    answer = chat.choosing(Choices(only_supported=False)).ask(QUESTION)
     assert "若 a < b 且 c > d，则 a != d；" in answer.text
     assert "O(1)" in answer.text
 
@@ -151,7 +161,7 @@ def test_signs_of_formulas_are_not_taken_for_tags_or_ends(chat: Assistant, serve
 def test_code_stays_whole(chat: Assistant, server: ChatServer) -> None:
     code = "```python\nx = a[0]  # 第一个!\nreturn x\n```"
     server.reply = f"{SUPPORTED}\n\n{code}\n\n{SUPPORTED}"
-    answer = chat.ask(QUESTION)
+    answer = chat.choosing(Choices(only_supported=False)).ask(QUESTION)
     assert code in answer.text
     assert [claim.text for claim in answer.claims][:3] == [SUPPORTED, code, SUPPORTED]
 
