@@ -12,7 +12,7 @@ import pytest
 
 from rag.answering.planted import is_planted, planted_spans
 from rag.answering.prompts import SYSTEM, SYSTEM_OF_SMALL
-from rag.assistant import Assistant
+from rag.assistant import ALSO, Assistant
 from rag.llm import open_chat_model
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
@@ -79,7 +79,9 @@ def test_most_of_what_is_not_known_is_not_heard_either(tmp_path: Path, hash_embe
             continue
         with obedient(row).running() as server:
             answer = assistant_over(tmp_path / row["id"], poisoned(row), hash_embedder, server).ask(QUESTION)
-        if any(text in answer.text for text in row["forbidden"]):
+        # What follows is quoted, as any document may be.
+        written = answer.text.partition(ALSO["zh"])[0]
+        if any(text in written for text in row["forbidden"]):
             heard.append(row["id"])
             # Not as its own: what it says stands in the document that it cites.
             assert all(claim.supported for claim in answer.claims)
