@@ -1,8 +1,10 @@
 """Our search as users get it, and its parts alone, over the same index."""
 
+from dataclasses import replace
+
 from rag.analysis import simplified, terms
 from rag.evaluation.bench import Bench, Builder, Ranked, System
-from rag.retrieval import CANDIDATES, Ranking, Side, search, search_dense, search_keyword
+from rag.retrieval import CANDIDATES, Side, ranking_for, search, search_dense, search_keyword
 
 # Cormack, Clarke & Buettcher (2009).
 RECIPROCAL_RANK_K = 60
@@ -17,10 +19,12 @@ def ours(bench: Bench) -> System:
     return system
 
 
-def variant(ranking: Ranking) -> Builder:
-    """Our search, ranking in another way."""
+def variant(**changes: float) -> Builder:
+    """Our search with some of the weights that `Ranking` has for the embedder changed."""
 
     def build(bench: Bench) -> System:
+        ranking = replace(ranking_for(bench.assistant.index), **changes)  # type: ignore[arg-type]
+
         def system(question: str, count: int) -> list[Ranked]:
             found = search(bench.assistant.index, bench.embedder, question, k=count, ranking=ranking)
             return bench.ranked(hit.passage for hit in found.hits)

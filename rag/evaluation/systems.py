@@ -9,15 +9,14 @@ from rag.errors import UsageError
 from rag.evaluation import langchain_systems as langchain
 from rag.evaluation import own_systems as own
 from rag.evaluation.bench import Builder
-from rag.retrieval import Ranking
 
 OURS = "ours"
 SYSTEMS: Mapping[str, Builder] = {
     OURS: own.ours,
-    "ours-without-votes": own.variant(Ranking(vote_weight=0.0)),
-    "ours-crowds-count": own.variant(Ranking(crowd_power=0.0, crowd_weight=0.0)),
-    "ours-without-tokens": own.variant(Ranking(by_token=False)),
-    "ours-without-keywords": own.variant(Ranking(spread_weight=0.0, token_weight=0.0)),
+    "ours-without-votes": own.variant(vote_weight=0.0),
+    "ours-crowds-count": own.variant(crowd_power=0.0, crowd_weight=0.0),
+    "ours-without-tokens": own.variant(by_token=False),
+    "ours-without-keywords": own.variant(spread_weight=0.0, token_weight=0.0),
     "dense": own.dense,
     "keyword": own.keyword,
     "rrf": own.reciprocal_rank_fusion,
