@@ -17,9 +17,12 @@ from rag.evaluation.datasets import SourceDocument
 from rag.settings import ENVIRONMENT_PREFIX, Settings
 
 # Settings that do not shape an index.
-WITHOUT_EFFECT = {"index", "models", "top_k", "llm", "host", "port"}
+WITHOUT_EFFECT = {"index", "models", "top_k", "llm", "host", "port", "library", "uploads", "results", "gold", "data"}
 # Parts of the program that come after the index.
-AFTER_THE_INDEX = {"evaluation", "ui", "answering", "retrieval.py", "assistant.py", "conversation.py", "__main__.py"}
+AFTER_THE_INDEX = {
+    "evaluation", "ui", "feedback", "answering", "retrieval.py", "assistant.py", "conversation.py", "comparison.py",
+    "finding.py", "choices.py", "inspection.py", "__main__.py",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,9 @@ def markdown(results: Sequence[Result], language: str = "en", *, variants: bool 
     shares = [share for _, share in gains if share is not None]
     average = f"{sum(shares) / len(shares):.0%}" if shares else "–"
     rows.append([difference, *(gain for gain, _ in gains), ""])
-    rows.append([recovered, *("–" if share is None else f"{share:.0%}" for _, share in gains), average])
+    rows.append(
+        [recovered, *("–" if share is None else f"{share + 0:.0%}".replace("-0%", "0%") for _, share in gains), average]
+    )
     rows.append([queries, *(f"{result.queries.scored:,}" for result in results), ""])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
