@@ -176,7 +176,8 @@ class Assistant:
             return
         citations = _with_pages(index, written.citations)
         text = f"{lead}{written.text}"
-        yield Finished(replace(draft, text=text, claims=written.claims, citations=citations, seconds=seconds))
+        answer = replace(draft, text=text, claims=written.claims, citations=citations, seconds=seconds)
+        yield Finished(replace(answer, left_out=written.left_out))
 
     def _write(self, index: Index, findings: Findings) -> Generator[Event, None, tuple[str, Written]]:
         """Yield checked text; return who wrote it and what was written."""
@@ -258,7 +259,7 @@ class Assistant:
                 "nothing that the chat model wrote stands in the material", hint="the quotes are given instead"
             )
         if written.is_supported and (
-            self.is_small or writer.left_out or not all(claim.supported for claim in written.claims)
+            self.is_small or written.left_out or not all(claim.supported for claim in written.claims)
         ):
             more = self._quote(index, findings, written)
             yield from more.chunks

@@ -109,6 +109,8 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     refusal: Refusal | None = None
     seconds: Seconds = field(default_factory=Seconds)
+    # Sentences of a chat model that nothing supports, and that are not shown.
+    left_out: int = 0
 
     @property
     def refused(self) -> bool:

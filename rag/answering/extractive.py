@@ -68,11 +68,13 @@ LEGEND = re.compile(r"(?:其中|这里|where\b|here\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Text of an answer with its claims and citations; `chunks` are the pieces in which it can be shown."""
+    """Text of an answer with its claims and citations; `chunks` are the pieces in which it can be shown, `left_out` is
+    how many sentences are not."""
 
     chunks: tuple[str, ...]
     claims: tuple[Claim, ...]
     citations: tuple[Citation, ...]
+    left_out: int = 0
 
     @property
     def text(self) -> str:
@@ -83,7 +85,12 @@ class Written:
         return any(claim.supported for claim in self.claims)
 
     def __add__(self, other: "Written") -> "Written":
-        return Written(self.chunks + other.chunks, self.claims + other.claims, self.citations + other.citations)
+        return Written(
+            self.chunks + other.chunks,
+            self.claims + other.claims,
+            self.citations + other.citations,
+            self.left_out + other.left_out,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class CheckedWriter:
         self.is_wary = any(planted_spans(passage.text) for passage in passages)
         self._only_supported = only_supported or self.is_wary
         self._evidence = evidence_sentences(passages, sources)
-        self.left_out = 0
+        self._left_out = 0
         self._pending = ""
         self._chunks: list[str] = []
         self._claims: list[Claim] = []
@@ -70,7 +70,7 @@ class CheckedWriter:
 
     @property
     def written(self) -> Written:
-        return Written(tuple(self._chunks), tuple(self._claims), tuple(self._citations))
+        return Written(tuple(self._chunks), tuple(self._claims), tuple(self._citations), self._left_out)
 
     def _check(self, raw: str) -> Iterator[str]:
         is_code = FENCE.match(raw) is not None
@@ -81,7 +81,7 @@ class CheckedWriter:
         else:
             support = supporting(body, self._evidence, self._index)
             if not support and (self._only_supported or _tells_the_prompt(body)):
-                self.left_out += 1
+                self._left_out += 1
                 return
             markers = tuple(self._marker(unit.citation) for unit in support)
             self._claims.append(Claim(body, markers, supported=bool(support)))

@@ -30,7 +30,8 @@ Stretch = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What an answer's claims and citations are worth. Pairs are those of a claim with one of its citations."""
+    """What an answer's claims and citations are worth, the claims that were left out included. Pairs are those of a
+    claim with one of its citations."""
 
     claims: int
     unsupported: int
@@ -57,8 +58,8 @@ def judge(answer: Answer, sources: dict[str, str], gold_documents: Iterable[str]
             for place, citation in enumerate(cited)
         )
     return Judged(
-        claims=len(answer.claims),
-        unsupported=sum(not claim.supported for claim in answer.claims),
+        claims=len(answer.claims) + answer.left_out,
+        unsupported=sum(not claim.supported for claim in answer.claims) + answer.left_out,
         pairs=pairs,
         precise=precise,
         citations=len(answer.citations),

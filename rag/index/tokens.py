@@ -130,12 +130,14 @@ class TokenIndex:
 
         `parts`, shape (m, n), says which of the passage's last n tokens each part holds; one without tokens scores -1.
         """
-        rows = np.arange(self.starts[number], self.starts[number + 1])[-parts.shape[1] :]
+        rows = np.arange(self.starts[number], self.starts[number + 1])
+        rows = rows[max(0, len(rows) - parts.shape[1]) :]
         if not len(question.tokens) or not len(rows):
             return np.full(len(parts), -1.0, np.float32)
         cosines, weights = self._cosines(question, rows), self._rarity(question.token_ids)
-        best = np.stack([cosines[part[-len(rows) :]].max(axis=0, initial=-1.0) for part in parts])
-        return np.asarray(best @ weights / weights.sum(), np.float32)
+        best = np.stack([cosines[part[parts.shape[1] - len(rows) :]].max(axis=0, initial=-1.0) for part in parts])
+        # Not a matrix product: that of a few rows may warn of numbers beyond their end.
+        return np.asarray((best * weights).sum(axis=1) / weights.sum(), np.float32)
 
     def _cosines(self, question: Encoded, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Of the tokens in `rows` with those of the question, shape (len(rows), len(question.tokens))."""

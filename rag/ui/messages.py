@@ -103,6 +103,8 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
             unsupported=texts.claim_unsupported,
         )
         note = "" if all(claim.supported for claim in answer.claims) else _note(texts.unsupported)
+        if answer.left_out:
+            note += _note(texts.left_out.format(count=answer.left_out))
         if answer.citations:
             link = escape(texts.sources_link.format(count=len(answer.citations)))
             tools += f'<a class="all" href="#cite-{exchange.number}-0">{link}</a>'

@@ -57,6 +57,7 @@ class Texts:
     list_separator: str
     suggestions: str
     unsupported: str
+    left_out: str
     question_empty: str
     question_too_long: str
     index_missing: str
@@ -179,6 +180,7 @@ TEXTS = {
         list_separator="、",
         suggestions="资料能回答这些相近的问题：",
         unsupported="带 ⚠️ 的句子在资料里没有依据。",
+        left_out="模型写的 {count} 句在资料里没有依据，已略去。",
         question_empty="请先输入一个问题。",
         question_too_long="问题有 {count} 个字符，最多 {limit} 个。问题还留在输入框里，请缩短后再发。",
         index_missing="找不到资料索引，它可能被移走或删除了。请运行 {command}，再重试。",
@@ -299,6 +301,7 @@ TEXTS = {
         list_separator=", ",
         suggestions="It does answer these related questions:",
         unsupported="Sentences marked ⚠️ have no support in the material.",
+        left_out="Left out, for nothing in the material supports them: {count} of the model's sentences.",
         question_empty="Type a question first.",
         question_too_long="The question has {count} characters; at most {limit} are allowed. It is still in the box: "
         "please shorten it.",
