@@ -128,7 +128,7 @@ class Shelf:
             if not isinstance(error, RagError):
                 logger.exception("the library could not be brought in line")
             told = error if isinstance(error, RagError) else IngestError(f"unexpected: {error!r}")
-            self._tell(under_way=False, ended=_now(), problem=told.message, hint=told.hint)
+            self._tell(under_way=False, ended=_now(), problem=told.message, hint=told.hint, code=told.code)
             return
         self._tell(under_way=False, ended=_now(), report=report.as_dict(), warnings=report.warnings)
 

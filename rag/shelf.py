@@ -11,7 +11,8 @@ from typing import Any, Protocol
 @dataclass(frozen=True, slots=True)
 class Run:
     """The run under way or the last one. `stage` is "documents" or "passages", of which `done` of `total` are through.
-    `report` is what it did, as `python -m ingest --json` says; `problem` and `hint` are why it could not."""
+    `report` is what it did, as `python -m ingest --json` says; `problem` and `hint` are why it could not, and
+    `code` that of rag.errors."""
 
     under_way: bool = False
     stage: str = ""
@@ -22,6 +23,7 @@ class Run:
     warnings: tuple[str, ...] = ()
     problem: str = ""
     hint: str = ""
+    code: str = ""
 
 
 class Shelf(Protocol):

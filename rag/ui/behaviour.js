@@ -55,10 +55,13 @@ function pickOut(within, body, number) {
   }
 }
 
+// An update that says the same as the last one leaves the quote that was picked out since.
+let said = "";
+let chosen = 0;
 function choose(turn, number) {
   const current = panel();
   if (!current || current.dataset.turn !== String(turn)) return false;
-  current.dataset.selected = number;
+  chosen = number;
   pickOut(current, find(".body", current), number);
   for (const link of all('#chat a[href^="#cite-"]')) {
     link.classList.toggle("selected", link.getAttribute("href") === `#cite-${turn}-${number}`);
@@ -308,12 +311,19 @@ function bringUp() {
 }
 
 let greeted = false;
+let done = 0;
 function refresh() {
   const current = panel();
   if (!current) return;
+  // Gradio sends the end of an answer twice. The second time must not undo what the reader has done in between.
+  const stale = Number(current.dataset.done) < done;
+  done = stale ? 0 : Number(current.dataset.done);
+  if (stale) return send({ action: "show", number: 0, rest: "" });
   const turn = Number(current.dataset.turn);
   document.documentElement.lang = current.dataset.language;
-  choose(turn, Number(current.dataset.selected));
+  const says = `${open()}/${turn}/${current.dataset.selected}`;
+  choose(turn, says === said ? chosen : Number(current.dataset.selected));
+  said = says;
   const [conversation, highest] = newest.split("/").map(Number);
   if (turn && (conversation !== open() || turn > highest)) {
     newest = `${open()}/${turn}`;

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 
 from rag.answering.events import EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
@@ -26,7 +26,9 @@ REFRESH = 0.05
 EVIDENCE_KEPT = 6
 
 
-def answer(assistant: Assistant, session: Session, question: str, keeper: Keeper | None = None) -> Iterator[None]:
+def answer(
+    assistant: Assistant, session: Session, question: str, keeper: Keeper | None = None
+) -> Generator[None, None, None]:
     """Answer a question at the end of the branch that is shown; see `answer_after`."""
     return answer_after(assistant, session, question, session.tip, keeper)
 
@@ -39,7 +41,7 @@ def answer_after(
     keeper: Keeper | None = None,
     *,
     llm: ChatModelName | None = None,
-) -> Iterator[None]:
+) -> Generator[None, None, None]:
     """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
     writes this one answer, else whom the reader or the settings chose.
 
@@ -51,8 +53,10 @@ def answer_after(
     try:
         yield
         refreshed = 0.0
-        for event in run:
+        for event in run.with_pulse():
             match event:
+                case None:  # a server whose reader has gone closes this iterator when it yields
+                    yield
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence)
                     exchange.standalone = evidence.query

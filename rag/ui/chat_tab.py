@@ -1,6 +1,7 @@
 """The chat: its components, and what happens when one is used."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -142,9 +143,11 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
                 gr.Warning(problem, title=texts.title)
             yield (gr.skip(), *show(state))
             return
-        steps = chat.answer_after(assistant, state, text.strip(), parent, keeper, llm=answerers.named(llm))
-        for step, _ in enumerate(steps):
-            yield ("" if step == 0 else gr.skip(), *show(state, with_list=step == 0 or not state.busy))
+        with closing(
+            chat.answer_after(assistant, state, text.strip(), parent, keeper, llm=answerers.named(llm))
+        ) as steps:
+            for step, _ in enumerate(steps):
+                yield ("" if step == 0 else gr.skip(), *show(state, with_list=step == 0 or not state.busy))
 
     def ask_next(state: Session, text: str) -> Iterator[Updates]:
         edited = state.find(state.editing)
@@ -168,6 +171,7 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
         state.stop()
 
     def do(state: Session, action: Action) -> Updates:
+        state.done += 1
         act(state, action, keeper, assistant)
         edited = state.find(state.editing)
         box = {"edit": edited.question if edited is not None else gr.skip(), "unedit": ""}.get(action.name, gr.skip())
@@ -178,6 +182,7 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
 
     def pick(state: Session, event: gr.EventData) -> str:
         action = Action.read(event._data)
+        state.done += 1
         if state.find(action.number) is not None and action.rest.isdecimal():
             state.show(action.number, int(action.rest))
         return panel(state)

@@ -5,15 +5,13 @@ from html import escape
 from typing import TypedDict
 
 from rag.assistant import MAX_QUESTION_CHARACTERS
-from rag.errors import ChatModelError, IndexCorruptError, IndexMismatchError, IndexMissingError, UsageError
+from rag.errors import RagError, UsageError
 from rag.types import Refusal
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
+from rag.ui.problems import SENTENCES
 from rag.ui.session import Exchange, Session, State
 from rag.ui.sources import render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.texts import TEXTS, Texts
-
-INGEST_COMMAND = "<code>python -m ingest</code>"
-REBUILD_COMMAND = "<code>python -m ingest --rebuild</code>"
 
 
 class Message(TypedDict):
@@ -45,7 +43,8 @@ def panel(session: Session) -> str:
     texts = TEXTS[session.language]
     exchange = session.find(session.shown)
     if exchange is None:
-        return render_panel(f'<p class="hint">{escape(texts.sources_empty)}</p>', texts, turn=0, question="")
+        hint = f'<p class="hint">{escape(texts.sources_empty)}</p>'
+        return render_panel(hint, texts, turn=0, question="", done=session.done)
     if exchange.answer is not None and exchange.answer.refusal is None:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
@@ -62,22 +61,18 @@ def panel(session: Session) -> str:
         question=exchange.question,
         selected=session.selected,
         conversation=session.conversation or 0,
+        done=session.done,
     )
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:
     """What went wrong and what to do, in the reader's language. HTML."""
-    match problem:
-        case UsageError():
-            return escape(texts.question_empty)
-        case IndexMissingError():
-            return texts.index_missing.format(command=INGEST_COMMAND)
-        case IndexCorruptError() | IndexMismatchError():
-            return texts.index_damaged.format(command=REBUILD_COMMAND)
-        case ChatModelError():
-            return escape(texts.model_failed)
-        case _:
-            return escape(texts.failed)
+    if isinstance(problem, UsageError):
+        return escape(texts.question_empty)
+    if not isinstance(problem, RagError) or problem.code not in SENTENCES:
+        return escape(texts.failed)
+    field, command = SENTENCES[problem.code]
+    return escape(getattr(texts, field)).format(command=f"<code>{command}</code>")
 
 
 def question_problem(question: str, texts: Texts) -> str | None:

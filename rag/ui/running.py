@@ -3,12 +3,15 @@
 import logging
 import threading
 from collections.abc import Generator, Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from rag.answering.events import Event
 from rag.stopping import CURRENT, Stop, Stopped
 
 logger = logging.getLogger(__name__)
+
+# Seconds of silence after which a pulse is felt.
+PULSE = 1.0
 
 
 class Run:
@@ -31,7 +34,18 @@ class Run:
         self._queue.put(None)
 
     def __iter__(self) -> Iterator[Event]:
-        while (item := self._queue.get()) is not None and not self.stopped:
+        return (event for event in self.with_pulse() if event is not None)
+
+    def with_pulse(self) -> Iterator[Event | None]:
+        """The events, and None whenever none has come for PULSE: a chance to find that nobody waits any more."""
+        while not self.stopped:
+            try:
+                item = self._queue.get(timeout=PULSE)
+            except Empty:
+                yield None
+                continue
+            if item is None:
+                return
             if isinstance(item, Exception):
                 raise item
             yield item

@@ -87,6 +87,8 @@ class Session:
     # The question that the next one takes the place of, and the answer about which an opinion is being given.
     editing: int = 0
     judging: int = 0
+    # Things done so far beside asking: tells what was rendered before one from what was rendered after it.
+    done: int = 0
     # What the list of conversations is searched for, and which one was deleted last.
     sought: str = ""
     deleted: int | None = None

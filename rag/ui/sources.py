@@ -161,14 +161,16 @@ def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
     return f'<p class="hint">{text_of(heading)}</p>{cards}'
 
 
-def render_panel(body: str, texts: Texts, *, turn: int, question: str, selected: int = 0, conversation: int = 0) -> str:
+def render_panel(
+    body: str, texts: Texts, *, turn: int, question: str, selected: int = 0, conversation: int = 0, done: int = 0
+) -> str:
     """The whole panel. `turn` is the question it belongs to, counted from 1 (0: none yet) within its conversation;
-    behaviour.js reads the `data-` attributes."""
+    `done` counts what the reader did before. behaviour.js reads the `data-` attributes."""
     heading = texts.sources_of.format(number=turn) if turn else texts.sources
     asked = f'<p class="asked">{text_of(question)}</p>' if turn else ""
     return (
         f'<section class="panel" data-turn="{turn}" data-selected="{selected}" data-language="{texts.tag}"'
-        f' data-conversation="{conversation}"'
+        f' data-conversation="{conversation}" data-done="{done}"'
         f' aria-label="{text_of(texts.sources)}">'
         f'<header><h2>{text_of(heading)}</h2><button type="button" class="close" title="{text_of(texts.close)}"'
         f' aria-label="{text_of(texts.close)}">×</button></header>{asked}<div class="body">{body}</div></section>'

@@ -62,7 +62,12 @@ class Texts:
     question_too_long: str
     index_missing: str
     index_damaged: str
+    index_locked: str
+    model_missing: str
     model_failed: str
+    ingest_failed: str
+    data_unkept: str
+    details: str
     failed: str
     try_again: str
     conversations: str
@@ -185,7 +190,12 @@ TEXTS = {
         question_too_long="问题有 {count} 个字符，最多 {limit} 个。问题还留在输入框里，请缩短后再发。",
         index_missing="找不到资料索引，它可能被移走或删除了。请运行 {command}，再重试。",
         index_damaged="资料索引已损坏或版本不符。请运行 {command} 重建，再重试。",
-        model_failed="撰写答案的模型没有回应。请稍后重试。",
+        index_locked="另一个程序正在更新资料索引。请等它完成后再试。",
+        model_missing="检索用的向量模型不在或不完整。请运行 {command}，再重试。",
+        model_failed="撰写答案的模型没有回应。请稍后重试，或换一个来回答；在“设置”里可以测试它。",
+        ingest_failed="资料没能编入索引，仍用上次的索引作答。请检查资料所在的文件夹，再试一次。",
+        data_unkept="数据文件夹读不了或写不进去。请检查它的权限和剩余空间。",
+        details="（细节：{details}）",
         failed="出了点问题，这一问没有答完。请重试；细节在启动程序的终端里。",
         try_again="之前的对话都还在。",
         conversations="对话记录",
@@ -259,10 +269,10 @@ TEXTS = {
     Language.EN: Texts(
         tag="en",
         title="LLM interview Q&A",
-        subtitle="Every sentence is quoted from the material: click a number to read it there",
+        subtitle="Every sentence is quoted: its number shows where",
         chat_label="Conversation",
         question_label="Question",
-        question_placeholder="Ask a question; Enter sends",
+        question_placeholder="Ask a question…",
         send="Send",
         stop="Stop",
         language="Language",
@@ -307,7 +317,14 @@ TEXTS = {
         "please shorten it.",
         index_missing="The index is gone: it may have been moved or deleted. Run {command}, then retry.",
         index_damaged="The index is damaged or of another version. Rebuild it with {command}, then retry.",
-        model_failed="The model that writes answers did not respond. Please retry later.",
+        index_locked="Another program is updating the index. Please retry when it is done.",
+        model_missing="The embedder that searches is missing or incomplete. Run {command}, then retry.",
+        model_failed="The model that writes answers did not respond. Retry later, or let another one answer; the "
+        "settings can test it.",
+        ingest_failed="The documents could not be indexed; answers come from the last index. Check their folders, then "
+        "retry.",
+        data_unkept="The data folder cannot be read or written. Check who may write there, and the space left.",
+        details=" (Details: {details})",
         failed="Something went wrong and this answer is not complete. Please retry; details are in the terminal.",
         try_again="The conversation so far is kept.",
         conversations="Conversations",

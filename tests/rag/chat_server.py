@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from select import select
 from typing import Any
 
 
@@ -91,7 +92,11 @@ class ChatServer:
                 break
             time.sleep(0.001)
         if self.cut_after is not None:
-            self.let_go.wait(self.pause)
+            deadline = time.monotonic() + self.pause
+            while not self.let_go.wait(0.05) and time.monotonic() < deadline:
+                if select([handler.connection], [], [], 0)[0]:  # it has nothing to say: it has hung up
+                    self.gone.set()
+                    break
             return  # neither the end of the stream nor that of the chunked body
         self.send(handler, self.raw or self.event({}, finish="stop") + b"data: [DONE]\n\n")
         handler.wfile.write(b"0\r\n\r\n")

@@ -10,8 +10,11 @@ from rag.inspection import inspect
 from rag.types import Turn
 from rag.ui.inspector.render import render
 from rag.ui.inspector.texts import TEXTS, InspectorTexts
+from rag.ui.messages import question_problem
 from rag.ui.part import Part, Updates
+from rag.ui.problems import tell
 from rag.ui.session import Session
+from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 
 # Questions inspected at the same time.
@@ -31,12 +34,14 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
         result = gr.HTML(elem_id="inspector-result")
 
     def look(state: Session, question: str, earlier: str) -> str:
-        texts = TEXTS[state.language]
+        texts, page = TEXTS[state.language], PAGE_TEXTS[state.language]
+        if (problem := question_problem(question or "", page)) is not None:
+            return _problem(problem)
         try:
             history = [Turn("user", earlier.strip())] if earlier and earlier.strip() else []
             return render(inspect(assistant.choosing(state.preferences), question or "", history), texts)
         except RagError as error:
-            return f'<p class="problem" role="alert">{escape(texts.failed.format(problem=error.message))}</p>'
+            return _problem(texts.failed.format(problem=tell(error, page)))
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
@@ -53,6 +58,10 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
         concurrency_limit=AT_ONCE, concurrency_id="inspections", show_progress="minimal", api_visibility="private",
     )  # fmt: skip
     return Part((tab, heading, question, earlier, go), speak)
+
+
+def _problem(told: str) -> str:
+    return f'<p class="problem" role="alert">{escape(told)}</p>'
 
 
 def _heading(texts: InspectorTexts) -> str:

@@ -6,19 +6,21 @@ from typing import Any
 
 from rag.shelf import Run
 from rag.ui.library.texts import LibraryTexts
+from rag.ui.problems import tell_parts
+from rag.ui.texts import Texts
 
 # Lines of each list; the rest is in `report.json` of the index.
 LINES = 50
 
 
-def account(run: Run, last: Mapping[str, Any], texts: LibraryTexts) -> str:
+def account(run: Run, last: Mapping[str, Any], texts: LibraryTexts, page: Texts) -> str:
     """Of the run under way its progress; else of the last one its report. `last` is the report kept in the index, for
     where nothing was run yet."""
     if run.under_way:
         return _progress(run, texts)
     if run.problem:
-        hint = f"<br>{escape(run.hint)}" if run.hint else ""
-        return f'<p class="problem" role="alert">{escape(texts.problem.format(problem=run.problem))}{hint}</p>'
+        told = tell_parts(run.code, run.problem, run.hint, page)
+        return f'<p class="problem" role="alert">{escape(texts.problem.format(problem=told))}</p>'
     if run.report and run.ended is not None:
         seconds = f"{run.report['seconds']:.1f}"
         lead = texts.finished.format(time=f"{run.ended:%H:%M:%S}", seconds=seconds)

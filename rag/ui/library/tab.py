@@ -12,14 +12,19 @@ from rag.shelf import Shelf
 from rag.ui.assets import read_asset
 from rag.ui.library.account import account
 from rag.ui.library.listing import Row, matching, reader, rows_of, table
+from rag.ui.library.refusals import why_not
 from rag.ui.library.texts import TEXTS, LibraryTexts
 from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.problems import tell
 from rag.ui.session import Session
+from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 
 # Seconds between two looks at a run under way.
 LOOK_SECONDS = 0.7
 ALL = ""
+# Queued, for only then does what is told to the reader get to the page.
+TELLING: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr.Tab, first: Language) -> Part:
@@ -75,7 +80,7 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
     def told(state: Session) -> Updates:
         """What a run says, and whether to look again."""
         under_way = shelf.run()
-        html = account(under_way, assistant.index.manifest.report, TEXTS[state.language])
+        html = account(under_way, assistant.index.manifest.report, TEXTS[state.language], PAGE_TEXTS[state.language])
         return html, gr.Timer(active=under_way.under_way)
 
     def look(state: Session, *chosen: str) -> Updates:
@@ -105,8 +110,8 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
                 shelf.add(path.name, path, replace=may_replace)
                 saved += 1
             except (RagError, OSError) as error:
-                hint = f" {error.hint}" if isinstance(error, RagError) else ""
-                gr.Warning(escape(f"{error}.{hint}"), title=texts.heading)
+                why = why_not(path, error, shelf, texts, PAGE_TEXTS[state.language])
+                gr.Warning(escape(why), title=texts.heading)
             finally:
                 path.unlink(missing_ok=True)  # the server would give it to whoever knows its address
         if saved:
@@ -134,7 +139,8 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
                 shelf.remove(relative)
                 shelf.sync()
         except UsageError as error:
-            gr.Warning(escape(f"{error.message}. {error.hint}"), title=TEXTS[state.language].heading)
+            why = tell(error, PAGE_TEXTS[state.language])
+            gr.Warning(escape(why), title=TEXTS[state.language].heading)
         return gr.update(visible=False), "", *told(state)
 
     def speak(state: Session) -> Updates:
@@ -152,15 +158,14 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
         )
 
     seen = [heading, run, clock, kind, topic, listing]
-    at_once: dict[str, Any] = AT_ONCE
-    tab.select(opened, [session, *filters], seen, **at_once)
-    clock.tick(look, [session, *filters], seen, **at_once)
-    gr.on([words.change, kind.change, topic.change], listed, [session, *filters], listing, **at_once)
-    files.upload(add, [session, files, replace], [files, run, clock], **at_once)
-    refresh.click(read_all, session, [run, clock], **at_once)
-    listing.select(act, [session, *filters], [listing, confirm, confirm_text, doomed], **at_once)
-    confirm_yes.click(remove, [session, doomed], [confirm, doomed, run, clock], **at_once)
-    confirm_no.click(lambda: (gr.update(visible=False), ""), None, [confirm, doomed], **at_once)
+    tab.select(opened, [session, *filters], seen, **AT_ONCE)
+    clock.tick(look, [session, *filters], seen, **AT_ONCE)
+    gr.on([words.change, kind.change, topic.change], listed, [session, *filters], listing, **AT_ONCE)
+    files.upload(add, [session, files, replace], [files, run, clock], **TELLING)
+    refresh.click(read_all, session, [run, clock], **AT_ONCE)
+    listing.select(act, [session, *filters], [listing, confirm, confirm_text, doomed], **AT_ONCE)
+    confirm_yes.click(remove, [session, doomed], [confirm, doomed, run, clock], **TELLING)
+    confirm_no.click(lambda: (gr.update(visible=False), ""), None, [confirm, doomed], **AT_ONCE)
     return Part((tab, files, replace, refresh, limits, confirm_no, confirm_yes, words, *seen), speak)
 
 

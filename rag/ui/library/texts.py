@@ -41,6 +41,9 @@ class LibraryTexts:
     changed_mark: str
     moved_mark: str
     removed_mark: str
+    not_a_document: str
+    too_large: str
+    name_taken: str
     problem: str
     document: str
     passages: str
@@ -99,6 +102,9 @@ TEXTS = {
         changed_mark="改动",
         moved_mark="移动",
         removed_mark="删除",
+        not_a_document="“{name}”不是能读的资料。能读的类型：{suffixes}",
+        too_large="“{name}”有 {size} MB，最多 {megabytes} MB。请拆开，或调大设置 max_file_megabytes。",
+        name_taken="资料库里已有另一份“{name}”。请改名，或勾选“替换同名资料”再试。",
         problem="没有完成：{problem}",
         document="资料",
         passages="段落",
@@ -155,6 +161,9 @@ TEXTS = {
         changed_mark="changed",
         moved_mark="moved",
         removed_mark="removed",
+        not_a_document="“{name}” is no document that can be read. These can: {suffixes}",
+        too_large="“{name}” has {size} MB; at most {megabytes} MB are allowed. Split it, or raise max_file_megabytes.",
+        name_taken="The library has another “{name}”. Rename it, or tick “Replace documents of the same name”.",
         problem="Not done: {problem}",
         document="Document",
         passages="Passages",

@@ -15,7 +15,9 @@ from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.preferences.models import answerer, places, problem_of, try_model
 from rag.ui.preferences.stored import TOP_K, from_store, to_store
 from rag.ui.preferences.texts import TEXTS, PreferencesTexts
+from rag.ui.problems import tell
 from rag.ui.session import Session
+from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 
 THEMES = ("system", "light", "dark")
@@ -97,8 +99,8 @@ def build_preferences(
             chosen = assistant.choosing(state.preferences)
             seconds = try_model(chosen)
         except RagError as error:
-            told = _what_to_do(texts, texts.test_failed.format(problem=error.message), error)
-            yield f'<p class="problem" role="alert">{told}</p>'
+            told = texts.test_failed.format(problem=tell(error, PAGE_TEXTS[state.language]))
+            yield f'<p class="problem" role="alert">{escape(told)}</p>'
             return
         if seconds is None:
             yield _hint(texts.test_nothing)
@@ -166,13 +168,9 @@ def _themes(texts: PreferencesTexts) -> list[tuple[str, str]]:
 
 
 def _problem(texts: PreferencesTexts, llm: ChatModelName, error: RagError) -> str:
-    told = texts.unusable.format(name=getattr(texts, f"llm_{llm}"), problem=error.message)
-    return f'<p class="problem" role="alert">{_what_to_do(texts, told, error)}</p>'
-
-
-def _what_to_do(texts: PreferencesTexts, told: str, error: RagError) -> str:
-    hint = f"<br>{escape(texts.what_to_do.format(hint=error.hint))}" if error.hint else ""
-    return escape(told) + hint
+    way = getattr(texts, f"way_{llm}", "")
+    told = texts.unusable.format(name=getattr(texts, f"llm_{llm}"), way=way, problem=error.message)
+    return f'<p class="problem" role="alert">{escape(told)}</p>'
 
 
 def _where(assistant: Assistant, texts: PreferencesTexts) -> str:

@@ -19,7 +19,9 @@ class PreferencesTexts:
     llm_ollama: str
     llm_endpoint: str
     unusable: str
-    what_to_do: str
+    way_local: str
+    way_ollama: str
+    way_endpoint: str
     style: str
     style_short: str
     style_standard: str
@@ -71,8 +73,10 @@ TEXTS = {
         llm_local="本机模型",
         llm_ollama="Ollama",
         llm_endpoint="配置的接口",
-        unusable="{name}不可用：{problem}",
-        what_to_do="怎么办：{hint}",
+        unusable="{name}现在不能用。{way}（细节：{problem}）",
+        way_local="在程序所在的文件夹里运行 make llm，再重新启动。",
+        way_ollama="请启动 Ollama，用 endpoint_model 写明它的一个模型，再重新启动。",
+        way_endpoint="请在设置文件里写明 endpoint_url 和 endpoint_model，再重新启动。",
         style="答案长短",
         style_short="30 秒：一两句要点",
         style_standard="2 分钟：常规回答",
@@ -122,8 +126,10 @@ TEXTS = {
         llm_local="A model on this machine",
         llm_ollama="Ollama",
         llm_endpoint="The configured endpoint",
-        unusable="{name} cannot be used: {problem}",
-        what_to_do="What to do: {hint}",
+        unusable="{name} cannot be used now. {way} (Details: {problem})",
+        way_local="Run make llm in the folder of the program, then start it again.",
+        way_ollama="Start Ollama, name one of its models with endpoint_model, then start the program again.",
+        way_endpoint="Set endpoint_url and endpoint_model in the settings file, then start the program again.",
         style="How much is said",
         style_short="30 seconds: the gist",
         style_standard="2 minutes: an ordinary answer",

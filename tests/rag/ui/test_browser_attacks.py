@@ -70,6 +70,7 @@ INTRUDERS = """() => {
         // Gradio gives an HTML component a style of its own.
         if (tag === "style" && /@import|url\\(|evil/i.test(element.textContent)) found.push(element.textContent);
         for (const { name, value } of element.attributes) {
+            if (element.matches("a.download[href^='data:application/json;base64,']")) continue;  // the inspector's own
             if (name.startsWith("on")) found.push(`${tag} ${name}`);
             if (/(href|action|src|data|poster|background)$/.test(name) && runs(value) && !/^data:image\\//.test(value))
                 found.push(`${tag} ${name}=${value}`);
@@ -258,6 +259,29 @@ def test_attacks_in_questions(page: Page) -> None:
         ask(page, "\n\n".join(attacks))
         check(page)
     press_everything(page)
+    check(page)
+
+
+def test_attacks_in_the_rooms(page: Page) -> None:
+    """Titles, file names and tags in the library, a whole document, and what the inspector quotes."""
+    Misbehaving.attacks = ()
+    question = f"{TOPICS[0]}样本的阈值取多少？"
+    ask(page, question)
+    page.locator(".panel .whole-source").first.click()
+    expect(page.locator("#whole .body")).to_contain_text(TOPICS[0])
+    check(page)
+    page.keyboard.press("Escape")
+    rooms = page.get_by_role("tab")
+    rooms.nth(1).click()
+    expect(page.locator("table.documents")).to_contain_text("onerror=window.ran=1")
+    check(page)
+    page.locator("table.documents button[data-action=read]").first.click()
+    expect(page.locator(".reader pre")).to_contain_text("样本的阈值取")
+    check(page)
+    rooms.nth(2).click()
+    page.fill("#inspector-question textarea", question)
+    page.click("#inspector-go")
+    expect(page.locator("table.ranking")).to_contain_text(TOPICS[0])
     check(page)
 
 

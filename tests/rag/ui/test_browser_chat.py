@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -177,7 +179,7 @@ def test_the_quote_of_a_marker_and_its_whole_source(page: Page, settings: Settin
     tip, marker = page.locator("#quote-tip"), page.locator("#chat a[href='#cite-1-1']").first
     marker.hover()
     expect(tip).to_have_text(" ".join(citation.quote.split()))
-    page.locator("#title").hover()
+    page.mouse.move(5, 5)
     expect(tip).to_be_hidden()
     marker.focus()
     expect(tip).to_be_visible()
@@ -216,20 +218,40 @@ def test_another_model_answers_and_what_it_made_up_is_marked(page: Page, model: 
     assert model.requests
 
 
-def test_escape_stops_an_answer_whose_steps_are_told(page: Page, model: ChatServer) -> None:
-    ask(page, QUESTION, 1)
-    model.cut_after, model.pause = 15, 30.0
+@contextmanager
+def silence(page: Page, model: ChatServer) -> Iterator[None]:
+    """An answer that the model began, and does not go on with."""
+    model.cut_after, model.pause = 15, 60.0
+    model.gone.clear()
     try:
+        ask(page, QUESTION, 1)
         page.locator("#chat .others summary").click()
         page.locator("#chat .others").get_by_role("button", name="test").click()
-        expect(page.locator("#chat .steps .done")).to_have_text([ZH.step_searching, ZH.step_reading])
         expect(page.locator("#chat .steps .now")).to_have_text([ZH.step_writing, ZH.step_checking])
-        page.keyboard.press("Escape")
-        expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
-        expect(page.locator("#send")).to_be_visible()
+        yield
+        assert model.gone.wait(10), "the model was left running"
     finally:
         model.cut_after = None
         model.let_go.set()
+        model.let_go = threading.Event()
+
+
+def test_escape_stops_an_answer_whose_steps_are_told(page: Page, model: ChatServer) -> None:
+    with silence(page, model):
+        expect(page.locator("#chat .steps .done")).to_have_text([ZH.step_searching, ZH.step_reading])
+        page.keyboard.press("Escape")
+        expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
+        expect(page.locator("#send")).to_be_visible()
+
+
+def test_a_reader_who_goes_away_frees_the_model(browser: Browser, address: str, model: ChatServer) -> None:
+    page = open_page(browser, address)
+    with silence(page, model):
+        page.context.close()
+    page = open_page(browser, address)
+    page.locator(".conversations .title").first.click()
+    expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
+    page.context.close()
 
 
 def test_opinions_are_kept_and_handed_out(page: Page, model: ChatServer) -> None:

@@ -11,7 +11,7 @@ from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import ChatModelError, IndexMissingError
 from rag.retrieval import Evidence
 from rag.types import Refusal
-from rag.ui import chat
+from rag.ui import chat, running
 from rag.ui.examples import example_questions
 from rag.ui.messages import messages, panel, problem_text, question_problem
 from rag.ui.running import Run
@@ -196,7 +196,7 @@ def test_a_reader_who_leaves_stops_the_work(assistant: Assistant, monkeypatch: p
     steps = chat.answer(assistant, Session(), "q")
     next(steps)
     next(steps)
-    steps.close()  # type: ignore[attr-defined]
+    steps.close()
     assert closed.wait(5)
 
 
@@ -204,6 +204,21 @@ def test_a_run_ends_its_thread() -> None:
     run = Run(iter([NO_EVIDENCE]))
     assert list(run) == [NO_EVIDENCE]
     assert run.join(5)
+
+
+def test_silence_lets_the_server_look_for_its_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "PULSE", 0.01)
+    go_on = threading.Event()
+
+    def slow() -> Iterator[Event]:
+        go_on.wait(5)
+        yield NO_EVIDENCE
+
+    run = Run(slow())
+    items = run.with_pulse()
+    assert next(items) is None
+    go_on.set()
+    assert NO_EVIDENCE in list(items)
 
 
 def test_clearing_forgets_and_numbers_go_on(assistant: Assistant) -> None:

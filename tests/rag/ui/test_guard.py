@@ -48,7 +48,8 @@ def library(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Pat
 @pytest.fixture(scope="module")
 def address(library: Path, model_settings: Settings) -> Iterator[str]:
     arguments = ["--index", str(library / "index"), "--port", "8050", "--llm", "extractive"]
-    with serve(*arguments, "--auth-file", str(library / "users")) as address:
+    limit = {"INTERVIEW_RAG_MAX_FILE_MEGABYTES": "1"}
+    with serve(*arguments, "--auth-file", str(library / "users"), environment=limit) as address:
         yield address
 
 

@@ -78,7 +78,7 @@ def test_a_reader_who_leaves_has_kept_what_there_was(assistant: Assistant, keepe
     for _ in steps:
         if session.exchanges[0].chunks:
             break
-    steps.close()  # type: ignore[attr-defined]
+    steps.close()
     again = reopened(session, tmp_path)
     assert again.exchanges[0].said == session.exchanges[0].said != ""
 

@@ -32,6 +32,7 @@ from rag.ui.quality import texts as quality_texts
 from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Kind, Progress, Runner, as_environment, command, prefixed
 from rag.ui.session import Session
+from rag.ui.texts import TEXTS as PAGE
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
@@ -125,17 +126,17 @@ def test_a_document_is_read_as_it_stands() -> None:
 @pytest.mark.parametrize("language", Language)
 def test_a_run_is_told(language: Language) -> None:
     texts = library_texts.TEXTS[language]
-    assert "3/9" in account(Run(under_way=True, stage="passages", done=3, total=9), {}, texts)
-    done = account(Run(ended=datetime(2026, 1, 2, 10, 23, tzinfo=UTC), report=REPORT), {}, texts)
+    assert "3/9" in account(Run(under_way=True, stage="passages", done=3, total=9), {}, texts, PAGE[language])
+    done = account(Run(ended=datetime(2026, 1, 2, 10, 23, tzinfo=UTC), report=REPORT), {}, texts, PAGE[language])
     assert "10:23:00" in done
     assert "&lt;img" in done
     assert "<img" not in done
     assert "/secret" not in done
     assert "a.md" in done
-    problem = account(Run(ended=datetime.now(UTC), problem=NASTY, hint="do that"), {}, texts)
+    problem = account(Run(ended=datetime.now(UTC), problem=NASTY, hint="do that"), {}, texts, PAGE[language])
     assert "&lt;img" in problem
     assert "do that" in problem
-    assert texts.nothing_run in account(Run(), REPORT, texts)
+    assert texts.nothing_run in account(Run(), REPORT, texts, PAGE[language])
 
 
 # The inspector

@@ -1,0 +1,60 @@
+"""What went wrong is told in the reader's language."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.shelf import Shelf
+from rag import errors
+from rag.errors import RagError, UsageError
+from rag.settings import Settings
+from rag.ui.library import texts as library_texts
+from rag.ui.library.refusals import why_not
+from rag.ui.problems import SENTENCES, tell
+from rag.ui.texts import TEXTS, Language
+from tests.conftest import HashEmbedder
+
+KINDS: list[type[RagError]] = [
+    kind for kind in vars(errors).values() if isinstance(kind, type) and RagError in kind.__mro__[1:]
+]
+
+
+def has_chinese(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.code in SENTENCES])
+def test_every_common_kind_in_both_languages(kind: type[RagError]) -> None:
+    chinese, english = (tell(kind("disk 7 is full", hint="buy one"), TEXTS[language]) for language in Language)
+    assert has_chinese(chinese)
+    assert not has_chinese(english)
+    for told in (chinese, english):
+        assert "disk 7 is full" in told
+        assert "{" not in told
+
+
+def test_sentences_are_for_codes_that_there_are() -> None:
+    assert set(SENTENCES) <= {kind.code for kind in KINDS}
+    assert tell(UsageError("no such place", hint="look"), TEXTS[Language.ZH]) == "no such place. look"
+
+
+def test_why_a_file_did_not_become_a_document(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    settings = Settings(index=tmp_path / "index", library=tmp_path / "own", max_file_megabytes=1)
+    shelf = Shelf(settings, hash_embedder)
+    files = {"a.exe": b"MZ", "big.md": b"x" * 1_100_000, "note.md": b"# two"}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "note.md").write_bytes(b"# one")
+    said = {}
+    for language in Language:
+        own, texts = library_texts.TEXTS[language], TEXTS[language]
+        for name in files:
+            with pytest.raises(UsageError) as caught:
+                shelf.add(name, tmp_path / name)
+            said[name] = why_not(tmp_path / name, caught.value, shelf, own, texts)
+            assert name in said[name]
+            assert has_chinese(said[name]) is (language is Language.ZH)
+    assert ".md" in said["a.exe"]
+    assert "1 MB" in said["big.md"]
+    assert own.replace in said["note.md"]
