@@ -57,9 +57,9 @@ test-system:  ## install the browser and fonts that browser tests use (Debian)
 screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
 	$(BIN)/python -m tests.screenshots
 
-lock: $(VENV)/develop.done  ## choose versions anew (needs uv)
+lock: $(VENV)/develop.done  ## lock what pyproject.toml asks for (ARGS=--upgrade: newest versions)
 	$(BIN)/python -m pip install -q uv
-	$(BIN)/python -m tests.lock
+	$(BIN)/python -m tests.lock $(ARGS)
 
 $(VENV)/python.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'

@@ -1,0 +1,31 @@
+"""Whoever adds a dependency to pyproject.toml must lock it, or a fresh machine lacks what a developer has."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.lock import LOCKS
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_dependency_is_locked_at_a_version_that_fits(name: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [extra for extra in LOCKS[name] if extra != "--extra"]
+    wanted = [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
+    locked: dict[str, str] = {}
+    for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"([\w.-]+)==([^ ;]+)", line):
+            locked[canonicalize_name(found[1])] = found[2]
+    problems = []
+    for text in wanted:
+        requirement = Requirement(text)
+        version = locked.get(canonicalize_name(requirement.name))
+        if version is None or not requirement.specifier.contains(version):
+            problems.append(f"{text}: locked at {version}; run make lock")
+    assert not problems
