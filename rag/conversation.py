@@ -12,7 +12,7 @@ from rag.analysis import fold, terms
 from rag.comparison import compare
 from rag.embedding import Embedder
 from rag.index import Index
-from rag.retrieval import CANDIDATES, search
+from rag.retrieval import CANDIDATES, encode_questions, search
 from rag.types import Turn
 
 # All patterns see the folded question. A new subject is announced: what was said before no longer counts.
@@ -163,8 +163,10 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
     if room <= 0 or index.tokens is None:
         return leans and room > 0
     last = next(turn.text.strip() for turn in reversed(history) if turn.role == "user" and turn.text.strip())
-    before = search(index, embedder, f"{_subject([last])} {followed.context}", k=1)
-    alone = search(index, embedder, question, k=CANDIDATES).hits
+    earlier = f"{_subject([last])} {followed.context}"
+    encoded = encode_questions(embedder, [earlier, question])
+    before = search(index, embedder, earlier, k=1, encoded=encoded[0])
+    alone = search(index, embedder, question, k=CANDIDATES, encoded=encoded[1]).hits
     if not alone:
         return leans
     page = before.hits[0].passage.document if before.hits else ""

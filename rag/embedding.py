@@ -84,8 +84,8 @@ class Embedder(Protocol):
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
         """Like `embed_passages`, with the tokens: the place of each text and what it became, in any order."""
 
-    def encode_query(self, text: str) -> Encoded:
-        """Like `embed_query`, with the tokens."""
+    def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
+        """Like `embed_query`, with the tokens, and all at once."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text as a passage, with the prefix and the special tokens it is embedded with."""
@@ -132,10 +132,11 @@ class SentenceTransformerEmbedder:
         vector: Vectors = self._unit(found)[0]
         return vector
 
-    def encode_query(self, text: str) -> Encoded:
+    def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
+        encodable = [_encodable(text) for text in texts]
         with self._lock:
-            found: Any = self._model.encode_query([_encodable(text)], output_value=None, show_progress_bar=False)
-        return self._encoded(found[0], self._query_prompt)
+            found: Any = self._model.encode_query(encodable, output_value=None, show_progress_bar=False)
+        return [self._encoded(features, self._query_prompt) for features in found]
 
     def _batches(self, texts: Sequence[str], progress: Progress | None) -> Iterator[tuple[list[int], list[str]]]:
         texts = [_encodable(text) for text in texts]

@@ -8,7 +8,7 @@ from rag.comparison import Comparison, compare
 from rag.conversation import Standalone
 from rag.embedding import Embedder
 from rag.index import Index
-from rag.retrieval import Evidence, merge, search
+from rag.retrieval import Evidence, encode_questions, merge, search
 from rag.types import Refusal
 
 # Where one side is silent, another must stand in one of so many passages to be answered alone.
@@ -37,16 +37,18 @@ class Findings:
 
 def find(index: Index, embedder: Embedder, asked: Standalone, *, k: int) -> Findings:
     """Search a question, and each of its sides beside it. `evidence` speaks of all sides among its first hits."""
-    query = asked.query
-    whole = replace(search(index, embedder, query, k=k), query=asked.text)
-    # Those of a follow-up may be pronouns, and its subject would have to be put to each.
+    # The sides of a follow-up may be pronouns, and its subject would have to be put to each.
     comparison = None if asked.subject else compare(asked.question)
+    queries = (asked.query, *(comparison.questions if comparison else ()))
+    encoded = encode_questions(embedder, queries)
+    whole, *sides = (
+        search(index, embedder, query, k=k, encoded=one) for query, one in zip(queries, encoded, strict=True)
+    )
+    whole = replace(whole, query=asked.text)
     if comparison is None:
         own = asked.own_words if asked.subject else asked.question
-        return Findings(own, (query,), whole, said=asked.said)
-    sides = tuple(search(index, embedder, question, k=k) for question in comparison.questions)
-    queries = (query, *comparison.questions)
-    return Findings(asked.question, queries, merge((whole, *sides), k), comparison, sides)
+        return Findings(own, queries, whole, said=asked.said)
+    return Findings(asked.question, queries, merge((whole, *sides), k), comparison, tuple(sides))
 
 
 def judge_sides(index: Index, findings: Findings, *, margin: float = 0.0) -> tuple[Refusal | None, Findings]:

@@ -162,12 +162,19 @@ class Candidates:
 
 
 def gather(
-    index: Index, embedder: Embedder, question: str, *, k: int, ranking: Ranking | None = None
+    index: Index,
+    embedder: Embedder,
+    question: str,
+    *,
+    k: int,
+    ranking: Ranking | None = None,
+    encoded: Encoded | None = None,
 ) -> Candidates | Encoded:
-    """The candidates for a question, ranked; the encoded question alone where there are none."""
+    """The candidates for a question, ranked; the encoded question alone where there are none. `encoded` is what
+    `encode_questions` made of it, where that was done before."""
     ranking = ranking or ranking_for(index)
     query_terms = terms(question)
-    encoded = embedder.encode_query(simplified(question))
+    encoded = encoded or encode_questions(embedder, [question])[0]
     dense = search_dense(index, encoded.vector, max(CANDIDATES, k))
     all_keyword = index.keywords.scores(query_terms)
     keyword = search_keyword(all_keyword, max(CANDIDATES, k))
@@ -195,9 +202,22 @@ def gather(
     )
 
 
-def search(index: Index, embedder: Embedder, question: str, *, k: int = 10, ranking: Ranking | None = None) -> Evidence:
-    """The `k` best passages for a question."""
-    found = gather(index, embedder, question, k=k, ranking=ranking)
+def encode_questions(embedder: Embedder, questions: Sequence[str]) -> list[Encoded]:
+    """Questions as they are searched. Three at once cost half of what they do one after the other."""
+    return embedder.encode_queries([simplified(question) for question in questions])
+
+
+def search(
+    index: Index,
+    embedder: Embedder,
+    question: str,
+    *,
+    k: int = 10,
+    ranking: Ranking | None = None,
+    encoded: Encoded | None = None,
+) -> Evidence:
+    """The `k` best passages for a question. `encoded` is as for `gather`."""
+    found = gather(index, embedder, question, k=k, ranking=ranking, encoded=encoded)
     if isinstance(found, Encoded):
         return Evidence(question, (), 0.0, 0.0, found)
     dense_ranks, keyword_ranks = found.dense_ranks, found.keyword_ranks

@@ -63,11 +63,14 @@ class HashEmbedder:
     def encode_passages(
         self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
     ) -> Iterator[tuple[int, Encoded]]:
-        yield from enumerate(map(self.encode_query, texts))
+        yield from enumerate(self.encode_queries(texts))
         if progress:
             progress(len(texts), len(texts))
 
-    def encode_query(self, text: str) -> Encoded:
+    def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
+        return [self._encode(text) for text in texts]
+
+    def _encode(self, text: str) -> Encoded:
         """Its tokens are its keyword terms, each like others that share characters with it."""
         found = terms(text)
         tokens = [self.embed_query(term) for term in found]

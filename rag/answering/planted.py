@@ -7,6 +7,7 @@ quoted text, and what a model makes of it is checked like all it writes.
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from rag.analysis import simplified
 
@@ -103,10 +104,13 @@ _TURNS = (
 INSTRUCTION = re.compile("|".join((*_CHINESE, *_ENGLISH, *_TURNS)), re.IGNORECASE | re.MULTILINE)
 # What is spoken of, not said.
 MENTIONED = re.compile(r"「[^」\n]*」|『[^』\n]*』|“[^”\n]*”|\"[^\"\n]*\"|`[^`\n]*`")
+# Texts whose verdict is remembered: a page is looked at for every question that it answers, and a look takes 1 ms.
+REMEMBERED = 16_384
 # Characters without a width split words for a reader of code, not for a model.
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
+@lru_cache(REMEMBERED)
 def is_planted(text: str) -> bool:
     """Whether a text speaks to a model.
 

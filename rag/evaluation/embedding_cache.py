@@ -52,9 +52,9 @@ class CachedEmbedder:
         """Not cached: only an ingest asks for it."""
         return self.embedder.encode_passages(texts, progress)
 
-    def encode_query(self, text: str) -> Encoded:
+    def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
         """Not cached: each question is encoded once."""
-        return self.embedder.encode_query(text)
+        return self.embedder.encode_queries(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self.embedder.count_tokens(texts)

@@ -221,7 +221,7 @@ def signs_of(assistant: Assistant, index: Index, dataset: Dataset, place: int) -
 
 def nearness(assistant: Assistant, index: Index, quote: str) -> float:
     """How alike a passage of the index is to a quote, by late interaction."""
-    encoded = assistant.embedder.encode_query(quote)
+    (encoded,) = assistant.embedder.encode_queries([quote])
     near = search_dense(index, encoded.vector, CANDIDATES).numbers
     return float(index.tokens.scores(encoded, near).max()) if index.tokens is not None and len(near) else -1.0
 

@@ -44,9 +44,9 @@ class Timed:
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
         return self._inner.encode_passages(texts, progress)
 
-    def encode_query(self, text: str) -> Encoded:
+    def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
         started = time.perf_counter()
-        encoded = self._inner.encode_query(text)
+        encoded = self._inner.encode_queries(texts)
         self.milliseconds = (time.perf_counter() - started) * 1_000
         return encoded
 

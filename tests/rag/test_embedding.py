@@ -67,12 +67,22 @@ def test_spans_are_where_the_tokens_of_a_text_stand(tiny: Embedder) -> None:
 
 def test_an_encoded_text_has_its_vector_and_a_unit_row_for_each_token_of_its_own(tiny: Embedder) -> None:
     # <s> ▁query : ▁旋转 位置 编码 </s>
-    encoded = tiny.encode_query("旋转位置编码")
+    encoded = tiny.encode_queries(["旋转位置编码"])[0]
     np.testing.assert_allclose(encoded.vector, tiny.embed_query("旋转位置编码"), atol=1e-6)
     assert encoded.tokens.shape == (3, 32)
     assert len(set(encoded.token_ids.tolist())) == 3
     np.testing.assert_allclose(np.linalg.norm(encoded.tokens, axis=1), 1, atol=1e-6)
-    assert tiny.encode_query("").tokens.shape == (0, 32)
+    assert tiny.encode_queries([""])[0].tokens.shape == (0, 32)
+
+
+def test_questions_encoded_together_are_as_each_alone(tiny: Embedder) -> None:
+    texts = ["旋转位置编码", "", "a"]
+    assert tiny.encode_queries([]) == []
+    for text, together in zip(texts, tiny.encode_queries(texts), strict=True):
+        (alone,) = tiny.encode_queries([text])
+        np.testing.assert_allclose(together.vector, alone.vector, atol=1e-5)
+        np.testing.assert_allclose(together.tokens, alone.tokens, atol=1e-5)
+        assert together.token_ids.tolist() == alone.token_ids.tolist()
 
 
 def test_encoded_passages_are_those_that_are_embedded(tiny: Embedder) -> None:
@@ -80,7 +90,7 @@ def test_encoded_passages_are_those_that_are_embedded(tiny: Embedder) -> None:
     found = dict(tiny.encode_passages(texts))
     assert sorted(found) == list(range(40))
     vectors = tiny.embed_passages(texts)
-    alone = tiny.encode_query(texts[6])
+    alone = tiny.encode_queries([texts[6]])[0]
     for row, encoded in found.items():
         np.testing.assert_allclose(encoded.vector, vectors[row], atol=1e-5)
     assert found[6].token_ids.tolist() == alone.token_ids.tolist()  # without the prefixes, which differ
@@ -91,7 +101,7 @@ def test_a_model_that_takes_the_first_token_has_no_tokens_to_compare(tiny_folder
     folder = Path(shutil.copytree(tiny_folder, tmp_path / "model"))
     pooling = folder / "1_Pooling" / "config.json"
     pooling.write_text(json.dumps({"word_embedding_dimension": 32, "pooling_mode_cls_token": True}))
-    encoded = load_embedder(Settings(embedder=str(folder), precision=Precision.FLOAT32)).encode_query("旋转")
+    encoded = load_embedder(Settings(embedder=str(folder), precision=Precision.FLOAT32)).encode_queries(["旋转"])[0]
     assert encoded.tokens.shape == (0, 32)
     assert np.linalg.norm(encoded.vector) == pytest.approx(1, abs=1e-6)
 

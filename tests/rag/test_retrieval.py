@@ -39,8 +39,8 @@ QUESTIONS = [
 def late_interaction(index: Index, embedder: HashEmbedder, question: str) -> NDArray[np.float32]:
     """Token by token in plain loops, over the vectors as they were before they were coded."""
     stored = [p for d in index.storage.documents(with_passages=True) for p in d.passages if p.number is not None]
-    passages = [embedder.encode_query(p.embedded_text) for p in sorted(stored, key=lambda p: p.number or 0)]
-    asked = embedder.encode_query(question)
+    passages = embedder.encode_queries([p.embedded_text for p in sorted(stored, key=lambda p: p.number or 0)])
+    (asked,) = embedder.encode_queries([question])
     weights = []
     for token in asked.token_ids:
         holding = sum(token in passage.token_ids for passage in passages)

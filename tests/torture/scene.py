@@ -37,7 +37,7 @@ class QuickEmbedder(HashEmbedder):
         vector = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(self.dimension).astype(np.float32)
         return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
-    def encode_query(self, text: str) -> Encoded:
+    def _encode(self, text: str) -> Encoded:
         """With three tokens: its beginning, its middle and its end."""
         third = max(1, len(text) // 3)
         tokens = [self.embed_query(text[start : start + third]) for start in (0, third, 2 * third)]

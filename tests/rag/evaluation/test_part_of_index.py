@@ -36,7 +36,7 @@ def test_a_part_is_what_an_ingest_of_it_makes(
         assert found.similarity == expected.similarity
         assert found.coverage == expected.coverage
         # The vectors of tokens are coded about the centre of the whole index, which moves a code or two.
-        encoded = hash_embedder.encode_query(question)
+        encoded = hash_embedder.encode_queries([question])[0]
         apart = part.tokens.scores(encoded, list(numbers)) - alone.tokens.scores(encoded, list(numbers))
         assert np.abs(apart).max() < 0.05
     part.close()
