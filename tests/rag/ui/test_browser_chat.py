@@ -206,15 +206,13 @@ def test_follow_ups_of_the_page(page: Page) -> None:
     expect(page.locator("#chat .chip")).to_have_count(0)
 
 
-def test_another_model_answers_and_what_it_made_up_is_marked(page: Page, model: ChatServer) -> None:
+def test_another_model_answers_and_what_it_made_up_is_left_out(page: Page, model: ChatServer) -> None:
     ask(page, QUESTION, 1)
     page.locator("#chat .others summary").click()
     page.locator("#chat .others").get_by_role("button", name="test").click()
     expect(page.locator("#chat .branches")).to_have_text("2/2")
-    greyed = page.locator("#chat .bot-row .unsupported")
-    expect(greyed).to_have_text("量子纠缠让梯度瞬间到达火星。")
-    expect(page.locator("#chat .bot-row .note")).to_have_text(ZH.unsupported)
-    expect(page.locator(".panel .claims summary")).to_contain_text(ZH.claims_unsupported.format(count=1))
+    expect(page.locator("#chat .bot-row .note")).to_have_text(ZH.left_out.format(count=1))
+    expect(page.locator("#chat .bot-row")).not_to_contain_text("火星")
     assert model.requests
 
 
