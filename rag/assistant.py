@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Self
 
 from rag.answering.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.answering.extractive import Paragraph, Written, choose_paragraphs, write_extract
-from rag.answering.generated import CheckedWriter, says_no_answer, stream_model, uncited
+from rag.answering.generated import CheckedWriter, may_say_no_answer, says_no_answer, stream_model, uncited
 from rag.answering.material import choose_material, material
-from rag.answering.prompts import NO_ANSWER
-from rag.answering.refusal import has_chinese, suggest
-from rag.choices import Choices
-from rag.conversation import stand_alone
+from rag.answering.refusal import has_chinese, judge, suggest
+from rag.choices import MARGINS, STYLES, AnswerStyle, Caution, Choices, StyleName
+from rag.conversation import Standalone, stand_alone
 from rag.embedding import Embedder, embedder_identity, load_embedder
-from rag.errors import ChatModelError, UsageError
-from rag.finding import Findings, find, judge_sides
+from rag.errors import ChatModelError, ChatModelProblem, UsageError
+from rag.finding import Findings, find, judge_sides, judged
 from rag.index import Index, open_index
 from rag.index.generation import live_manifest, require_embedder
 from rag.llm import evidence_tokens, is_loaded, open_chat_model, resolved
 from rag.retrieval import Evidence
+from rag.rewriting import rewrite
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Citation, Refusal, Seconds, Turn
 
@@ -131,8 +131,16 @@ class Assistant:
 
     def find(self, index: Index, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Findings:
         """What is searched and found for a question in its conversation, in an index that was opened before."""
+        return find(index, self.embedder, self.stand_alone(index, question, history), k=k or self.settings.top_k)
+
+    def stand_alone(self, index: Index, question: str, history: Sequence[Turn]) -> Standalone:
+        """The question as it stands alone: by rules, and where they are in doubt as a configured endpoint puts it.
+        Others are too slow for a reader who waits, or too small."""
         asked = stand_alone(index, self.embedder, check_question(question), history)
-        return find(index, self.embedder, asked, k=k or self.settings.top_k)
+        if asked.in_doubt and self._chat_model is not None and self.settings.llm is ChatModelName.ENDPOINT:
+            rewritten = rewrite(self._chat_model, asked.question, history)
+            return Standalone(rewritten) if rewritten else asked
+        return asked
 
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         """The answer, whole."""
@@ -162,7 +170,8 @@ class Assistant:
                 try:
                     event = next(writer)
                 except StopIteration as stop:
-                    draft, written = replace(draft, llm=stop.value[0]), stop.value[1]
+                    llm, written, fallback = stop.value
+                    draft = replace(draft, llm=llm, fallback=fallback)
                     break
                 first_text = first_text or time.perf_counter() - started
                 yield event
@@ -179,8 +188,10 @@ class Assistant:
         answer = replace(draft, text=text, claims=written.claims, citations=citations, seconds=seconds)
         yield Finished(replace(answer, left_out=written.left_out))
 
-    def _write(self, index: Index, findings: Findings) -> Generator[Event, None, tuple[str, Written]]:
-        """Yield checked text; return who wrote it and what was written."""
+    def _write(self, index: Index, findings: Findings) -> Generator[Event, None, tuple[str, Written, str]]:
+        """Yield checked text; return who wrote it, what was written, and why quotes took a model's place if they
+        did."""
+        fallback = ""
         if self._chat_model is not None:
             shown = False
             try:
@@ -192,21 +203,29 @@ class Assistant:
                     shown = True
                     yield TextAdded(chunk)
             except StopIteration as stop:
-                outcome: tuple[str, Written] = stop.value
-                return outcome
+                return self.llm, stop.value, fallback
             except ChatModelError as error:
                 logger.warning("%s; answering with quotes instead", error.message)
+                fallback = str(error.problem)
             if shown:
                 yield TextDiscarded()
+            if fallback == ChatModelProblem.UNSUPPORTED and self._doubts(index, findings):
+                return self.llm, Written((), (), ()), fallback
         written = self._quote(index, findings)
         yield from map(TextAdded, written.chunks)
-        return str(ChatModelName.EXTRACTIVE), written
+        return str(ChatModelName.EXTRACTIVE), written, fallback
 
-    def choose_quotes(self, index: Index, findings: Findings) -> list[Paragraph]:
-        """What an answer without a chat model quotes."""
+    def _doubts(self, index: Index, findings: Findings) -> bool:
+        """Whether a question that was let pass is refused after all, because a chat model, which reads, found nothing
+        to say that holds. A small one says little of what it could."""
+        margin = self._choices.margin + MARGINS[Caution.CAUTIOUS]
+        return not self.is_small and judge(index, judged(findings), margin=margin) is not None
+
+    def choose_quotes(self, index: Index, findings: Findings, style: AnswerStyle | None = None) -> list[Paragraph]:
+        """What an answer without a chat model quotes, in the style that was chosen or in another."""
         # A follow-up's own words choose, for those of its subject were answered before.
         evidence = replace(findings.evidence, query=findings.question)
-        style = self._choices.answer_style
+        style = style or self._choices.answer_style
         return choose_paragraphs(
             index,
             self.embedder,
@@ -221,14 +240,15 @@ class Assistant:
     def choose_material(self, index: Index, findings: Findings) -> list[Paragraph]:
         """What a chat model is given to read."""
         evidence = replace(findings.evidence, query=findings.question)
-        budget = int(evidence_tokens(self.settings) * self._choices.answer_style.evidence)
+        share = self._choices.answer_style.evidence
+        budget = int(evidence_tokens(self.settings) * (min(share, 1.0) if self.is_small else share))
         return choose_material(index, self.embedder, evidence, budget, findings.sides)
 
-    def _generate(self, index: Index, findings: Findings) -> Generator[str, None, tuple[str, Written]]:
-        """What the chat model writes, checked. Where the material says more than it wrote, that follows.
+    def _generate(self, index: Index, findings: Findings) -> Generator[str, None, Written]:
+        """What the chat model writes, checked. Where sentences were left out, or the model is small, the quotes follow
+        that it does not cite.
 
-        Raises ChatModelError where nothing holds of what a model wrote that cannot know better: a small one, one that
-        may have obeyed the material, or one that had to translate, which cannot be checked.
+        Raises ChatModelError where nothing holds of what it wrote; a large one may decline to answer.
         """
         assert self._chat_model is not None
         chosen = self.choose_material(index, findings)
@@ -243,32 +263,33 @@ class Assistant:
         for text in stream_model(self._chat_model, findings.evidence.query, given, style, small=self.is_small):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
-            if not began and NO_ANSWER.startswith(pending.strip()[: len(NO_ANSWER)]):
+            if not began and may_say_no_answer(pending):
                 continue
             began = True
             yield from writer.feed(pending)
             pending = ""
         if says_no_answer(pending) and not self.is_small and not writer.is_wary:
-            return self.llm, writer.written
+            return writer.written
         yield from writer.feed(pending)
         yield from writer.finish()
         written = writer.written
-        translated = has_chinese(findings.question) != has_chinese(given)
-        if not written.is_supported and (self.is_small or writer.is_wary or translated):
+        if not written.is_supported:
             raise ChatModelError(
-                "nothing that the chat model wrote stands in the material", hint="the quotes are given instead"
+                "nothing that the chat model wrote stands in the material",
+                hint="the quotes are given instead",
+                problem=ChatModelProblem.UNSUPPORTED,
             )
-        if written.is_supported and (
-            self.is_small or written.left_out or not all(claim.supported for claim in written.claims)
-        ):
+        if self.is_small or written.left_out or not all(claim.supported for claim in written.claims):
             more = self._quote(index, findings, written)
             yield from more.chunks
             written += more
-        return self.llm, written
+        return written
 
     def _quote(self, index: Index, findings: Findings, written: Written | None = None) -> Written:
-        """The paragraphs that answer, quoted: all of them, or under a heading those that `written` leaves out."""
-        chosen = self.choose_quotes(index, findings)
+        """The paragraphs that answer, quoted: all of them, or under a heading what `written` leaves out of them, and of
+        the best only where a large model wrote it."""
+        brief = written is not None and not self.is_small
+        chosen = self.choose_quotes(index, findings, STYLES[StyleName.SHORT] if brief else None)
         sources = self._sources(index, [paragraph.passage.document for paragraph in chosen])
         if written is None:
             return write_extract(chosen, sources)

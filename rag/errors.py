@@ -16,6 +16,7 @@ RagError
 A message says what happened and with which value; `hint` says what to do next.
 """
 
+from enum import StrEnum
 from typing import ClassVar
 
 
@@ -73,8 +74,26 @@ class DocumentError(RagError):
     code = "document"
 
 
+class ChatModelProblem(StrEnum):
+    """What a reader is told of why a chat model's answer could not be used."""
+
+    KEY_REFUSED = "key_refused"
+    BUSY = "busy"
+    UNREACHABLE = "unreachable"
+    TIMED_OUT = "timed_out"
+    BROKEN = "broken"
+    EMPTY = "empty"
+    LOOPS = "loops"
+    OTHER_LANGUAGE = "other_language"
+    UNSUPPORTED = "unsupported"
+
+
 class ChatModelError(RagError):
     code = "chat_model"
+
+    def __init__(self, message: str, *, hint: str = "", problem: ChatModelProblem = ChatModelProblem.BROKEN) -> None:
+        super().__init__(message, hint=hint)
+        self.problem = problem
 
 
 class UserDataError(RagError):

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
+from urllib.request import getproxies, proxy_bypass
 
 from rag.errors import ChatModelError, ModelError, SettingsError
 from rag.models import ModelState, list_models, locate
@@ -167,12 +168,10 @@ def _openai_compatible(url: str, model: str, key: str, timeout: float) -> "BaseC
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 
-    from rag.stoppable_http import loopback_transport
+    from rag.stoppable_http import stoppable_transport
 
     # A proxy of the environment is for other machines: what stays here must not pass through one.
-    here: dict[str, Any] = (
-        {"http_client": httpx.Client(transport=loopback_transport()), "openai_proxy": None} if _is_loopback(url) else {}
-    )
+    proxy = None if _is_loopback(url) else _proxy_for(url)
     return ChatOpenAI(
         base_url=url,
         model=model,
@@ -181,8 +180,18 @@ def _openai_compatible(url: str, model: str, key: str, timeout: float) -> "BaseC
         timeout=timeout,
         max_retries=1,
         stream_usage=False,
-        **here,
+        http_client=httpx.Client(transport=stoppable_transport(proxy)),
+        openai_proxy=None,
     )
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for an address."""
+    parts = urlparse(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def _is_loopback(url: str) -> bool:

@@ -25,7 +25,7 @@ import httpx
 
 from rag.errors import ChatModelError
 from rag.llama_process import REPORT
-from rag.stoppable_http import loopback_transport
+from rag.stoppable_http import stoppable_transport
 from rag.stopping import CURRENT, Stopped
 
 HOUSE = Path(__file__).resolve().parent.parent
@@ -206,7 +206,7 @@ class LocalTransport(httpx.BaseTransport):
 
     def __init__(self, server: LocalServer) -> None:
         self._server = server
-        self._http = loopback_transport()
+        self._http = stoppable_transport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         try:

@@ -1,4 +1,4 @@
-"""HTTP to this machine whose connection is cut at once when the work that it belongs to is stopped.
+"""HTTP whose connection is cut at once when the work that it belongs to is stopped.
 
 A model server notices and is free for the next question, even while it was still reading the prompt.
 """
@@ -14,9 +14,10 @@ import httpx
 from rag.stopping import CURRENT
 
 
-def loopback_transport() -> "StoppableTransport":
-    """A connection for each request, so that cutting one ends nothing else."""
-    return StoppableTransport(httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0)))
+def stoppable_transport(proxy: str | None = None) -> "StoppableTransport":
+    """A connection for each request, so that cutting one ends nothing else. Of proxies it knows only the one named."""
+    limits = httpx.Limits(max_keepalive_connections=0)
+    return StoppableTransport(httpx.HTTPTransport(limits=limits, proxy=proxy))
 
 
 class StoppableTransport(httpx.BaseTransport):
@@ -52,7 +53,7 @@ class _Cut:
         self._socket: socket.socket | None = None
 
     def follow(self, event: str, info: dict[str, Any]) -> None:
-        if event == "connection.connect_tcp.complete":
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             with self._lock:
                 self._socket = info["return_value"].get_extra_info("socket")
                 if self._asked:
@@ -66,7 +67,8 @@ class _Cut:
     def _shut(self) -> None:
         if self._socket is not None:
             with suppress(OSError):  # it is closed already
-                self._socket.shutdown(socket.SHUT_RDWR)
+                # Not the method of an SSL socket, which first forgets the session that the other thread reads from.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 class _Stream(httpx.SyncByteStream):

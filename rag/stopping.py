@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 
@@ -48,3 +48,19 @@ class Stop:
 
 
 CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Work in the block is stopped after so many seconds, or together with the work around it."""
+    stop, outer = Stop(), CURRENT.get()
+    timer = threading.Timer(seconds, stop.ask)
+    timer.daemon = True
+    token = CURRENT.set(stop)
+    try:
+        with outer.calling(stop.ask) if outer is not None else nullcontext():
+            timer.start()
+            yield
+    finally:
+        timer.cancel()
+        CURRENT.reset(token)

@@ -111,6 +111,9 @@ class Answer:
     seconds: Seconds = field(default_factory=Seconds)
     # Sentences of a chat model that nothing supports, and that are not shown.
     left_out: int = 0
+    # Why quotes took the place of what a chat model was to write: a `rag.errors.ChatModelProblem`; empty where they
+    # did not.
+    fallback: str = ""
 
     @property
     def refused(self) -> bool:

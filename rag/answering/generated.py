@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from rag.analysis import CHINESE_RUN
 from rag.answering.claims import evidence_sentences, supporting, without_model_markers
-from rag.answering.extractive import Paragraph, Written
+from rag.answering.extractive import BLOCKS, Paragraph, Written
 from rag.answering.planted import planted_spans
 from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT, SYSTEM, SYSTEM_OF_SMALL
 from rag.answering.watch import Watch
 from rag.choices import STYLES, AnswerStyle, StyleName
-from rag.errors import ChatModelError
+from rag.errors import ChatModelError, ChatModelProblem
 from rag.index import Index
 from rag.sentences import Unit
 from rag.stopping import CURRENT, Stopped
@@ -34,6 +35,8 @@ LINK = re.compile(
 )
 LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
+# What a model may put before the word that declines.
+QUOTED = " \t\n.。`\"'*"
 WORD = re.compile(r"[a-z_]+")
 # So many words in a row that the prompt has too are no accident.
 TOLD = 6
@@ -156,16 +159,38 @@ def stream_model(
 
 def _told(error: BaseException) -> ChatModelError:
     """What went wrong, as whoever found it said it: a client library hides the error of its transport in its own."""
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in _causes(error):
         if isinstance(cause, ChatModelError):
             return cause
-        cause = cause.__cause__
-    return ChatModelError(f"the chat model did not answer: {error}", hint="check the endpoint, its model name and key")
+    message = f"the chat model did not answer: {error}"
+    return ChatModelError(message, hint="check the endpoint, its model name and key", problem=_problem(error))
+
+
+def _problem(error: BaseException) -> ChatModelProblem:
+    import httpx
+    import openai
+
+    for cause in _causes(error):
+        match cause:
+            case openai.AuthenticationError() | openai.PermissionDeniedError():
+                return ChatModelProblem.KEY_REFUSED
+            case openai.RateLimitError():
+                return ChatModelProblem.BUSY
+            case openai.APITimeoutError() | httpx.TimeoutException():
+                return ChatModelProblem.TIMED_OUT
+            case httpx.ConnectError():
+                return ChatModelProblem.UNREACHABLE
+    return ChatModelProblem.BROKEN
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def uncited(chosen: Sequence[Paragraph], written: Written) -> list[Paragraph]:
-    """The paragraphs that an answer does not cite whole."""
+    """What of the paragraphs an answer does not cite; a line that announces a block stays with it."""
     cited = [(citation.document, citation.start, citation.end) for citation in written.citations]
 
     def is_cited(paragraph: Paragraph, unit: Unit) -> bool:
@@ -174,8 +199,21 @@ def uncited(chosen: Sequence[Paragraph], written: Written) -> list[Paragraph]:
             name == document and start <= span[0] and span[1] <= end for name, start, end in cited
         )
 
-    return [part for part in chosen if not all(is_cited(part, unit) for unit in part.units)]
+    left = []
+    for paragraph in chosen:
+        units: list[Unit] = []
+        for unit in reversed(paragraph.units):
+            if not is_cited(paragraph, unit) or (units and units[0].kind in BLOCKS):
+                units.insert(0, unit)
+        if not all(is_cited(paragraph, unit) for unit in units):
+            left.append(replace(paragraph, units=tuple(units)))
+    return left
 
 
 def says_no_answer(text: str) -> bool:
-    return text.strip().strip(".。`\"'").startswith(NO_ANSWER)
+    return text.lstrip(QUOTED).startswith(NO_ANSWER)
+
+
+def may_say_no_answer(text: str) -> bool:
+    """Whether a text that goes on may yet say so, or says so."""
+    return NO_ANSWER.startswith(text.lstrip(QUOTED)[: len(NO_ANSWER)])

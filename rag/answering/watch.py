@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from rag.analysis import CHINESE_RUN
-from rag.errors import ChatModelError
+from rag.errors import ChatModelError, ChatModelProblem
 
 # How often a sentence may stand in an answer, and how long it must be to count.
 MOST_REPEATS = 3
@@ -40,17 +40,21 @@ class Watch:
             key = "".join(filter(str.isalnum, sentence))
             self._seen[key] += len(key) >= SENTENCE_CHARACTERS
             if self._seen[key] > MOST_REPEATS:
-                raise ChatModelError(f"the chat model repeats itself: {sentence.strip()[:60]!r}", hint=HINT)
+                raise _loops(f"the chat model repeats itself: {sentence.strip()[:60]!r}")
         if _goes_round(self._text):
-            raise ChatModelError(f"the chat model repeats itself: {self._text[-LONGEST_PIECE:]!r}", hint=HINT)
+            raise _loops(f"the chat model repeats itself: {self._text[-LONGEST_PIECE:]!r}")
         if len(self._text) > MOST_CHARACTERS:
-            raise ChatModelError("the chat model does not come to an end", hint=HINT)
+            raise _loops("the chat model does not come to an end")
         if not self._language_is_plain:
             self._check_language(PLAIN)
 
     def end(self) -> None:
         if not self._text.strip():
-            raise ChatModelError("the chat model answered with nothing", hint="check the endpoint and its model name")
+            raise ChatModelError(
+                "the chat model answered with nothing",
+                hint="check the endpoint and its model name",
+                problem=ChatModelProblem.EMPTY,
+            )
         self._check_language(TOO_FEW)
 
     def _check_language(self, enough: int) -> None:
@@ -62,8 +66,16 @@ class Watch:
         # Chinese text on this subject is full of English terms; a Chinese term in English text is an exception.
         if (not chinese) if self._chinese else chinese > 2 * words:
             wanted, found = ("Chinese", "another language") if self._chinese else ("English", "Chinese")
-            raise ChatModelError(f"the chat model answered in {found} instead of {wanted}", hint=HINT)
+            raise ChatModelError(
+                f"the chat model answered in {found} instead of {wanted}",
+                hint=HINT,
+                problem=ChatModelProblem.OTHER_LANGUAGE,
+            )
         self._language_is_plain = True
+
+
+def _loops(message: str) -> ChatModelError:
+    return ChatModelError(message, hint=HINT, problem=ChatModelProblem.LOOPS)
 
 
 def _goes_round(text: str) -> bool:

@@ -15,6 +15,7 @@ import rag.llm
 from rag.errors import ChatModelError, SettingsError
 from rag.llm import (
     LOCAL_MODEL,
+    _proxy_for,
     endpoint_key,
     is_loaded,
     leaves_the_machine,
@@ -237,6 +238,19 @@ def test_proxies_of_the_environment_are_not_for_this_machine(monkeypatch: pytest
     assert model is not None
     assert not model.http_client._mounts  # type: ignore[attr-defined]
     assert os.environ["HTTP_PROXY"]
+
+
+def test_they_are_for_other_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    assert _proxy_for("https://models.example/v1") is None
+    monkeypatch.setenv("all_proxy", "http://proxy.example:1")
+    monkeypatch.setenv("https_proxy", "http://proxy.example:2")
+    assert _proxy_for("https://models.example/v1") == "http://proxy.example:2"
+    assert _proxy_for("http://models.example/v1") == "http://proxy.example:1"
+    monkeypatch.setenv("no_proxy", "models.example")
+    assert _proxy_for("https://models.example/v1") is None
 
 
 def test_everyone_who_could_answer(ollama: Ollama, fetched: Path, installed: None) -> None:

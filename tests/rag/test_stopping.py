@@ -2,7 +2,7 @@
 
 import threading
 
-from rag.stopping import Stop
+from rag.stopping import CURRENT, Stop, within
 
 
 def test_actions_run_when_stop_is_asked_for_and_only_once() -> None:
@@ -47,3 +47,23 @@ def test_it_is_called_from_the_thread_that_asks() -> None:
         pass
     stop.ask()
     assert ended.wait(5)
+
+
+def test_work_ends_after_its_time_or_with_the_work_around_it() -> None:
+    outer = Stop()
+    token = CURRENT.set(outer)
+    try:
+        for seconds, ask in ((0.05, False), (60, True)):
+            ended = threading.Event()
+            with within(seconds):
+                inner = CURRENT.get()
+                assert inner is not None
+                assert inner is not outer
+                with inner.calling(ended.set):
+                    if ask:
+                        outer.ask()
+                    assert ended.wait(5)
+            assert CURRENT.get() is outer
+            assert outer.asked == ask
+    finally:
+        CURRENT.reset(token)

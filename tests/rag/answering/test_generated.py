@@ -4,14 +4,19 @@ import logging
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
+from rag.answering import refusal
 from rag.answering.events import EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.answering.generated import UNSUPPORTED_MARK, CheckedWriter
+from rag.answering.refusal import Calibration
+from rag.answering.signs import Signs
 from rag.assistant import ALSO, Assistant
 from rag.choices import Choices
+from rag.errors import ChatModelProblem
 from rag.index import Index
 from rag.llm import open_chat_model
 from rag.settings import ChatModelName, Settings
@@ -63,7 +68,7 @@ def test_quotes_take_the_place_of_what_nothing_supports(chat: Assistant, server:
     server.reply = SUPPORTED + UNSUPPORTED
     answer = chat.ask(QUESTION)
     check(answer, chat.index)
-    assert [claim.supported for claim in answer.claims] == [True, True, True]
+    assert [claim.supported for claim in answer.claims] == [True, True]
     assert UNSUPPORTED not in answer.text
     assert UNSUPPORTED_MARK not in answer.text
 
@@ -75,7 +80,7 @@ def test_unsupported_sentences_are_marked_where_they_are_wanted(chat: Assistant,
     written, _, quoted = answer.text.partition(ALSO["zh"])
     assert f"{UNSUPPORTED} {UNSUPPORTED_MARK}" in written
     # What else the material says follows; nothing that was cited is said again.
-    assert [claim.supported for claim in answer.claims] == [True, False, True, True]
+    assert [claim.supported for claim in answer.claims] == [True, False, True]
     assert "没有额外开销" in quoted
     assert UNSUPPORTED_MARK not in quoted
 
@@ -101,12 +106,36 @@ def test_a_small_model_is_followed_by_quotes_and_never_declines(chat: Assistant,
         assert reply not in answer.text
 
 
-def test_nothing_supported_is_a_refusal(chat: Assistant, server: ChatServer) -> None:
+def test_where_nothing_is_supported_quotes_answer(
+    chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.reply = UNSUPPORTED
+    answer = falls_back(chat, caplog, ChatModelProblem.UNSUPPORTED, "nothing that the chat model wrote")
+    assert "2015" not in answer.text
+
+
+def test_where_nothing_is_supported_a_doubtful_question_is_refused(
+    chat: Assistant, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unsure = Calibration(-0.5, Signs(*[0.0] * len(fields(Signs))))
+    monkeypatch.setitem(refusal.CALIBRATIONS, chat.embedder.identity.split("@")[0], unsure)
     server.reply = UNSUPPORTED
     answer = chat.ask(QUESTION)
-    assert answer.refused
-    assert "2015" not in answer.text
+    assert answer.refusal is not None
+    assert answer.refusal.reason == "no_supported_claim"
     assert (answer.claims, answer.citations) == ((), ())
+    server.reply = SUPPORTED
+    assert not chat.ask(QUESTION).refused
+
+
+def test_a_sentence_that_is_left_out_brings_quotes_but_none_twice(chat: Assistant, server: ChatServer) -> None:
+    server.reply = SUPPORTED + UNSUPPORTED
+    answer = chat.ask(QUESTION)
+    check(answer, chat.index)
+    assert answer.left_out == 1
+    assert ALSO["zh"] in answer.text
+    places = [(citation.document, citation.start) for citation in answer.citations]
+    assert len(set(places)) == len(places) > 1
 
 
 @pytest.mark.parametrize("reply", ["NO_ANSWER", "NO_ANSWER.", " NO_ANSWER\n", "`NO_ANSWER`", "NO_ANSWER\n因为没有。"])
@@ -209,11 +238,14 @@ def test_braces_in_the_material_are_text(chat: Assistant, server: ChatServer) ->
     assert "e^{i m" in server.prompt
 
 
-def falls_back(chat: Assistant, caplog: pytest.LogCaptureFixture, reason: str = "") -> Answer:
+def falls_back(
+    chat: Assistant, caplog: pytest.LogCaptureFixture, problem: ChatModelProblem, reason: str = ""
+) -> Answer:
     caplog.set_level(logging.WARNING)
     answer = chat.ask(QUESTION)
     check(answer, chat.index)
     assert answer.llm == "extractive"
+    assert answer.fallback == problem
     assert not answer.refused
     assert "低秩矩阵" in answer.text
     warnings = [record.getMessage() for record in caplog.records if record.name.startswith("rag")]
@@ -223,12 +255,22 @@ def falls_back(chat: Assistant, caplog: pytest.LogCaptureFixture, reason: str = 
     return answer
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [
+        (400, ChatModelProblem.BROKEN),
+        (401, ChatModelProblem.KEY_REFUSED),
+        (403, ChatModelProblem.KEY_REFUSED),
+        (404, ChatModelProblem.BROKEN),
+        (429, ChatModelProblem.BUSY),
+        (500, ChatModelProblem.BROKEN),
+    ],
+)
 def test_an_error_of_the_endpoint_falls_back_to_quotes(
-    status: int, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
+    status: int, problem: ChatModelProblem, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.status = status
-    falls_back(chat, caplog, f"status {status}")
+    falls_back(chat, caplog, problem, f"status {status}")
 
 
 def test_no_connection_falls_back_to_quotes(
@@ -236,7 +278,7 @@ def test_no_connection_falls_back_to_quotes(
 ) -> None:
     with ChatServer().running() as server:
         pass
-    falls_back(connected(server, library, hash_embedder), caplog, "did not answer")
+    falls_back(connected(server, library, hash_embedder), caplog, ChatModelProblem.UNREACHABLE, "did not answer")
 
 
 @pytest.mark.parametrize(
@@ -256,14 +298,14 @@ def test_a_malformed_stream_falls_back_to_quotes(
     raw: bytes, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.raw = raw
-    falls_back(chat, caplog)
+    falls_back(chat, caplog, ChatModelProblem.EMPTY if b"null" in raw else ChatModelProblem.BROKEN)
 
 
 def test_a_stream_cut_in_the_middle_falls_back_to_quotes(
     chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply, server.cut_after = SUPPORTED + UNSUPPORTED, len(SUPPORTED) + 5
-    answer = falls_back(chat, caplog)
+    answer = falls_back(chat, caplog, ChatModelProblem.BROKEN)
     assert answer.text == Assistant(chat.settings, chat.embedder).ask(QUESTION).text
 
 
@@ -281,7 +323,7 @@ def test_an_empty_reply_falls_back_to_quotes(
     reply: str, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply = reply
-    falls_back(chat, caplog, "nothing")
+    falls_back(chat, caplog, ChatModelProblem.EMPTY, "nothing")
 
 
 @pytest.mark.parametrize(
@@ -297,7 +339,7 @@ def test_a_model_that_loops_is_stopped_and_falls_back_to_quotes(
     reply: str, piece: int, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply, server.piece, server.endless = reply, piece, True
-    falls_back(chat, caplog, "repeats itself")
+    falls_back(chat, caplog, ChatModelProblem.LOOPS, "repeats itself")
     assert server.gone.wait(5)
 
 
@@ -308,7 +350,7 @@ def test_a_reply_in_another_language_falls_back_to_quotes(
     chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply = ENGLISH
-    falls_back(chat, caplog, "another language instead of Chinese")
+    falls_back(chat, caplog, ChatModelProblem.OTHER_LANGUAGE, "another language instead of Chinese")
 
 
 def test_chinese_for_an_english_question_falls_back_to_quotes(
@@ -331,14 +373,18 @@ def test_a_time_out_falls_back_to_quotes(
     server: ChatServer, library: Settings, hash_embedder: HashEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.wait = 0.6
-    falls_back(connected(server, library, hash_embedder, endpoint_timeout=0.1), caplog, "timed out")
+    falls_back(
+        connected(server, library, hash_embedder, endpoint_timeout=0.1), caplog, ChatModelProblem.TIMED_OUT, "timed out"
+    )
 
 
 def test_a_time_out_in_the_middle_falls_back_to_quotes(
     server: ChatServer, library: Settings, hash_embedder: HashEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply, server.cut_after, server.pause = SUPPORTED * 2, len(SUPPORTED) + 3, 1.0
-    falls_back(connected(server, library, hash_embedder, endpoint_timeout=0.3), caplog, "timed out")
+    falls_back(
+        connected(server, library, hash_embedder, endpoint_timeout=0.3), caplog, ChatModelProblem.TIMED_OUT, "timed out"
+    )
 
 
 def test_a_conversation_goes_on_after_every_failure(chat: Assistant, server: ChatServer) -> None:
