@@ -232,6 +232,7 @@ class Assistant:
             evidence,
             findings.sides,
             said=findings.said,
+            compared=findings.comparison.sides if findings.comparison else (),
             alone=bool(findings.silent),
             characters=style.characters,
             cut=style.cut,

@@ -188,6 +188,22 @@ def test_each_side_has_room_on_its_own_page(library_index: Index, hash_embedder:
     assert len(set(places)) == len(places)
 
 
+def test_a_table_that_has_all_sides_is_quoted(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    table = "| 区别在哪 | PI | YaRN |\n|---|---|---|\n| 缩放 | 等比 | 分段 |"
+    prose = "".join(f"PI 和 YaRN 的区别之{n}在于位置的做法。\n\n" for n in "一二三四五六七八九")
+    ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{prose}\n\n## 汇总\n{table}\n"})
+    index = open_index(tmp_path / "index")
+    evidence = evidence_for(index, hash_embedder, "PI 和 YaRN 的区别在哪")
+
+    def has_table(compared: tuple[str, ...]) -> bool:
+        chosen = choose_paragraphs(index, hash_embedder, evidence, compared=compared, characters=120)
+        return any(table in paragraph.texts for paragraph in chosen)
+
+    assert has_table(("PI", "YaRN"))
+    assert not has_table(("PI", "NTK"))
+    assert not has_table(())
+
+
 def test_code_leads_only_where_it_is_asked_for(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     code = "```python\n" + "\n".join(f"page_table_{n} = block_table(page_table)" for n in range(14)) + "\n```"
     prose = "page_table 把逻辑页映射到物理页。" * 8
