@@ -59,6 +59,16 @@ class Shelf:
     def max_megabytes(self) -> int:
         return self._settings.max_file_megabytes
 
+    def files(self) -> tuple[str, ...]:
+        if not self.folder.is_dir():
+            return ()
+        try:
+            names = [file.relative_to(self.folder).as_posix() for file in list_files(self.folder)]
+        except IngestError:  # a run tells of a folder that cannot be listed
+            return ()
+        # A name that is not UTF-8 came from no browser, and cannot be shown in one.
+        return tuple(name for name in names if name.encode(errors="ignore").decode() == name)
+
     def owns(self, root: str) -> bool:
         return root == absolute(self.folder)
 
@@ -106,6 +116,7 @@ class Shelf:
         path.unlink()
 
     def sync(self) -> bool:
+        self._require_change()
         with self._lock:
             if self._run.under_way:
                 return False

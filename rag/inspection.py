@@ -16,22 +16,24 @@ from rag.answering.refusal import CALIBRATIONS
 from rag.answering.signs import read_signs
 from rag.assistant import Assistant, check_question
 from rag.conversation import stand_alone
-from rag.embedding import Encoded
 from rag.finding import Findings, find, judge_sides, judged
 from rag.index import Index
-from rag.retrieval import Candidates, gather
+from rag.retrieval import Evidence
 from rag.settings import ChatModelName
-from rag.types import Found, Turn
+from rag.types import Found, Passage, Refusal, Turn
 
 # Candidates that are listed: the two sides propose up to a hundred.
 LISTED = 40
 SNIPPET = 120
+COLUMNS = " #  dense keyword cosine  share likeness  fused  fate            document"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage that was proposed. `fused` is its score before voting, `voted` after it, None for what took no part;
-    `fate` is one of used, not_used, cut_by_votes, cut_below_top_k."""
+    `fate` is `used`; of what was kept, `not_used` (other paragraphs of its page answer better), `other_page` (nothing
+    is taken from its page) or `not_answered` (a refusal); else `cut_by_sides` (the searches together found better),
+    `cut_by_votes` or `cut_below_top_k`."""
 
     rank: int
     fused_rank: int
@@ -65,6 +67,15 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class SideRanking:
+    """What was proposed for one side of a comparison: how many passages, and the best of them."""
+
+    query: str
+    proposed: int
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A paragraph that is quoted, or given to the chat model."""
 
@@ -75,6 +86,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
+    """`candidates` and `proposed` are of the first of the `queries`, `sides` of the others, in order. `milliseconds`
+    are those of the steps of an answer; what only this report needs is not among them."""
+
     question: str
     history: tuple[str, ...]
     standalone: str
@@ -86,6 +100,7 @@ class Inspection:
     style: str
     candidates: tuple[Candidate, ...]
     proposed: int
+    sides: tuple[SideRanking, ...]
     judgement: Judgement
     chosen: tuple[Part, ...]
     prompt: tuple[tuple[str, str], ...]
@@ -98,9 +113,10 @@ class Inspection:
 
 
 def inspect(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -> Inspection:
-    """Go the way of a question up to the point where something would be written. Raises UsageError."""
+    """Go the way of a question in its conversation up to the point where something would be written. Raises
+    UsageError."""
     milliseconds: dict[str, float] = {}
-    started = last = time.perf_counter()
+    last = time.perf_counter()
 
     def took(step: str) -> None:
         nonlocal last
@@ -111,24 +127,27 @@ def inspect(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -
     index, settings = assistant.index, assistant.settings
     asked = stand_alone(index, assistant.embedder, check_question(question), history)
     took("standalone")
-    ranked = gather(index, assistant.embedder, asked.query, k=settings.top_k)
-    took("rank")
     findings = find(index, assistant.embedder, asked, k=settings.top_k)
     took("search")
-    judgement, left = _judge(assistant, index, findings)
+    refusal, left = judge_sides(index, findings, margin=assistant.choices.margin)
     took("judge")
     is_generated = assistant.llm != ChatModelName.EXTRACTIVE
-    chosen = assistant.choose_material(index, left) if is_generated else assistant.choose_quotes(index, left)
-    chosen = chosen if left.evidence.hits else []
-    took("choose")
+    chosen: list[Paragraph] = []
     prompt: tuple[tuple[str, str], ...] = ()
-    if is_generated:
+    if refusal is None and left.evidence.hits:
+        chosen = assistant.choose_material(index, left) if is_generated else assistant.choose_quotes(index, left)
+        took("choose")
+    if refusal is None and is_generated:
         value = prompt_for(
             left.evidence.query, material(chosen), assistant.choices.answer_style, small=assistant.is_small
         )
         prompt = tuple((message.type, str(message.content)) for message in value.to_messages())
-    took("prompt")
-    milliseconds["total"] = round((time.perf_counter() - started) * 1_000, 2)
+        took("prompt")
+    milliseconds["total"] = round(sum(milliseconds.values()), 2)
+
+    def listed(evidence: Evidence) -> tuple[Candidate, ...]:
+        return _candidates(index, evidence, left, chosen, settings.top_k, refused=refusal is not None)
+
     return Inspection(
         question=question,
         history=tuple(turn.text for turn in history),
@@ -139,9 +158,10 @@ def inspect(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -
         llm=assistant.llm,
         top_k=settings.top_k,
         style=str(assistant.choices.style),
-        candidates=() if isinstance(ranked, Encoded) else _candidates(index, ranked, findings, chosen),
-        proposed=0 if isinstance(ranked, Encoded) else len(ranked.numbers),
-        judgement=judgement,
+        candidates=listed(findings.evidence),
+        proposed=_proposed(findings.evidence),
+        sides=tuple(SideRanking(side.query, _proposed(side), listed(side)) for side in findings.sides),
+        judgement=_judgement(index, findings, refusal, left.silent, assistant.choices.margin),
         chosen=tuple(Part(part.passage.document, part.heading, " ".join(part.texts)) for part in chosen),
         prompt=prompt,
         prompt_tokens=sum(count_tokens(text) for _, text in prompt),
@@ -149,46 +169,56 @@ def inspect(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -
     )
 
 
-def _judge(assistant: Assistant, index: Index, findings: Findings) -> tuple[Judgement, Findings]:
-    margin = assistant.choices.margin
+def _judgement(
+    index: Index, findings: Findings, refusal: Refusal | None, silent: tuple[str, ...], margin: float
+) -> Judgement:
     evidence = judged(findings)
     names = find_names(index.keywords, evidence.query)
     signs = read_signs(index, evidence, names)
     calibration = CALIBRATIONS.get(index.manifest.embedder.split("@")[0])
     odds = calibration.score(signs) if calibration is not None and signs is not None else None
-    refusal, left = judge_sides(index, findings, margin=margin)
     return Judgement(
         refused=refusal is not None,
         reason=refusal.reason if refusal else "",
-        missing=refusal.missing if refusal else left.silent,
+        missing=refusal.missing if refusal else silent,
         names=tuple(name.written for name in names),
         signs={} if signs is None else {name: round(value, 4) for name, value in asdict(signs).items()},
         log_odds=None if odds is None else round(odds, 4),
         threshold=margin,
         probability=None if odds is None else round(1 / (1 + exp(-odds)), 4),
-    ), left
+    )
+
+
+def _proposed(evidence: Evidence) -> int:
+    return 0 if evidence.ranked is None else len(evidence.ranked.numbers)
 
 
 def _candidates(
-    index: Index, ranked: Candidates, findings: Findings, chosen: Sequence[Paragraph]
+    index: Index, evidence: Evidence, left: Findings, chosen: Sequence[Paragraph], top_k: int, *, refused: bool
 ) -> tuple[Candidate, ...]:
-    """Those of the question as a whole, as they were ranked at last; after the voters by fused score."""
+    """Those of one search as it ranked them at last; after the voters by fused score."""
+    ranked = evidence.ranked
+    if ranked is None:
+        return ()
     dense, keyword = ranked.dense_ranks, ranked.keyword_ranks
     fused_order = np.lexsort((ranked.numbers, -ranked.fused)).tolist()
     fused_rank = {place: rank for rank, place in enumerate(fused_order, start=1)}
     voted = dict(zip(ranked.best.tolist(), ranked.voted.tolist(), strict=True))
     voters = [int(ranked.best[place]) for place in ranked.order]
     places = [*voters, *(place for place in fused_order if place not in voted)][:LISTED]
-    kept = {hit.passage.number for hit in findings.evidence.hits}
+    kept = {hit.passage.number for hit in left.evidence.hits}
     used = {paragraph.passage.number for paragraph in chosen}
+    pages = {paragraph.passage.document for paragraph in chosen}
     passages = index.storage.passages([int(ranked.numbers[place]) for place in places])
 
-    def fate(number: int, place: int) -> str:
-        if number in used:
+    def fate(passage: Passage, rank: int, place: int) -> str:
+        if passage.number in used:
             return "used"
-        if number in kept:
-            return "not_used"
-        return "cut_by_votes" if fused_rank[place] <= len(kept) else "cut_below_top_k"
+        if passage.number in kept:
+            return "not_answered" if refused else "not_used" if passage.document in pages else "other_page"
+        if rank <= top_k:
+            return "cut_by_sides"
+        return "cut_by_votes" if fused_rank[place] <= top_k else "cut_below_top_k"
 
     return tuple(
         Candidate(
@@ -203,7 +233,7 @@ def _candidates(
             likeness=None if ranked.likeness is None else round(float(ranked.likeness[place]), 4),
             fused=round(float(ranked.fused[place]), 4),
             voted=round(voted[place], 4) if place in voted else None,
-            fate=fate(passage.number, place),
+            fate=fate(passage, rank, place),
             text=" ".join(passage.text.split())[:SNIPPET],
         )
         for rank, (place, passage) in enumerate(zip(places, passages, strict=True), start=1)
@@ -213,19 +243,15 @@ def _candidates(
 def as_text(inspection: Inspection) -> str:
     """For a terminal: the ranking as a table, the judgement, what is used, and the times."""
     judgement = inspection.judgement
-    rows = [
-        f"{c.rank:>3} {_place(c.dense):>5} {_place(c.keyword):>7} {c.cosine:>6.3f} {c.share:>6.3f}"
-        f" {'–' if c.likeness is None else format(c.likeness, '.3f'):>8} {c.fused:>6.3f}  {c.fate:<15} {c.document}"
-        for c in inspection.candidates
-    ]
     odds = (
         "" if judgement.log_odds is None else f" (log odds {judgement.log_odds}, refused above {judgement.threshold})"
     )
     lines = [
         f"standalone: {inspection.standalone}",
         *(f"searched: {query}" for query in inspection.queries),
-        " #  dense keyword cosine  share likeness  fused  fate            document",
-        *rows,
+        COLUMNS,
+        *map(_line, inspection.candidates),
+        *(line for side in inspection.sides for line in (f"side: {side.query}", *map(_line, side.candidates))),
         f"{'refused: ' + judgement.reason if judgement.refused else 'answered'}{odds}",
         *(f"  {name} = {value}" for name, value in judgement.signs.items()),
         *(f"uses: {part.document} › {part.heading}: {part.text[:SNIPPET]}" for part in inspection.chosen),
@@ -233,6 +259,13 @@ def as_text(inspection: Inspection) -> str:
         ", ".join(f"{step} {value} ms" for step, value in inspection.milliseconds.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _line(c: Candidate) -> str:
+    return (
+        f"{c.rank:>3} {_place(c.dense):>5} {_place(c.keyword):>7} {c.cosine:>6.3f} {c.share:>6.3f}"
+        f" {'–' if c.likeness is None else format(c.likeness, '.3f'):>8} {c.fused:>6.3f}  {c.fate:<15} {c.document}"
+    )
 
 
 def _place(found: Found | None) -> str:

@@ -78,7 +78,8 @@ class Evidence:
     """What retrieval found, and two measures of how well it fits the question.
 
     `similarity` is the best cosine; `coverage` (0..1) the best share of the question's terms, weighted by rarity, in
-    one passage. `encoded` is the question as the embedder sees it.
+    one passage. `encoded` is the question as the embedder sees it; `ranked` is all that was proposed for it, None where
+    nothing was.
     """
 
     query: str
@@ -86,6 +87,7 @@ class Evidence:
     similarity: float
     coverage: float
     encoded: Encoded | None = field(default=None, compare=False, repr=False)
+    ranked: "Candidates | None" = field(default=None, compare=False, repr=False)
 
 
 def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Side:
@@ -232,7 +234,7 @@ def search(
         )
         for rank, place in enumerate(found.order[:k].tolist(), start=1)
     )
-    return Evidence(question, hits, float(found.cosines.max()), float(found.shares.max()), found.encoded)
+    return Evidence(question, hits, float(found.cosines.max()), float(found.shares.max()), found.encoded, found)
 
 
 def merge(parts: Sequence[Evidence], k: int) -> Evidence:

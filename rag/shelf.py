@@ -40,12 +40,16 @@ class Shelf(Protocol):
 
     @property
     def may_change(self) -> bool:
-        """Whether readers may add and remove documents."""
+        """Whether readers may add and remove documents, and have the index brought in line."""
         ...
 
     def add(self, name: str, file: Path, *, replace: bool = False) -> str:
         """Copy a file in, under a name made safe, which is returned. Raises UsageError for what cannot be a document,
         and for a name that is taken unless it is to be replaced."""
+        ...
+
+    def files(self) -> tuple[str, ...]:
+        """Paths below the folder of all documents in it, those that cannot be read included."""
         ...
 
     def owns(self, root: str) -> bool:
@@ -57,7 +61,8 @@ class Shelf(Protocol):
         ...
 
     def sync(self) -> bool:
-        """Begin to bring the index in line, in a thread of its own; False where a run is under way."""
+        """Begin to bring the index in line, in a thread of its own; False where a run is under way. Raises UsageError
+        where readers may not change anything."""
         ...
 
     def run(self) -> Run: ...

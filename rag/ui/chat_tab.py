@@ -11,7 +11,7 @@ import gradio as gr
 
 from rag.assistant import Assistant
 from rag.errors import UserDataError
-from rag.following import Following, FollowingStatus
+from rag.following import FollowingStatus
 from rag.llm import LOCAL_MODEL, leaves_the_machine
 from rag.settings import ChatModelName
 from rag.ui import chat
@@ -26,6 +26,7 @@ from rag.ui.follow import follow_text
 from rag.ui.markdown import LATEX_DELIMITERS
 from rag.ui.messages import messages, panel, question_problem
 from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.rooms import Rooms
 from rag.ui.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -42,9 +43,10 @@ ANSWERING: dict[str, Any] = {
 }
 
 
-def build_chat(assistant: Assistant, session: gr.State, following: Following | None, first: Language) -> Part:
-    """The chat over an assistant, first shown in a language; without `following` nobody can have the documents
-    followed. Conversations are kept in the folder that the settings name."""
+def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Language) -> Part:
+    """The chat over an assistant, first shown in a language; whether the documents are followed is for those to switch
+    who may change them. Conversations are kept in the folder that the settings name."""
+    following = rooms.following
     documents = assistant.index.storage.documents()
     examples = {name: example_questions(documents, name) for name in Language}
     del documents
@@ -99,7 +101,10 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
             with gr.Row(elem_id="foot"):
                 follow = gr.Checkbox(
-                    label=texts.follow, elem_id="follow", container=False, visible=following is not None
+                    label=texts.follow,
+                    elem_id="follow",
+                    container=False,
+                    visible=following is not None and rooms.may_change,
                 )
                 followed = gr.HTML(elem_id="followed", visible=following is not None)
                 privacy = gr.HTML(_privacy(assistant, texts), elem_id="privacy")
@@ -234,7 +239,7 @@ def build_chat(assistant: Assistant, session: gr.State, following: Following | N
         )
 
     def turn(state: Session, on: bool) -> Updates:
-        if following is not None:
+        if following is not None and rooms.may_change:
             (following.start if on else following.stop)()
         return look(state)
 

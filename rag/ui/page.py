@@ -52,7 +52,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
-                    parts = [build_chat(assistant, session, rooms.following, first), _named(chat)]
+                    parts = [build_chat(assistant, session, rooms, first), _named(chat)]
                 if rooms.shelf is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts.append(build_library(assistant, rooms.shelf, session, tab, first))

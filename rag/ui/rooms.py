@@ -16,3 +16,8 @@ class Rooms:
     shelf: Shelf | None = None
     results: Path = Path("docs/results")
     gold: Path | None = None
+
+    @property
+    def may_change(self) -> bool:
+        """Whether readers may change what is answered from."""
+        return self.shelf is not None and self.shelf.may_change

@@ -84,6 +84,18 @@ def test_too_large(shelf: Shelf, tmp_path: Path) -> None:
     assert not shelf.folder.exists()
 
 
+def test_what_cannot_be_read_is_among_its_files_and_can_be_removed(shelf: Shelf, tmp_path: Path) -> None:
+    assert shelf.files() == ()
+    shelf.add("早停.md", upload(tmp_path))
+    shelf.add("bad.pdf", upload(tmp_path, "%PDF-1.7 no more"))
+    report = finished(shelf).report
+    assert [failed["path"] for failed in report["documents"]["failed"]] == [str(shelf.folder / "bad.pdf")]
+    assert shelf.files() == ("bad.pdf", "早停.md")
+    shelf.remove("bad.pdf")
+    assert finished(shelf).report["documents"]["failed"] == []
+    assert shelf.files() == ("早停.md",)
+
+
 @pytest.mark.parametrize("relative", ["../documents/zero.md", "/etc/passwd", "no.md", "", ".", "link.md"])
 def test_only_its_own_documents_can_be_removed(shelf: Shelf, tmp_path: Path, relative: str) -> None:
     shelf.add("a.md", upload(tmp_path))
@@ -99,6 +111,9 @@ def test_readers_who_may_not(settings: Settings, hash_embedder: HashEmbedder, tm
         shelf.add("a.md", upload(tmp_path))
     with pytest.raises(UsageError, match="cannot be added"):
         shelf.remove("a.md")
+    with pytest.raises(UsageError, match="cannot be added"):
+        shelf.sync()
+    assert not shelf.run().under_way
 
 
 @pytest.mark.parametrize(

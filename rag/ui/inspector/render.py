@@ -2,10 +2,11 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
-from rag.inspection import Candidate, Inspection, Judgement
+from rag.inspection import Candidate, Inspection, Judgement, SideRanking
+from rag.settings import ChatModelName
 from rag.types import Found
 from rag.ui.figures import figures
 from rag.ui.inspector.texts import InspectorTexts
@@ -20,17 +21,28 @@ def render(inspection: Inspection, texts: InspectorTexts) -> str:
             _heading(texts.searched),
             _lines(inspection.queries),
             _heading(texts.ranking),
-            _ranking(inspection, texts),
+            _ranking(inspection.candidates, inspection.proposed, inspection.top_k, texts),
+            *(_side(side, inspection.top_k, texts) for side in inspection.sides),
             _heading(texts.judgement),
             _judgement(inspection.judgement, texts),
-            _heading(texts.given if inspection.prompt else texts.quoted),
-            *(_quote(" › ".join(filter(None, (part.document, part.heading))), part.text) for part in inspection.chosen),
+            _chosen(inspection, texts),
             _prompt(inspection, texts),
             _heading(texts.times),
             figures(
-                [list(inspection.milliseconds), [f"{value:,.1f} ms" for value in inspection.milliseconds.values()]]
+                [list(inspection.milliseconds), [f"{value:,.1f} ms" for value in inspection.milliseconds.values()]],
+                {step: getattr(texts, f"step_{step}") for step in inspection.milliseconds},
             ),
         )
+    )
+
+
+def _chosen(inspection: Inspection, texts: InspectorTexts) -> str:
+    """What is quoted, or given to the chat model."""
+    heading = _heading(texts.quoted if inspection.llm == ChatModelName.EXTRACTIVE else texts.given)
+    if inspection.judgement.refused:
+        return heading + _hint(texts.nothing_chosen)
+    return heading + "".join(
+        _quote(" › ".join(filter(None, (part.document, part.heading))), part.text) for part in inspection.chosen
     )
 
 
@@ -38,20 +50,23 @@ def _quote(place: str, text: str) -> str:
     return f'<blockquote><span class="path">{escape(place)}</span>{escape(text)}</blockquote>'
 
 
-def _ranking(inspection: Inspection, texts: InspectorTexts) -> str:
-    if not inspection.candidates:
-        return f'<p class="hint">{escape(texts.nothing)}</p>'
-    hint = texts.ranking_hint.format(
-        proposed=inspection.proposed, listed=len(inspection.candidates), top_k=inspection.top_k
-    )
+def _side(side: SideRanking, top_k: int, texts: InspectorTexts) -> str:
+    heading = f"<h4>{escape(texts.side.format(query=side.query))}</h4>"
+    return heading + _ranking(side.candidates, side.proposed, top_k, texts)
+
+
+def _ranking(candidates: Sequence[Candidate], proposed: int, top_k: int, texts: InspectorTexts) -> str:
+    if not candidates:
+        return _hint(texts.nothing)
+    hint = texts.ranking_hint.format(proposed=proposed, listed=len(candidates), top_k=top_k)
     columns = (
         texts.rank, texts.dense, texts.keyword, texts.cosine, texts.share, texts.likeness, texts.fused, texts.voted,
         texts.fate, texts.passage,
     )  # fmt: skip
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(_row(candidate, texts) for candidate in inspection.candidates)
+    body = "".join(_row(candidate, texts) for candidate in candidates)
     return (
-        f'<p class="hint">{escape(hint)}</p><div class="scroll" tabindex="0"><table class="figures ranking">'
+        f'{_hint(hint)}<div class="scroll" tabindex="0"><table class="figures ranking">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -82,7 +97,7 @@ def _found(found: Found | None) -> str:
 
 
 def _judgement(judgement: Judgement, texts: InspectorTexts) -> str:
-    reason = ", ".join((judgement.reason, *judgement.missing))
+    reason = getattr(texts, f"reason_{judgement.reason}", judgement.reason)
     lines = [texts.refused.format(reason=reason) if judgement.refused else texts.answered]
     if judgement.log_odds is None or judgement.probability is None:
         lines.append(texts.no_calibration)
@@ -96,26 +111,32 @@ def _judgement(judgement: Judgement, texts: InspectorTexts) -> str:
         lines.append(texts.names.format(names=", ".join(judgement.names)))
     if judgement.missing:
         lines.append(texts.missing.format(names=", ".join(judgement.missing)))
-    signs = figures([list(judgement.signs), [f"{value:.3f}" for value in judgement.signs.values()]])
+    signs = figures(
+        [list(judgement.signs), [f"{value:.3f}" for value in judgement.signs.values()]],
+        {sign: getattr(texts, f"sign_{sign}") for sign in judgement.signs},
+    )
     return _lines(lines) + (signs if judgement.signs else "")
 
 
 def _prompt(inspection: Inspection, texts: InspectorTexts) -> str:
     if not inspection.prompt:
-        return ""
+        return "" if inspection.judgement.refused else _hint(texts.no_prompt)
     messages = "".join(
-        f'<p class="hint">{escape(role)}</p><pre tabindex="0">{escape(text)}</pre>' for role, text in inspection.prompt
+        f'{_hint(getattr(texts, f"role_{role}"))}<pre tabindex="0">{escape(text)}</pre>'
+        for role, text in inspection.prompt
     )
-    return (
-        _heading(texts.prompt.format(llm=inspection.llm))
-        + f'<p class="hint">{escape(texts.prompt_hint.format(tokens=inspection.prompt_tokens))}</p>{messages}'
-    )
+    heading = _heading(texts.prompt.format(llm=inspection.llm))
+    return heading + _hint(texts.prompt_hint.format(tokens=inspection.prompt_tokens)) + messages
 
 
 def _download(inspection: Inspection, texts: InspectorTexts) -> str:
     text = json.dumps(inspection.as_dict(), ensure_ascii=False, indent=1)
     address = "data:application/json;base64," + b64encode(text.encode()).decode()
     return f'<p><a class="download" download="inspection.json" href="{address}">{escape(texts.download)}</a></p>'
+
+
+def _hint(text: str) -> str:
+    return f'<p class="hint">{escape(text)}</p>'
 
 
 def _heading(text: str) -> str:

@@ -1,6 +1,7 @@
 """The inspector: how any question is searched, ranked, cut and judged, without being answered."""
 
 from html import escape
+from typing import Any
 
 import gradio as gr
 
@@ -11,20 +12,26 @@ from rag.types import Turn
 from rag.ui.inspector.render import render
 from rag.ui.inspector.texts import TEXTS, InspectorTexts
 from rag.ui.messages import question_problem
-from rag.ui.part import Part, Updates
+from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
-from rag.ui.session import Session
+from rag.ui.session import Exchange, Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 
 # Questions inspected at the same time.
-AT_ONCE = 2
+INSPECTIONS = 2
+# Characters of a question in the list of those of the conversation.
+CHARACTERS = 80
+TYPED = ""
 
 
 def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> Part:
     texts = TEXTS[first]
     with gr.Column(elem_classes="room"):
         heading = gr.HTML(_heading(texts))
+        asked = gr.Dropdown(
+            [(texts.typed, TYPED)], value=TYPED, label=texts.asked, info=texts.asked_hint, elem_id="inspector-asked"
+        )
         question = gr.Textbox(label=texts.question, elem_id="inspector-question", lines=1, max_lines=6)
         earlier = gr.Textbox(
             label=texts.earlier, placeholder=texts.earlier_hint, elem_id="inspector-earlier", lines=1, max_lines=4
@@ -33,12 +40,25 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
             go = gr.Button(texts.inspect, variant="primary", elem_id="inspector-go", scale=0, min_width=120)
         result = gr.HTML(elem_id="inspector-result")
 
-    def look(state: Session, question: str, earlier: str) -> str:
+    def opened(state: Session) -> Updates:
+        """The questions of the conversation as it stands, newest first."""
+        return gr.update(choices=_asked(state), value=TYPED), gr.update(visible=True)
+
+    def choose(state: Session, number: str) -> Updates:
+        exchange = _exchange(state, number)
+        if exchange is None:
+            return gr.skip(), gr.update(visible=True), gr.skip()
+        return exchange.question, gr.update(visible=False), look(state, number, exchange.question, "")
+
+    def look(state: Session, number: str, question: str, earlier: str) -> str:
         texts, page = TEXTS[state.language], PAGE_TEXTS[state.language]
         if (problem := question_problem(question or "", page)) is not None:
             return _problem(problem)
         try:
+            exchange = _exchange(state, number)
             history = [Turn("user", earlier.strip())] if earlier and earlier.strip() else []
+            if exchange is not None:
+                history = state.history(exchange)
             return render(inspect(assistant.choosing(state.preferences), question or "", history), texts)
         except RagError as error:
             return _problem(texts.failed.format(problem=tell(error, page)))
@@ -48,16 +68,29 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
         return (
             gr.update(label=texts.tab),
             _heading(texts),
+            gr.update(label=texts.asked, info=texts.asked_hint, choices=_asked(state)),
             gr.update(label=texts.question),
             gr.update(label=texts.earlier, placeholder=texts.earlier_hint),
             gr.update(value=texts.inspect),
         )
 
-    gr.on(
-        [go.click, question.submit, earlier.submit], look, [session, question, earlier], result,
-        concurrency_limit=AT_ONCE, concurrency_id="inspections", show_progress="minimal", api_visibility="private",
-    )  # fmt: skip
-    return Part((tab, heading, question, earlier, go), speak)
+    slowly: dict[str, Any] = {
+        "concurrency_limit": INSPECTIONS, "concurrency_id": "inspections", "show_progress": "minimal",
+        "api_visibility": "private",
+    }  # fmt: skip
+    tab.select(opened, session, [asked, earlier], **AT_ONCE)
+    asked.input(choose, [session, asked], [question, earlier, result], **slowly)
+    gr.on([go.click, question.submit, earlier.submit], look, [session, asked, question, earlier], result, **slowly)
+    return Part((tab, heading, asked, question, earlier, go), speak)
+
+
+def _asked(state: Session) -> list[tuple[str, str]]:
+    questions = [(exchange.question[:CHARACTERS], str(exchange.number)) for exchange in reversed(state.exchanges)]
+    return [(TEXTS[state.language].typed, TYPED), *questions]
+
+
+def _exchange(state: Session, number: str) -> Exchange | None:
+    return state.find(int(number)) if number else None
 
 
 def _problem(told: str) -> str:

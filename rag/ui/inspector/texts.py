@@ -12,6 +12,9 @@ class InspectorTexts:
     tab: str
     heading: str
     intro: str
+    asked: str
+    asked_hint: str
+    typed: str
     question: str
     earlier: str
     earlier_hint: str
@@ -21,6 +24,7 @@ class InspectorTexts:
     searched: str
     ranking: str
     ranking_hint: str
+    side: str
     rank: str
     dense: str
     keyword: str
@@ -33,38 +37,65 @@ class InspectorTexts:
     fate: str
     used: str
     not_used: str
+    other_page: str
+    not_answered: str
+    cut_by_sides: str
     cut_by_votes: str
     cut_below_top_k: str
     nothing: str
     judgement: str
     answered: str
     refused: str
+    reason_nothing_relevant: str
+    reason_missing_terms: str
     odds: str
     no_calibration: str
+    sign_match: str
+    sign_lead: str
+    sign_unknown_name: str
+    sign_unknown_word: str
+    sign_unknown_capital: str
+    sign_uncovered: str
+    sign_chinese: str
     names: str
     missing: str
     quoted: str
     given: str
+    nothing_chosen: str
+    no_prompt: str
     prompt: str
     prompt_hint: str
+    role_system: str
+    role_human: str
     times: str
+    step_standalone: str
+    step_search: str
+    step_judge: str
+    step_choose: str
+    step_prompt: str
+    step_total: str
     failed: str
 
 
 TEXTS = {
     Language.ZH: InspectorTexts(
-        tab="透视",
+        tab="检索过程",
         heading="一个问题是怎么答的",
-        intro="输入任意问题，看看它怎样被检索、排序、取舍、判断，以及会把什么交给模型。不会真的作答。",
+        intro="输入任意问题，或选一个对话里的问题，看看它怎样被检索、排序、取舍、判断，以及会把什么交给模型。"
+        "不会真的作答。",
+        asked="对话里的问题",
+        asked_hint="连同它之前的对话一起查看",
+        typed="（自己输入）",
         question="问题",
         earlier="上一个问题（可选）",
         earlier_hint="用来看追问怎样补全",
-        inspect="透视",
+        inspect="查看过程",
         download="下载 JSON",
-        standalone="独立的问题",
+        standalone="补全后的问题",
         searched="实际检索的",
         ranking="排序",
         ranking_hint="两路共提出 {proposed} 个段落，列出前 {listed} 个；前 {top_k} 个进入作答。",
+        side="对比的一边：{query}",
         rank="名次",
         dense="向量",
         keyword="关键词",
@@ -76,38 +107,64 @@ TEXTS = {
         passage="段落",
         fate="去向",
         used="采用",
-        not_used="入选，超出篇幅",
+        not_used="入选，同页别的段落更切题",
+        other_page="入选，答案取自更切题的页面",
+        not_answered="入选，但判断为拒答",
+        cut_by_sides="合并几路检索后落选",
         cut_by_votes="被投票挤出",
         cut_below_top_k="名次不够",
         nothing="没有找到任何段落。",
         judgement="能不能答",
         answered="判断：资料能回答",
         refused="判断：拒答（{reason}）",
+        reason_nothing_relevant="没有找到相关内容",
+        reason_missing_terms="资料里没有问到的名称",
         odds="没有答案的对数几率 {odds}，高于 {threshold} 则拒答；概率约 {probability}",
         no_calibration="这个向量模型没有校准过，只按相似度和名称判断。",
+        sign_match="最佳段落的匹配度",
+        sign_lead="比随机段落高出",
+        sign_unknown_name="有未知的名称",
+        sign_unknown_word="有未知的外文词",
+        sign_unknown_capital="有未知的大写词",
+        sign_uncovered="前几段没有覆盖的名称",
+        sign_chinese="中文问题",
         names="问题里的名称：{names}",
         missing="资料里没有的：{names}",
         quoted="会摘引的段落",
         given="交给模型的段落",
+        nothing_chosen="拒答时不摘引、也不交给模型任何段落。",
+        no_prompt="现在逐句摘引原文，不用模型，所以没有提示词发出。",
         prompt="发给模型 {llm} 的提示词",
         prompt_hint="约 {tokens} 个 token",
+        role_system="系统说明",
+        role_human="问题和资料",
         times="耗时",
+        step_standalone="补全问题",
+        step_search="检索和排序",
+        step_judge="判断能不能答",
+        step_choose="挑选段落",
+        step_prompt="写提示词",
+        step_total="合计",
         failed="没有完成：{problem}",
     ),
     Language.EN: InspectorTexts(
         tab="Inspector",
         heading="How a question is answered",
-        intro="Type any question to see how it is searched, ranked, cut and judged, and what a model would be sent. "
-        "Nothing is answered.",
+        intro="Type any question, or choose one of the conversation, to see how it is searched, ranked, cut and "
+        "judged, and what a model would be sent. Nothing is answered.",
+        asked="A question of the conversation",
+        asked_hint="with all that was said before it",
+        typed="(type one)",
         question="Question",
         earlier="The question before it (optional)",
         earlier_hint="to see how a follow-up is completed",
         inspect="Inspect",
         download="Download JSON",
-        standalone="The question that stands alone",
+        standalone="Standalone question",
         searched="What is searched",
         ranking="Ranking",
         ranking_hint="{proposed} passages were proposed, {listed} are listed; the first {top_k} go on.",
+        side="One side of the comparison: {query}",
         rank="Rank",
         dense="Dense",
         keyword="Keyword",
@@ -119,22 +176,44 @@ TEXTS = {
         passage="Passage",
         fate="Outcome",
         used="used",
-        not_used="kept, no room",
+        not_used="kept; other paragraphs of its page answer better",
+        other_page="kept; the answer is on a better page",
+        not_answered="kept, but the question is refused",
+        cut_by_sides="not among the best of all searches",
         cut_by_votes="cut by votes",
         cut_below_top_k="below the top",
         nothing="No passage was found.",
         judgement="Can it be answered?",
         answered="The material can answer it",
         refused="Refused: {reason}",
+        reason_nothing_relevant="nothing relevant was found",
+        reason_missing_terms="the material lacks a name that was asked about",
         odds="Log odds against an answer {odds}, refused above {threshold}; a probability of about {probability}",
         no_calibration="This embedder has no calibration: only likeness and names decide.",
+        sign_match="match of the best passage",
+        sign_lead="lead over random passages",
+        sign_unknown_name="an unknown name",
+        sign_unknown_word="an unknown foreign word",
+        sign_unknown_capital="an unknown capitalised word",
+        sign_uncovered="a name that the first passages lack",
+        sign_chinese="a question in Chinese",
         names="Names in the question: {names}",
         missing="Not in the material: {names}",
         quoted="Paragraphs that would be quoted",
         given="Paragraphs that the model is given",
+        nothing_chosen="A refusal quotes nothing and gives nothing to a model.",
+        no_prompt="Answers are quotes now: no prompt is sent to any model.",
         prompt="The prompt for the model {llm}",
         prompt_hint="some {tokens} tokens",
+        role_system="Instructions",
+        role_human="Question and material",
         times="Time",
+        step_standalone="standalone question",
+        step_search="search and ranking",
+        step_judge="judgement",
+        step_choose="choice of paragraphs",
+        step_prompt="prompt",
+        step_total="total",
         failed="Not done: {problem}",
     ),
 }

@@ -1,10 +1,11 @@
 """What a run did, or does, as HTML: the counts, what failed and why, what changed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from rag.shelf import Run
+from rag.ui.library.refusals import why_unread
 from rag.ui.library.texts import LibraryTexts
 from rag.ui.problems import tell_parts
 from rag.ui.texts import Texts
@@ -39,14 +40,21 @@ def _progress(run: Run, texts: LibraryTexts) -> str:
 
 def _report(report: Mapping[str, Any], warnings: Iterable[str], texts: LibraryTexts) -> str:
     documents, passages = report["documents"], report["passages"]
-    failed = [failure["error"] for failure in documents["failed"]]
+    failed = [_failure(failure["error"], texts) for failure in documents["failed"]]
+    told = [escape(line) for line in warnings]
+    changes = [escape(line) for line in _changes(report.get("changes") or {}, texts)]
     counts = texts.counts.format(**{**documents, "failed": len(failed)})
     return (
         f'<p class="counts">{escape(counts)}</p><p class="hint">{escape(texts.passages_report.format(**passages))}</p>'
         + _list(texts.failed_heading, failed, "problem")
-        + _list(texts.warnings_heading, list(warnings), "")
-        + _list(texts.changes_heading, list(_changes(report.get("changes") or {}, texts)), "")
+        + _list(texts.warnings_heading, told, "")
+        + _list(texts.changes_heading, changes, "")
     )
+
+
+def _failure(error: str, texts: LibraryTexts) -> str:
+    name = error.partition(": ")[0]
+    return f'<span title="{escape(error)}">{escape(name)}: {escape(why_unread(error, texts))}</span>'
 
 
 def _changes(changes: Mapping[str, Any], texts: LibraryTexts) -> Iterable[str]:
@@ -56,10 +64,11 @@ def _changes(changes: Mapping[str, Any], texts: LibraryTexts) -> Iterable[str]:
     yield from (f"{texts.removed_mark}: {name}" for name in changes.get("removed", ()))
 
 
-def _list(heading: str, lines: list[str], kind: str) -> str:
+def _list(heading: str, lines: Sequence[str], kind: str) -> str:
+    """`lines` are HTML."""
     if not lines:
         return ""
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines[:LINES])
+    items = "".join(f"<li>{line}</li>" for line in lines[:LINES])
     rest = f"<li>… +{len(lines) - LINES}</li>" if len(lines) > LINES else ""
     return (
         f'<details class="{kind}"{" open" if kind else ""}><summary>{escape(heading)} ({len(lines)})</summary>'

@@ -1,13 +1,16 @@
 """The documents of the index as rows that can be searched, and as a table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from rag.analysis import fold
 from rag.index import Index
+from rag.shelf import Shelf
+from rag.ui.library.refusals import why_unread
 from rag.ui.library.texts import LibraryTexts
 
 # Rows shown at once; a page of thousands would be slow, and nobody reads it.
@@ -41,6 +44,14 @@ class Row:
         return PurePosixPath(self.relative).suffix.lower().removeprefix(".")
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file of readers' own that is not in the index; `error` is why, empty where it was not read yet."""
+
+    relative: str
+    error: str
+
+
 def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
     """All documents, in order of name; `owns` says of a root whether readers may remove its documents."""
     roots = {root.number: root.path for root in index.manifest.roots}
@@ -53,6 +64,16 @@ def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
         )
         for document in index.storage.summaries()
     ]  # fmt: skip
+
+
+def unread_of(shelf: Shelf, rows: Sequence[Row], *reports: Mapping[str, Any]) -> list[Unread]:
+    """The files of the shelf that are no documents of the index, with what the last of the reports says of them."""
+    read = {row.relative for row in rows if row.own}
+    left = [name for name in shelf.files() if name not in read]
+    failures = (failure for report in reports for failure in report.get("documents", {}).get("failed", ()))
+    errors = {failure["path"]: failure["error"] for failure in failures}
+    folder = shelf.folder.expanduser().resolve()
+    return [Unread(name, errors.get(str(folder / name), "")) for name in left]
 
 
 def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | None = None) -> list[Row]:
@@ -82,6 +103,17 @@ def table(rows: Sequence[Row], texts: LibraryTexts, *, any_at_all: bool, may_rem
     return f'<table class="documents"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
+def unread_list(files: Sequence[Unread], texts: LibraryTexts, *, may_remove: bool) -> str:
+    """HTML; empty where all was read."""
+    if not files:
+        return ""
+    items = "".join(_unread(file, texts, may_remove=may_remove) for file in files[:SHOWN])
+    left = len(files) - SHOWN
+    more = f'<li class="hint">{escape(texts.more.format(count=f"{left:,}"))}</li>' if left > 0 else ""
+    heading = f"{escape(texts.unread_heading)} ({len(files):,})"
+    return f'<section class="unread"><h3>{heading}</h3><ul>{items}{more}</ul></section>'
+
+
 def reader(name: str, row: Row | None, source: str | None, texts: LibraryTexts) -> str:
     """The source text of a document as it stands, escaped."""
     back = f'<p><button type="button" data-action="back" class="quiet">← {escape(texts.back)}</button></p>'
@@ -107,6 +139,13 @@ def bytes_text(size: int) -> str:
     if size < 1_000:
         return f"{size} B"
     return f"{size / 1_000:,.0f} kB" if size < 1_000_000 else f"{size / 1e6:,.1f} MB"
+
+
+def _unread(file: Unread, texts: LibraryTexts, *, may_remove: bool) -> str:
+    name = escape(file.relative)
+    why = why_unread(file.error, texts) if file.error else texts.unread_yet
+    action = _button("discard", name, texts.remove, name) if may_remove else ""
+    return f'<li><span><b>{name}</b> <span title="{escape(file.error)}">{escape(why)}</span></span>{action}</li>'
 
 
 def _row(row: Row, texts: LibraryTexts, *, may_remove: bool) -> str:

@@ -11,8 +11,8 @@ from rag.errors import RagError, UsageError
 from rag.shelf import Shelf
 from rag.ui.assets import read_asset
 from rag.ui.library.account import account
-from rag.ui.library.listing import Row, matching, reader, rows_of, table
-from rag.ui.library.refusals import why_not
+from rag.ui.library.listing import Row, Unread, matching, reader, rows_of, table, unread_list, unread_of
+from rag.ui.library.refusals import too_large, why_not
 from rag.ui.library.texts import TEXTS, LibraryTexts
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
@@ -34,14 +34,15 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
         heading = gr.HTML(_heading(texts, ""))
         with gr.Row(visible=shelf.may_change):
             files = gr.File(
-                file_count="multiple", file_types=list(shelf.suffixes), label=texts.add_files, height=130,
-                elem_id="library-files",
-            )  # fmt: skip
+                file_count="multiple", label=texts.add_files, height=130, elem_id="library-files"
+            )  # without `file_types`: what is none is told in the reader's language
         with gr.Row():
             replace = gr.Checkbox(
                 label=texts.replace, container=False, elem_id="library-replace", visible=shelf.may_change
             )
-            refresh = gr.Button(texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180)
+            refresh = gr.Button(
+                texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180, visible=shelf.may_change
+            )
         limits = gr.HTML(_limits(shelf, texts))
         run = gr.HTML(elem_id="library-run")
         with gr.Column(visible=False, elem_id="library-confirm") as confirm:
@@ -71,11 +72,17 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
             known[index.manifest_sha256] = found
         return found
 
+    def unread() -> list[Unread]:
+        return unread_of(shelf, rows(), assistant.index.manifest.report, shelf.run().report)
+
     def listed(state: Session, words: str, kind: str, topic: str) -> str:
         every = rows()
         # A topic's value has a mark in front, so that "no topic" is not "all topics".
         found = matching(every, words or "", kind or ALL, topic[1:] if topic else None)
-        return table(found, TEXTS[state.language], any_at_all=bool(every), may_remove=shelf.may_change)
+        texts = TEXTS[state.language]
+        return unread_list(unread(), texts, may_remove=shelf.may_change) + table(
+            found, texts, any_at_all=bool(every), may_remove=shelf.may_change
+        )
 
     def told(state: Session) -> Updates:
         """What a run says, and whether to look again."""
@@ -119,8 +126,15 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
             gr.Info(escape(texts.added.format(count=saved)), title=texts.heading)
         return (None, *told(state))
 
+    def refuse(state: Session, event: gr.EventData) -> None:
+        """Tell of a file that the browser did not send."""
+        texts = TEXTS[state.language]
+        name, size = str(event._data["name"]), float(event._data["size"])
+        gr.Warning(escape(too_large(name, size, shelf, texts)), title=texts.heading)
+
     def read_all(state: Session) -> Updates:
-        shelf.sync()
+        if shelf.may_change:
+            shelf.sync()
         return told(state)
 
     def act(state: Session, words: str, kind: str, topic: str, event: gr.EventData) -> Updates:
@@ -129,6 +143,8 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
         row = next((row for row in rows() if row.name == name), None)
         if action == "read":
             return reader(name, row, assistant.source(name), texts), gr.skip(), gr.skip(), ""
+        if action == "discard" and name in {file.relative for file in unread()}:
+            return gr.skip(), gr.update(visible=True), _question(texts, name), name
         if action == "remove" and row is not None and row.own:
             return gr.skip(), gr.update(visible=True), _question(texts, name), row.relative
         return listed(state, words, kind, topic), gr.update(visible=False), gr.skip(), ""
@@ -164,6 +180,7 @@ def build_library(assistant: Assistant, shelf: Shelf, session: gr.State, tab: gr
     files.upload(add, [session, files, replace], [files, run, clock], **TELLING)
     refresh.click(read_all, session, [run, clock], **AT_ONCE)
     listing.select(act, [session, *filters], [listing, confirm, confirm_text, doomed], **AT_ONCE)
+    listing.submit(refuse, session, **TELLING)
     confirm_yes.click(remove, [session, doomed], [confirm, doomed, run, clock], **TELLING)
     confirm_no.click(lambda: (gr.update(visible=False), ""), None, [confirm, doomed], **AT_ONCE)
     return Part((tab, files, replace, refresh, limits, confirm_no, confirm_yes, words, *seen), speak)
@@ -187,7 +204,7 @@ def _limits(shelf: Shelf, texts: LibraryTexts) -> str:
     if not shelf.may_change:
         return f'<p class="hint">{escape(texts.not_allowed)}</p>'
     told = texts.limits.format(megabytes=shelf.max_megabytes, suffixes=" ".join(shelf.suffixes))
-    return f'<p class="hint">{escape(told)}</p>'
+    return f'<p class="hint" data-megabytes="{shelf.max_megabytes}">{escape(told)}</p>'
 
 
 def _question(texts: LibraryTexts, name: str) -> str:

@@ -35,6 +35,16 @@ class LibraryTexts:
     counts: str
     passages_report: str
     failed_heading: str
+    unread_heading: str
+    unread_yet: str
+    unread_protected: str
+    unread_scanned: str
+    unread_empty: str
+    unread_encoding: str
+    unread_large: str
+    unread_program: str
+    unread_file: str
+    unread_damaged: str
     warnings_heading: str
     changes_heading: str
     added_mark: str
@@ -85,7 +95,7 @@ TEXTS = {
         replace="替换同名资料",
         not_allowed="这里不能添加或删除资料（设置 uploads 可以打开）。",
         added="已保存 {count} 个文件，正在编入索引",
-        refresh="重新读取全部资料",
+        refresh="更新索引",
         reading="正在读取资料…",
         reading_documents="正在读取文件 {done}/{total}",
         reading_passages="正在计算向量 {done}/{total}",
@@ -96,6 +106,16 @@ TEXTS = {
         " · 失败 {failed}",
         passages_report="段落：共 {total}，新算 {embedded}，沿用 {reused}",
         failed_heading="没能读取",
+        unread_heading="没有编入索引的文件",
+        unread_yet="还没有读取。",
+        unread_protected="文件有密码或版权保护，或是旧格式。请另存成普通文件再传。",
+        unread_scanned="只有扫描的图片，没有文字。请先做文字识别，或打开设置 ocr。",
+        unread_empty="没有可用的文字。",
+        unread_encoding="不是文本，或文字编码认不出来。请存成 UTF-8 再传。",
+        unread_large="文件太大或太复杂，请拆开再传。",
+        unread_program="这台机器上缺少读取这类文件的组件。",
+        unread_file="文件读不了：请检查文件名和权限，再更新索引。",
+        unread_damaged="文件已损坏，或与扩展名不符。请另存后再传。",
         warnings_heading="请注意",
         changes_heading="改动明细",
         added_mark="新增",
@@ -144,7 +164,7 @@ TEXTS = {
         replace="Replace documents of the same name",
         not_allowed="Documents cannot be added or removed here (the setting uploads allows it).",
         added="{count} saved; reading them now",
-        refresh="Read everything again",
+        refresh="Update the index",
         reading="Reading the documents…",
         reading_documents="Reading documents {done}/{total}",
         reading_passages="Computing vectors {done}/{total}",
@@ -155,6 +175,16 @@ TEXTS = {
         "{stale} stale · {failed} failed",
         passages_report="Passages: {total} in all, {embedded} computed, {reused} kept",
         failed_heading="Could not be read",
+        unread_heading="Files that are not in the index",
+        unread_yet="Not read yet.",
+        unread_protected="It has a password, protected rights or an old format: save it as an ordinary file.",
+        unread_scanned="It holds scanned pictures, no text: recognise the text first, or turn on the setting ocr.",
+        unread_empty="It holds no text that can be used.",
+        unread_encoding="It is no text, or its encoding is unknown: save it as UTF-8.",
+        unread_large="It is too large or too complex: split it.",
+        unread_program="What reads such files is not installed on this machine.",
+        unread_file="The file cannot be read: check its name and rights, then update the index.",
+        unread_damaged="The file is damaged, or not what its ending says: save it anew, then add it again.",
         warnings_heading="Please note",
         changes_heading="What changed",
         added_mark="added",

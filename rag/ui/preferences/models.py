@@ -11,6 +11,17 @@ from rag.llm import LOCAL_MODEL, leaves_the_machine, open_chat_model
 from rag.settings import ChatModelName
 from rag.ui.preferences.texts import PreferencesTexts
 
+# What the status of a response says -> the field of PreferencesTexts that tells a reader.
+STATUSES = {
+    401: "key",
+    402: "forbidden",
+    403: "forbidden",
+    404: "not_found",
+    408: "timeout",
+    429: "busy",
+    504: "timeout",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
@@ -56,6 +67,22 @@ def places(assistant: Assistant, texts: PreferencesTexts) -> list[tuple[str, str
         (texts.part_conversation, texts.here),
         (texts.part_choices, texts.browser),
     ]
+
+
+def failure(error: RagError, texts: PreferencesTexts) -> str:
+    """Why a test failed, in the reader's language: by the status of the response, else by what there was instead."""
+    causes = []
+    cause: BaseException | None = error.__cause__
+    while cause is not None:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    code = next((code for cause in causes if isinstance(code := getattr(cause, "status_code", None), int)), None)
+    if code is None:
+        names = " ".join(type(cause).__name__ for cause in causes)
+        field = "timeout" if "Timeout" in names else "connection" if "Connect" in names else "other"
+    else:
+        field = STATUSES.get(code, "broken" if code >= 500 else "other")
+    return str(getattr(texts, f"test_{field}")).format(code=code)
 
 
 def try_model(assistant: Assistant) -> float | None:

@@ -12,12 +12,10 @@ from rag.choices import Caution, Choices, StyleName
 from rag.errors import RagError
 from rag.settings import ChatModelName
 from rag.ui.part import AT_ONCE, Part, Updates
-from rag.ui.preferences.models import answerer, places, problem_of, try_model
+from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.stored import TOP_K, from_store, to_store
 from rag.ui.preferences.texts import TEXTS, PreferencesTexts
-from rag.ui.problems import tell
 from rag.ui.session import Session
-from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 
 THEMES = ("system", "light", "dark")
@@ -41,7 +39,8 @@ def build_preferences(
         notice = gr.HTML(elem_id="preferences-notice")
         with gr.Row():
             test = gr.Button(texts.test, size="sm", scale=0, min_width=140, elem_id="preferences-test")
-            tested = gr.HTML(_hint(texts.test_hint), elem_id="preferences-tested")
+            test_hint = gr.HTML(_hint(texts.test_hint))
+        tested = gr.HTML(elem_id="preferences-tested")
         style = gr.Radio(
             _named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
         )
@@ -74,7 +73,7 @@ def build_preferences(
         state.preferences = wanted
         return (
             to_store(wanted, state.language), str(wanted.llm or ChatModelName.AUTO), told,
-            _where(assistant.choosing(wanted), texts),
+            _where(assistant.choosing(wanted), texts), "",
         )  # fmt: skip
 
     def forget(state: Session) -> Updates:
@@ -99,8 +98,11 @@ def build_preferences(
             chosen = assistant.choosing(state.preferences)
             seconds = try_model(chosen)
         except RagError as error:
-            told = texts.test_failed.format(problem=tell(error, PAGE_TEXTS[state.language]))
-            yield f'<p class="problem" role="alert">{escape(told)}</p>'
+            told = texts.test_failed.format(problem=failure(error, texts))
+            yield (
+                f'<p class="problem" role="alert">{escape(told)}</p><details><summary>{escape(texts.test_details)}'
+                f"</summary>{_hint(error.message)}</details>"
+            )
             return
         if seconds is None:
             yield _hint(texts.test_nothing)
@@ -132,7 +134,7 @@ def build_preferences(
 
     changed = gr.on(
         [llm.input, style.input, caution.input, only.input, top_k.release],
-        choose, [session, *fields], [kept, llm, notice, where], **AT_ONCE,
+        choose, [session, *fields], [kept, llm, notice, where, tested], **AT_ONCE,
     )  # fmt: skip
     follow(changed)
     follow(reset.click(forget, session, [kept, notice, *fields, where], **AT_ONCE))
@@ -142,7 +144,7 @@ def build_preferences(
         try_it, session, tested, concurrency_limit=1, concurrency_id="tests", show_progress="hidden",
         api_visibility="private",
     )  # fmt: skip
-    return Part((tab, heading, *fields, theme, language, test, tested, reset, where), speak)
+    return Part((tab, heading, *fields, theme, language, test, test_hint, reset, where), speak)
 
 
 def take(assistant: Assistant, state: Session, stored: object) -> Language | None:

@@ -60,13 +60,22 @@ class PreferencesTexts:
     test_done: str
     test_failed: str
     test_nothing: str
+    test_key: str
+    test_forbidden: str
+    test_not_found: str
+    test_busy: str
+    test_broken: str
+    test_timeout: str
+    test_connection: str
+    test_other: str
+    test_details: str
 
 
 TEXTS = {
     Language.ZH: PreferencesTexts(
         tab="设置",
         heading="设置",
-        intro="只影响你自己，保存在这个浏览器里，不含密钥。",
+        intro="只保存在这个浏览器里，不含密钥。",
         llm="由谁撰写答案",
         llm_auto="自动（按程序的设置）",
         llm_extractive="逐句摘引原文",
@@ -115,11 +124,20 @@ TEXTS = {
         test_done="正常：{model} 在 {seconds} 秒后回答了。",
         test_failed="没有成功：{problem}",
         test_nothing="现在逐句摘引原文，没有模型可以测试。",
+        test_key="密钥被拒（{code}）。请检查密钥。",
+        test_forbidden="没有使用权限（{code}）。请检查密钥的权限和余额。",
+        test_not_found="地址或模型名不对（{code}）。请检查 endpoint_url 和 endpoint_model。",
+        test_busy="请求太多或额度用完（{code}）。请稍后再试。",
+        test_broken="接口自己出了错（{code}）。请稍后再试。",
+        test_timeout="等了太久没有回答。",
+        test_connection="连不上。请检查地址，以及它是否已经启动。",
+        test_other="没有得到可用的回答。",
+        test_details="细节",
     ),
     Language.EN: PreferencesTexts(
         tab="Settings",
         heading="Settings",
-        intro="They are yours alone and kept in this browser, without any key.",
+        intro="Saved in this browser only; no keys.",
         llm="Who writes the answers",
         llm_auto="Automatic (as the program is set)",
         llm_extractive="Quotes, sentence by sentence",
@@ -130,20 +148,20 @@ TEXTS = {
         way_local="Run make llm in the folder of the program, then start it again.",
         way_ollama="Start Ollama, name one of its models with endpoint_model, then start the program again.",
         way_endpoint="Set endpoint_url and endpoint_model in the settings file, then start the program again.",
-        style="How much is said",
+        style="Answer length",
         style_short="30 seconds: the gist",
         style_standard="2 minutes: an ordinary answer",
         style_deep="Deep: details, numbers, trade-offs",
         caution="When to refuse",
-        caution_hint="Where the material hardly seems to answer: rather be silent, or rather try",
-        caution_bold="Rather try",
+        caution_hint="Where the material hardly seems to answer: refuse early, or try anyway",
+        caution_bold="Lenient",
         caution_balanced="Balanced",
-        caution_cautious="Rather be silent",
+        caution_cautious="Strict",
         only_supported="Leave out a model's sentences that nothing supports (else they stay, marked ⚠️)",
         top_k="Passages searched",
         top_k_hint="How many passages a question is answered from",
         theme="Appearance",
-        theme_system="As the system",
+        theme_system="System",
         theme_light="Light",
         theme_dark="Dark",
         language_hint="The language is switched at the top right of the page.",
@@ -168,5 +186,14 @@ TEXTS = {
         test_done="It works: {model} answered after {seconds} seconds.",
         test_failed="It failed: {problem}",
         test_nothing="Answers are quotes now: there is no model to test.",
+        test_key="the key was refused ({code}). Check the key.",
+        test_forbidden="not allowed ({code}). Check the rights and the credit of the key.",
+        test_not_found="wrong address or model name ({code}). Check endpoint_url and endpoint_model.",
+        test_busy="too many requests, or no credit left ({code}). Try again later.",
+        test_broken="the endpoint itself failed ({code}). Try again later.",
+        test_timeout="no answer came in time.",
+        test_connection="no connection. Check the address, and whether it is running.",
+        test_other="no usable answer came.",
+        test_details="Details",
     ),
 }

@@ -9,7 +9,8 @@ ROW, LABEL, WIDTH, AFTER = 24, 190, 360, 60
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A value of 0..1 with its interval; `target` is drawn as a line; `strong` marks our own."""
+    """A value of 0..1 with its interval; `target` is drawn as a line; `strong` marks our own. `raw` is what files call
+    it, where that is not the label."""
 
     label: str
     value: float
@@ -17,6 +18,7 @@ class Dot:
     high: float
     target: float | None = None
     strong: bool = False
+    raw: str = ""
 
 
 def plot(dots: Sequence[Dot], caption: str) -> str:
@@ -42,8 +44,9 @@ def _row(dot: Dot, place: int) -> str:
         if dot.target is not None
         else ""
     )
+    raw = f"<title>{escape(dot.raw)}</title>" if dot.raw else ""
     return (
-        f'<g{strength}><text x="{LABEL - 12}" y="{y + 4}" text-anchor="end">{escape(dot.label)}</text>{target}'
+        f'<g{strength}>{raw}<text x="{LABEL - 12}" y="{y + 4}" text-anchor="end">{escape(dot.label)}</text>{target}'
         f'<line class="interval" x1="{_x(dot.low)}" x2="{_x(dot.high)}" y1="{y}" y2="{y}"/>'
         f'<circle cx="{_x(dot.value)}" cy="{y}" r="4.5"/>'
         f'<text x="{LABEL + WIDTH + 14}" y="{y + 4}">{dot.value:.3f}</text></g>'

@@ -1,6 +1,7 @@
 """Evaluation results as tables and plots."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from rag.evaluation import answers_report, answers_table, report
 from rag.evaluation.answers_table import NAMES
 from rag.evaluation.systems import OURS, is_baseline
 from rag.ui.figures import figures
+from rag.ui.quality.kept import Kind, Measured
+from rag.ui.quality.names import OWN_SET, cell_names, label_name, system_name
 from rag.ui.quality.plot import Dot, plot
-from rag.ui.quality.runner import Kind, Progress
 from rag.ui.quality.texts import QualityTexts
 from rag.ui.texts import Language
 
@@ -23,38 +25,51 @@ COMMAND = "python -m rag eval retrieval GOLD --out FILE"
 
 def shipped(folder: Path, texts: QualityTexts, language: Language) -> str:
     """What lies in the folders `retrieval` and `answers` of a results folder."""
+
+    def searches() -> str:
+        results = sorted(report.read_results(folder / "retrieval"), key=lambda result: result.dataset != OWN_SET)
+        return f"<h3>{escape(texts.shipped_retrieval)}</h3>" + _compared(results, texts, language)
+
+    def answers() -> str:
+        results = answers_report.read_results(folder / "answers")
+        heading = f"<h3>{escape(texts.shipped_answers)}</h3>"
+        return "".join(heading + _answered(result, texts, language) for result in results)
+
+    parts = (("retrieval", searches), ("answers", answers))
+    shown = [_or_problem(show, texts) for name, show in parts if any((folder / name).glob("*.json"))]
+    return "".join(shown) or f'<p class="hint">{escape(texts.none.format(folder=folder.name, command=COMMAND))}</p>'
+
+
+def own(measured: Mapping[Kind, Measured], texts: QualityTexts, language: Language) -> str:
+    """What was measured from the page, last first."""
     parts: list[str] = []
-    try:
-        if any((folder / "retrieval").glob("*.json")):
-            parts.append(retrieval(report.read_results(folder / "retrieval"), texts, language))
-        if any((folder / "answers").glob("*.json")):
-            read = answers_report.read_results(folder / "answers")
-            parts += (answers(result, texts, language) for result in read)
-    except (UsageError, KeyError, TypeError) as error:
-        parts.append(f'<p class="problem">{escape(texts.unreadable.format(problem=error))}</p>')
-    if not parts:
-        return f'<p class="hint">{escape(texts.none.format(folder=folder.name, command=COMMAND))}</p>'
+    for kind, last in sorted(measured.items(), key=lambda pair: pair[1].at, reverse=True):
+        show = _own_retrieval if kind is Kind.RETRIEVAL else _own_answers
+        parts.append(_or_problem(partial(show, last, texts, language), texts))
     return "".join(parts)
 
 
-def own(progress: Progress, texts: QualityTexts, language: Language) -> str:
-    """What was measured from the page."""
-    result = progress.result
-    if result is None:
-        return ""
-    if progress.kind is Kind.RETRIEVAL:
-        heading = texts.here_retrieval.format(count=result["queries"]["scored"])
-        return f"<h3>{escape(heading)}</h3>" + _compared([report.Result.model_validate(result)], texts, language)
-    heading = texts.here_answers.format(count=result["questions"]["asked"])
-    return f"<h3>{escape(heading)}</h3>" + _answered(result, texts, language)
+def _own_retrieval(last: Measured, texts: QualityTexts, language: Language) -> str:
+    heading = texts.here_retrieval.format(count=last.result["queries"]["scored"], date=_date(last))
+    body = _compared([report.Result.model_validate(last.result)], texts, language)
+    return f"<h3>{escape(heading)}</h3>{body}"
 
 
-def retrieval(results: Sequence[report.Result], texts: QualityTexts, language: Language) -> str:
-    return f"<h3>{escape(texts.shipped_retrieval)}</h3>" + _compared(results, texts, language)
+def _own_answers(last: Measured, texts: QualityTexts, language: Language) -> str:
+    heading = texts.here_answers.format(count=last.result["questions"]["asked"], date=_date(last))
+    return f"<h3>{escape(heading)}</h3>" + _answered(last.result, texts, language)
 
 
-def answers(result: Mapping[str, Any], texts: QualityTexts, language: Language) -> str:
-    return f"<h3>{escape(texts.shipped_answers)}</h3>" + _answered(result, texts, language)
+def _date(last: Measured) -> str:
+    return f"{last.at:%Y-%m-%d %H:%M}"
+
+
+def _or_problem(show: Callable[[], str], texts: QualityTexts) -> str:
+    """Files of results are made elsewhere, or by another version."""
+    try:
+        return show()
+    except (UsageError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return f'<p class="problem">{escape(texts.unreadable.format(problem=error))}</p>'
 
 
 def _compared(results: Sequence[report.Result], texts: QualityTexts, language: Language) -> str:
@@ -62,22 +77,26 @@ def _compared(results: Sequence[report.Result], texts: QualityTexts, language: L
     for label, result in zip(report.labels(results), results, strict=True):
         shown = [name for name in result.systems if name == OURS or is_baseline(name)]
         dots = [
-            Dot(name, mean.value, mean.low, mean.high, strong=name == OURS)
+            Dot(system_name(name, language), mean.value, mean.low, mean.high, strong=name == OURS, raw=name)
             for name in shown
             if (mean := result.ndcg(name)) is not None
         ]
-        plots.append(f"<h4>{escape(label)}</h4>{plot(dots, f'{label}: {texts.plot_hint}')}")
-    return f'<div class="plots">{"".join(plots)}</div>{_table(report.markdown(results, str(language)))}'
+        name = label_name(label, language)
+        plots.append(f'<h4 title="{escape(label)}">{escape(name)}</h4>{plot(dots, f"{name}: {texts.plot_hint}")}')
+    return f'<p class="hint">{escape(texts.ndcg)}</p><div class="plots">{"".join(plots)}</div>' + _table(
+        report.markdown(results, str(language)), language
+    )
 
 
 def _answered(result: Mapping[str, Any], texts: QualityTexts, language: Language) -> str:
     when = texts.when.format(date=result.get("date", "–"), commit=str(result.get("commit") or "–")[:7])
+    label = answers_table.label(result)
     return (
-        f'<p class="hint">{escape(answers_table.label(result))} · {escape(when)}</p>'
+        f'<p class="hint" title="{escape(label)}">{escape(label_name(label, language))} · {escape(when)}</p>'
         + _measures(result, ANSWERS, texts.dots_hint, language)
         + f"<h4>{escape(texts.shipped_refusals)}</h4>"
         + _measures(result, REFUSALS, texts.dots_hint, language)
-        + _table(answers_table.markdown([result], str(language)))
+        + _table(answers_table.markdown([result], str(language)), language)
     )
 
 
@@ -95,10 +114,11 @@ def _measures(result: Mapping[str, Any], names: Iterable[str], caption: str, lan
     return plot(dots, caption) if dots else ""
 
 
-def _table(markdown: str) -> str:
+def _table(markdown: str, language: Language) -> str:
     """A table of ours in Markdown; no cell of it holds a bar."""
     rows = [
         [cell.strip().replace("**", "") for cell in line.strip("| ").split(" | ")] for line in markdown.splitlines()
     ]
     width = len(rows[0])
-    return figures([(row + [""] * width)[:width] for place, row in enumerate(rows) if place != 1])
+    cells = [(row + [""] * width)[:width] for place, row in enumerate(rows) if place != 1]
+    return figures(cells, cell_names(cells, language))

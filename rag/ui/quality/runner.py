@@ -8,15 +8,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from rag.index import Index
 from rag.settings import ENVIRONMENT_PREFIX, ChatModelName, Settings
+from rag.ui.quality.kept import Kind, Measured, read_measured, write_measured
 
 # tqdm's line: "ours:  12%|…| 6/50 [00:01<00:09, …]"
 STEP = re.compile(r"^(?P<name>[\w-]+):.*?(?P<done>\d+)/(?P<total>\d+) ")
@@ -26,14 +27,9 @@ SYSTEMS = "ours,dense,keyword,rrf"
 NICENESS = 10
 
 
-class Kind(StrEnum):
-    RETRIEVAL = "retrieval"
-    ANSWERS = "answers"
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`total` is 0 while nothing is counted yet. `problem` is what went wrong; `result` the JSON of the command."""
+    """`total` is 0 while nothing is counted yet. `problem` is what went wrong."""
 
     kind: Kind = Kind.RETRIEVAL
     under_way: bool = False
@@ -41,11 +37,12 @@ class Progress:
     total: int = 0
     stopped: bool = False
     problem: str = ""
-    result: dict[str, Any] | None = None
+    has_result: bool = False
 
 
 class Runner:
-    """One evaluation at a time for all readers. Safe to use from several threads."""
+    """One evaluation at a time for all readers; the last result of each kind is kept in the folder `data` of the
+    settings. Safe to use from several threads."""
 
     def __init__(self, settings: Settings, gold: Path | None) -> None:
         self.gold = gold
@@ -53,11 +50,17 @@ class Runner:
         self._lock = threading.Lock()
         self._progress = Progress()
         self._process: subprocess.Popen[str] | None = None
+        self._measured = read_measured(settings.data)
         atexit.register(self.stop)
 
     def progress(self) -> Progress:
         with self._lock:
             return self._progress
+
+    def measured(self) -> Mapping[Kind, Measured]:
+        """The last result of each kind."""
+        with self._lock:
+            return self._measured
 
     def start(self, index: Index, kind: Kind, limit: int) -> bool:
         """Begin to ask the index `limit` questions; False where a run is under way or there is no gold file."""
@@ -87,10 +90,18 @@ class Runner:
                 problem, result = self._measure(command(kind, file, limit), len(SYSTEMS.split(",")), limit, kind)
         except (OSError, ValueError) as error:
             problem = str(error)
+        if result is not None:
+            measured = {**self.measured(), kind: Measured(datetime.now().astimezone(), result)}
+            with self._lock:
+                self._measured = measured
+            try:
+                write_measured(self._settings.data, measured)
+            except OSError as error:
+                problem = str(error)
         with self._lock:
             self._process = None
             problem = "" if self._progress.stopped else problem
-            self._progress = replace(self._progress, under_way=False, problem=problem, result=result)
+            self._progress = replace(self._progress, under_way=False, problem=problem, has_result=result is not None)
 
     def _measure(
         self, arguments: Sequence[str], systems: int, limit: int, kind: Kind

@@ -7,8 +7,9 @@ import gradio as gr
 
 from rag.assistant import Assistant
 from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.quality.kept import Kind
 from rag.ui.quality.results import own, shipped
-from rag.ui.quality.runner import Kind, Progress, Runner
+from rag.ui.quality.runner import Progress, Runner
 from rag.ui.quality.texts import TEXTS, QualityTexts
 from rag.ui.session import Session
 from rag.ui.texts import Language
@@ -42,7 +43,7 @@ def build_quality(
         texts, now = TEXTS[state.language], runner.progress()
         return (
             _progress(now, texts),
-            own(now, texts, state.language),
+            own(runner.measured(), texts, state.language),
             gr.update(interactive=not now.under_way),
             gr.update(interactive=now.under_way),
             gr.Timer(active=now.under_way),
@@ -99,4 +100,4 @@ def _progress(now: Progress, texts: QualityTexts) -> str:
         return f'<p class="problem" role="alert">{escape(texts.failed.format(problem=now.problem))}</p>'
     if now.stopped:
         return f'<p role="status">{escape(texts.stopped)}</p>'
-    return f'<p role="status">{escape(texts.done)}</p>' if now.result else ""
+    return f'<p role="status">{escape(texts.done)}</p>' if now.has_result else ""

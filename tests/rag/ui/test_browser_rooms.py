@@ -57,6 +57,8 @@ def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterato
         "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
         "INTERVIEW_RAG_GOLD": str(folder / "gold.jsonl"),
         "INTERVIEW_RAG_MODELS": str(model_settings.models),
+        "INTERVIEW_RAG_DATA": str(folder / "user"),
+        "INTERVIEW_RAG_MAX_FILE_MEGABYTES": "1",
     }
     with serve("--index", str(folder / "index"), "--port", "8060", environment=environment) as address:
         yield address
@@ -142,6 +144,55 @@ def test_a_document_is_found_read_added_and_removed(page: Page, tmp_path: Path, 
     assert not (folder / "own" / "早停.md").exists()
 
 
+def test_a_file_that_cannot_be_read_is_told_and_removed(page: Page, tmp_path: Path, folder: Path) -> None:
+    open_room(page, LIBRARY.tab)
+    bad = tmp_path / "坏.pdf"
+    bad.write_bytes(b"%PDF-1.7 no more")
+    page.set_input_files("#library-files input[type=file]", bad)
+    left = page.locator("#library-list .unread li")
+    expect(left).to_contain_text(LIBRARY.unread_damaged)
+    page.get_by_role("button", name=f"{LIBRARY.remove}: 坏.pdf").click()
+    page.click("#library-remove")
+    expect(left).to_have_count(0)
+    assert not (folder / "own" / "坏.pdf").exists()
+
+
+def test_what_is_no_document_or_too_large_is_refused_in_the_reader_s_language(
+    page: Page, tmp_path: Path, folder: Path
+) -> None:
+    open_room(page, LIBRARY.tab)
+    program, large = tmp_path / "a.exe", tmp_path / "大.txt"
+    program.write_bytes(b"MZ")
+    large.write_text("长" * 500_000, encoding="utf-8")
+    page.set_input_files("#library-files input[type=file]", program)
+    expect(page.get_by_text("“a.exe”不是能读的资料")).to_be_visible()
+    page.set_input_files("#library-files input[type=file]", large)
+    expect(page.get_by_text(LIBRARY.too_large.format(name="大.txt", size="1.4", megabytes=1))).to_be_visible()
+    expect(page.get_by_text("Invalid file type")).to_have_count(0)
+    expect(page.get_by_text("exceed")).to_have_count(0)
+    assert not list((folder / "own").glob("*"))
+
+
+def test_a_question_of_the_conversation_is_inspected_with_its_history(page: Page, tmp_path: Path) -> None:
+    ask(page, "LoRA 为什么能省显存？")
+    ask(page, "那秩呢？")
+    expect(page.locator("#chat .bot-row")).to_have_count(2)
+    open_room(page, INSPECTOR.tab)
+    page.click("#inspector-asked input")
+    options = page.get_by_role("option")
+    expect(options).to_contain_text([INSPECTOR.typed, "那秩呢？", "LoRA 为什么能省显存？"])
+    options.nth(1).click()
+    expect(page.locator("#inspector-question textarea")).to_have_value("那秩呢？")
+    expect(page.locator("#inspector-earlier")).not_to_be_visible()
+    expect(page.locator("table.ranking tbody tr").first).to_contain_text("lora.txt")
+    with page.expect_download() as started:
+        page.click("a.download")
+    started.value.save_as(tmp_path / "taken.json")
+    taken = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
+    assert taken["history"][0] == "LoRA 为什么能省显存？"
+    assert "低秩矩阵" in taken["history"][1]
+
+
 def test_a_question_is_inspected_and_taken_away(page: Page, tmp_path: Path) -> None:
     open_room(page, INSPECTOR.tab)
     page.fill("#inspector-question textarea", QUESTION)
@@ -156,7 +207,7 @@ def test_a_question_is_inspected_and_taken_away(page: Page, tmp_path: Path) -> N
     assert taken["candidates"][0]["document"] == "zero.md"
 
 
-def test_quality_is_shown_and_measured(page: Page) -> None:
+def test_quality_is_shown_and_measured(page: Page, folder: Path) -> None:
     open_room(page, QUALITY.tab)
     expect(page.locator("#quality-shipped svg").first).to_be_visible()
     page.get_by_label(QUALITY.kind_answers).check()
@@ -164,6 +215,8 @@ def test_quality_is_shown_and_measured(page: Page) -> None:
     expect(page.locator("#quality-start")).to_be_disabled()
     expect(page.locator("#quality-own")).to_contain_text("2 个问题", timeout=90_000)
     expect(page.locator("#quality-own svg").first).to_be_visible()
+    kept = json.loads((folder / "user" / "quality.json").read_text(encoding="utf-8"))
+    assert kept["answers"]["result"]["questions"]["asked"] == 2
     page.click("#quality-start")
     page.click("#quality-stop")
     expect(page.locator("#quality-progress")).to_contain_text(QUALITY.stopped)

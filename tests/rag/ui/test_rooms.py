@@ -1,18 +1,26 @@
 """The rooms beside the chat, without a browser: what they show, and that nothing in it can run."""
 
+import asyncio
 import json
+import re
 import string
+import threading
 import time
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag.assistant import Assistant
+from rag.answering.signs import Signs
+from rag.assistant import REFUSALS, Assistant
 from rag.choices import Caution, Choices, StyleName
-from rag.errors import ChatModelError, IndexCorruptError, IndexMissingError, ModelError, RagError
+from rag.errors import ChatModelError, DocumentError, IndexCorruptError, IndexMissingError, ModelError, RagError
+from rag.evaluation.systems import OURS, is_baseline
+from rag.following import FollowingStatus
 from rag.index import open_index
 from rag.inspection import inspect
 from rag.settings import ChatModelName, Settings, load_settings
@@ -23,14 +31,17 @@ from rag.ui.inspector import texts as inspector_texts
 from rag.ui.inspector.render import render
 from rag.ui.library import texts as library_texts
 from rag.ui.library.account import account
-from rag.ui.library.listing import SHOWN, Row, matching, reader, rows_of, table
+from rag.ui.library.listing import SHOWN, Row, Unread, matching, reader, rows_of, table, unread_list, unread_of
+from rag.ui.library.refusals import why_unread
 from rag.ui.preferences import texts as preferences_texts
-from rag.ui.preferences.models import Answerer, answerer, places, problem_of, try_model
+from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.stored import from_store, to_store
 from rag.ui.preferences.tab import take
 from rag.ui.quality import texts as quality_texts
+from rag.ui.quality.kept import FILE, Kind, Measured, read_measured, write_measured
+from rag.ui.quality.names import SETS, SYSTEMS
 from rag.ui.quality.results import own, shipped
-from rag.ui.quality.runner import Kind, Progress, Runner, as_environment, command, prefixed
+from rag.ui.quality.runner import Progress, Runner, as_environment, command, prefixed
 from rag.ui.session import Session
 from rag.ui.texts import TEXTS as PAGE
 from rag.ui.texts import Language
@@ -139,6 +150,108 @@ def test_a_run_is_told(language: Language) -> None:
     assert texts.nothing_run in account(Run(), REPORT, texts, PAGE[language])
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("bad.pdf", b"%PDF-1.7 no more", "damaged"),
+        ("no.pdf", b"plain text", "damaged"),
+        ("bad.docx", b"PK\x03\x04 no more", "damaged"),
+        ("password.txt", b" \n", "empty"),
+        ("old.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "protected"),
+        ("binary.txt", bytes(range(256)) * 8, "encoding"),
+        ("data.txt", b"x" * 600_000, "large"),
+        ("big.txt", b"x y\n" * 300_000, "large"),
+    ],
+)
+def test_why_a_file_cannot_be_read_is_told_in_words(tmp_path: Path, name: str, content: bytes, kind: str) -> None:
+    from ingest.loading import read_document
+
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DocumentError) as raised:
+        read_document(name, tmp_path / name, max_bytes=1_000_000)
+    for language in Language:
+        texts = library_texts.TEXTS[language]
+        assert why_unread(raised.value.message, texts) == getattr(texts, f"unread_{kind}")
+
+
+def test_a_file_that_cannot_be_read_is_listed_until_it_is_removed(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    from ingest.shelf import Shelf
+
+    ingest(tmp_path, hash_embedder, {"zero.md": DOCUMENTS["zero.md"]})
+    settings = library_settings(tmp_path).model_copy(update={"library": tmp_path / "own"})
+    assistant, shelf = Assistant(settings, hash_embedder), Shelf(settings, hash_embedder)
+    texts = library_texts.TEXTS[Language.ZH]
+
+    def left(shelf: Shelf) -> list[Unread]:
+        rows = rows_of(assistant.index, shelf.owns)
+        return unread_of(shelf, rows, assistant.index.manifest.report, shelf.run().report)
+
+    file = tmp_path / "bad.pdf"
+    file.write_bytes(b"%PDF-1.7 no more")
+    shelf.add("bad.pdf", file)
+    assert texts.unread_yet in unread_list(left(shelf), texts, may_remove=True)
+    shelf.add("zero.md", tmp_path / "documents" / "zero.md")
+    until_idle(shelf)
+    html = unread_list(left(shelf), texts, may_remove=True)
+    assert texts.unread_damaged in html
+    assert 'title="bad.pdf: is a damaged PDF file' in html
+    assert 'data-action="discard" data-name="bad.pdf"' in html
+    assert "zero.md" not in html
+    assert "data-action" not in unread_list(left(shelf), texts, may_remove=False)
+    later = Shelf(settings, hash_embedder)  # as after another start: the index tells what the last run said
+    assert texts.unread_damaged in unread_list(left(later), texts, may_remove=True)
+    shelf.remove("bad.pdf")
+    assert unread_list(left(shelf), texts, may_remove=True) == ""
+
+
+def until_idle(shelf: Any) -> None:
+    assert shelf.sync()
+    deadline = time.monotonic() + 60
+    while shelf.run().under_way:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("may_change", [True, False])
+def test_only_those_who_may_change_the_documents_can_steer_what_is_read(
+    assistant: Assistant, hash_embedder: HashEmbedder, tmp_path: Path, may_change: bool
+) -> None:
+    """The page has neither button nor switch for others, and what is sent past it does nothing."""
+    from ingest.shelf import Shelf
+    from rag.ui.page import build_page
+    from rag.ui.rooms import Rooms
+
+    shelf = Shelf(assistant.settings, hash_embedder, may_change=may_change)
+    following = Switch()
+
+    async def build() -> Any:  # Gradio makes an event loop of its own, and leaves it open, where none is running
+        return build_page(assistant, rooms=Rooms(following, shelf))
+
+    page = asyncio.run(build())
+    named = {block.elem_id: block for block in page.blocks.values() if getattr(block, "elem_id", None)}
+    assert named["library-refresh"].visible is may_change
+    assert named["follow"].visible is may_change
+    turn = next(call for call in page.fns.values() if call.name == "turn" and len(call.outputs) == 3)
+    assert turn.fn is not None
+    turn.fn(Session(), True)
+    assert following.on is may_change
+
+
+class Switch:
+    """What would follow the documents."""
+
+    on = False
+
+    def start(self) -> None:
+        self.on = True
+
+    def stop(self) -> None:
+        self.on = False
+
+    def status(self) -> FollowingStatus:
+        return FollowingStatus(on=self.on)
+
+
 # The inspector
 
 
@@ -152,6 +265,26 @@ def test_an_inspection_is_shown_whole_and_inert(assistant: Assistant, language: 
     for candidate in inspection.candidates:
         assert getattr(texts, candidate.fate) in html
     assert 'download="inspection.json"' in html
+    assert texts.no_prompt in html
+    assert f'title="standalone">{texts.step_standalone}<' in html
+    assert texts.quoted in html
+
+
+@pytest.mark.parametrize("language", Language)
+def test_codes_are_shown_in_words(assistant: Assistant, language: Language) -> None:
+    texts = inspector_texts.TEXTS[language]
+    refused = render(inspect(assistant, "Mamba-9 的显存是多少？"), texts)
+    assert texts.refused.format(reason=texts.reason_missing_terms) in refused
+    assert ">missing_terms" not in refused
+    assert texts.nothing_chosen in refused
+    compared = render(inspect(assistant, "ZeRO-2 和 ZeRO-3 差在哪？"), texts)
+    assert compared.count('class="figures ranking"') == 3
+    assert {reason for reason in REFUSALS["en"] if not hasattr(texts, f"reason_{reason}")} == AFTER_WRITING
+    assert all(hasattr(texts, f"sign_{field.name}") for field in fields(Signs))
+
+
+# Reasons that no inspection gives, for nothing is written.
+AFTER_WRITING = {"no_supported_claim", "silent_side"}
 
 
 # The settings
@@ -203,8 +336,39 @@ def test_the_endpoint_is_tried(assistant: Assistant) -> None:
         update={"endpoint_url": "http://127.0.0.1:9/v1", "endpoint_model": "m", "endpoint_timeout": 5.0}
     )
     broken = Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT))
-    with pytest.raises(ChatModelError, match="onnect"):
+    with pytest.raises(ChatModelError, match="onnect") as raised:
         try_model(broken)
+    for language in Language:
+        texts = preferences_texts.TEXTS[language]
+        assert failure(raised.value, texts) == texts.test_connection
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(401, "key"), (403, "forbidden"), (404, "not_found"), (429, "busy"), (500, "broken"), (200, "other")],
+)
+def test_why_an_endpoint_fails_is_told_in_words(assistant: Assistant, status: int, kind: str) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(status)
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        settings = assistant.settings.model_copy(update={"endpoint_url": address, "endpoint_model": "m"})
+        with pytest.raises(ChatModelError) as raised:
+            try_model(Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT)))
+        server.shutdown()
+    for language in Language:
+        texts = preferences_texts.TEXTS[language]
+        assert failure(raised.value, texts) == getattr(texts, f"test_{kind}").format(code=status)
 
 
 # The guide
@@ -247,6 +411,16 @@ def test_the_results_of_the_repository_are_shown(language: Language) -> None:
     assert f"{recorded['systems']['ours']['ndcg@10']['value']:.3f}" in html
     assert html.count("<svg") >= 7
     assert 'class="target"' in html
+    for file in (ROOT / "docs/results/retrieval").glob("*.json"):
+        result = json.loads(file.read_text(encoding="utf-8"))
+        assert f'<h4 title="{file.stem} (test)">{escape(SETS[file.stem][language])}' in html
+        assert {name for name in result["systems"] if is_baseline(name) or name == OURS} <= set(SYSTEMS)
+    assert "<title>rrf</title>" in html
+    assert f'<td title="rrf">{SYSTEMS["rrf"][language]}</td>' in html
+    seen = re.sub(r"<title>.*?</title>|<[^>]*>", " ", html)
+    assert not re.search(r"\b(rrf|ours|extractive)\b|hans2hant", seen)
+    assert min(SETS, key=lambda name: html.index(f'title="{name} ')) == "gold"
+    assert quality_texts.TEXTS[language].ndcg in html
 
 
 def test_no_results_and_broken_ones(tmp_path: Path) -> None:
@@ -303,7 +477,8 @@ def test_a_run_that_fails_says_why_and_one_can_be_stopped(
     assert not runner.start(assistant.index, Kind.RETRIEVAL, 1)
     ended = finished(runner)
     assert ended.problem
-    assert ended.result is None
+    assert not ended.has_result
+    assert runner.measured() == {}
     assert runner.start(assistant.index, Kind.ANSWERS, 1)
     runner.stop()
     ended = finished(runner)
@@ -320,11 +495,29 @@ def finished(runner: Runner) -> Progress:
     return runner.progress()
 
 
-def test_results_of_a_run_are_shown() -> None:
+def test_results_of_a_run_are_kept_and_shown_with_their_date(tmp_path: Path) -> None:
     texts = quality_texts.TEXTS[Language.EN]
-    for kind, file in ((Kind.RETRIEVAL, "retrieval/gold.json"), (Kind.ANSWERS, "answers/extractive.json")):
+    settings = Settings(data=tmp_path / "user")
+    assert own(Runner(settings, None).measured(), texts, Language.EN) == ""
+    measured = {}
+    for day, (kind, file) in enumerate(
+        ((Kind.RETRIEVAL, "retrieval/gold.json"), (Kind.ANSWERS, "answers/extractive.json")), start=1
+    ):
         result = json.loads((ROOT / "docs/results" / file).read_text(encoding="utf-8"))
-        html = own(Progress(kind, result=result), texts, Language.EN)
-        assert "Measured here" in html
-        assert "<svg" in html
-    assert own(Progress(), texts, Language.EN) == ""
+        measured[kind] = Measured(datetime(2026, 1, day, 10, 23).astimezone(), result)
+    write_measured(settings.data, measured)
+    assert [file.name for file in settings.data.iterdir()] == [FILE]
+    after_restart = Runner(settings, None)
+    assert after_restart.measured() == measured
+    html = own(after_restart.measured(), texts, Language.EN)
+    assert "Measured here: retrieval (204 questions, 2026-01-01 10:23)" in html
+    assert html.index("2026-01-02 10:23") < html.index("2026-01-01 10:23")
+    assert html.count("<svg") == 3
+
+
+@pytest.mark.parametrize("kept", ["{", "[]", '{"retrieval": {}}', '{"other": {"at": "2026-01-01", "result": {}}}'])
+def test_kept_results_that_cannot_be_read_are_none(tmp_path: Path, kept: str) -> None:
+    (tmp_path / FILE).write_text(kept, encoding="utf-8")
+    assert read_measured(tmp_path) == {}
+    strange = {Kind.ANSWERS: Measured(datetime.now(UTC), {"questions": {"asked": 1}})}
+    assert "cannot be read" in own(strange, quality_texts.TEXTS[Language.EN], Language.EN)
