@@ -14,8 +14,7 @@ from rag.answering.material import count_tokens, material
 from rag.answering.names import find_names
 from rag.answering.refusal import CALIBRATIONS
 from rag.answering.signs import read_signs
-from rag.assistant import Assistant, check_question
-from rag.conversation import stand_alone
+from rag.assistant import Assistant
 from rag.finding import Findings, find, judge_sides, judged
 from rag.index import Index
 from rag.retrieval import Evidence
@@ -125,7 +124,7 @@ def inspect(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -
         last = now
 
     index, settings = assistant.index, assistant.settings
-    asked = stand_alone(index, assistant.embedder, check_question(question), history)
+    asked = assistant.stand_alone(index, question, history)
     took("standalone")
     findings = find(index, assistant.embedder, asked, k=settings.top_k)
     took("search")

@@ -49,7 +49,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
-    data: Path = Field(Path(".interview-rag/user"), description="folder of conversations and feedback")
+    data: Path = Field(Path(".interview-rag/user"), description="folder of conversations, feedback and measurements")
     models: Path = Field(default_factory=default_models_folder, description="folder of the fetched models")
     embedder: str = Field(
         "multilingual-e5-small",
@@ -91,8 +91,8 @@ class Settings(BaseModel):
     )
     uploads: bool | None = Field(
         None,
-        description="whether readers may add and remove documents on the page, which beyond this machine is everyone "
-        "who may sign in; unset: only where the page is open to this machine alone",
+        description="whether readers may add and remove documents on the page and have it follow them, which beyond "
+        "this machine is everyone who may sign in; unset: only where the page is open to this machine alone",
     )
     results: Path | None = Field(
         None, description="folder of evaluation results that the page shows; unset: docs/results of the program"
