@@ -1,6 +1,7 @@
 """The values that travel between the stages. Imports nothing of ours but the text map."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from rag.mapped_text import MappedText
 
@@ -99,8 +100,26 @@ class Seconds:
     total: float = 0.0
 
 
+class Fallback(StrEnum):
+    """Why quotes took the place of what a chat model should have written."""
+
+    UNAUTHORIZED = "model_unauthorized"
+    UNKNOWN = "model_unknown"
+    BUSY = "model_busy"
+    UNREACHABLE = "model_unreachable"
+    TIMED_OUT = "model_timed_out"
+    BROKEN = "model_broken"
+    LOOPS = "model_loops"
+    LANGUAGE = "model_language"
+    UNSUPPORTED = "model_unsupported"
+    FAILED = "model_failed"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """`fallback` is the code of the error for which quotes took the place of a chat model's answer, a `Fallback` where
+    it is known; empty where whoever was to write did."""
+
     question: str
     search_queries: tuple[str, ...]
     text: str
@@ -111,6 +130,7 @@ class Answer:
     seconds: Seconds = field(default_factory=Seconds)
     # Sentences of a chat model that nothing supports, and that are not shown.
     left_out: int = 0
+    fallback: str = ""
 
     @property
     def refused(self) -> bool:
