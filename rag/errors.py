@@ -75,23 +75,24 @@ class DocumentError(RagError):
 
 
 class ChatModelProblem(StrEnum):
-    """What a reader is told of why a chat model's answer could not be used."""
+    """Why what a chat model should have written could not be used, as far as a reader is told."""
 
-    KEY_REFUSED = "key_refused"
+    UNAUTHORIZED = "unauthorized"
+    UNKNOWN = "unknown"
     BUSY = "busy"
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed_out"
     BROKEN = "broken"
-    EMPTY = "empty"
     LOOPS = "loops"
-    OTHER_LANGUAGE = "other_language"
+    LANGUAGE = "language"
     UNSUPPORTED = "unsupported"
+    FAILED = "failed"
 
 
 class ChatModelError(RagError):
     code = "chat_model"
 
-    def __init__(self, message: str, *, hint: str = "", problem: ChatModelProblem = ChatModelProblem.BROKEN) -> None:
+    def __init__(self, message: str, *, hint: str = "", problem: ChatModelProblem = ChatModelProblem.FAILED) -> None:
         super().__init__(message, hint=hint)
         self.problem = problem
 

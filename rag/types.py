@@ -101,6 +101,9 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """`left_out` counts the sentences of a chat model that nothing supports and that are not shown; `fallback` is why
+    quotes took the place of its answer, a `rag.errors.ChatModelProblem`, empty where whoever was to write did."""
+
     question: str
     search_queries: tuple[str, ...]
     text: str
@@ -109,10 +112,7 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     refusal: Refusal | None = None
     seconds: Seconds = field(default_factory=Seconds)
-    # Sentences of a chat model that nothing supports, and that are not shown.
     left_out: int = 0
-    # Why quotes took the place of what a chat model was to write: a `rag.errors.ChatModelProblem`; empty where they
-    # did not.
     fallback: str = ""
 
     @property

@@ -173,7 +173,9 @@ def _problem(error: BaseException) -> ChatModelProblem:
     for cause in _causes(error):
         match cause:
             case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return ChatModelProblem.KEY_REFUSED
+                return ChatModelProblem.UNAUTHORIZED
+            case openai.NotFoundError():
+                return ChatModelProblem.UNKNOWN
             case openai.RateLimitError():
                 return ChatModelProblem.BUSY
             case openai.APITimeoutError() | httpx.TimeoutException():

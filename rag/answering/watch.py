@@ -53,7 +53,7 @@ class Watch:
             raise ChatModelError(
                 "the chat model answered with nothing",
                 hint="check the endpoint and its model name",
-                problem=ChatModelProblem.EMPTY,
+                problem=ChatModelProblem.BROKEN,
             )
         self._check_language(TOO_FEW)
 
@@ -69,7 +69,7 @@ class Watch:
             raise ChatModelError(
                 f"the chat model answered in {found} instead of {wanted}",
                 hint=HINT,
-                problem=ChatModelProblem.OTHER_LANGUAGE,
+                problem=ChatModelProblem.LANGUAGE,
             )
         self._language_is_plain = True
 

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from rag.analysis import CHINESE_RUN, fold
-from rag.answering.generated import UNSUPPORTED_MARK
+from rag.analysis import fold
+from rag.answering.generated import UNSUPPORTED_MARK, prompt_for
 from rag.answering.material import MATERIAL_TAG
-from rag.answering.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER
+from rag.answering.prompts import NO_ANSWER
+from rag.choices import STYLES, StyleName
 from rag.feedback.store import EvidencePassage, Feedback, Opinion
+from rag.settings import ChatModelName
 from rag.types import Answer
 
 Row = Mapping[str, str]
@@ -50,7 +52,7 @@ def sft_rows(feedback: Iterable[Feedback]) -> list[Row]:
 def preference_rows(feedback: Iterable[Feedback]) -> list[Row]:
     """Every liked answer beside every disliked one to the same question, whoever said so and whichever try it was.
 
-    The prompt is that of the liked answer, as in `sft_rows`; the system text is the same for all.
+    The prompt is that of the liked answer, as in `sft_rows`.
     """
     liked: dict[str, list[Opinion]] = {}
     disliked: dict[str, list[Opinion]] = {}
@@ -97,10 +99,16 @@ def write_rows(rows: Iterable[Row], format: Format, file_type: FileType) -> str:
 
 
 def _prompt(opinion: Opinion) -> tuple[str, str]:
-    """The system text and the prompt that ask for this answer."""
-    language = LANGUAGES[bool(re.search(CHINESE_RUN, opinion.question))]
-    values = {"question": opinion.question, "material": _material(opinion.evidence), "language": language}
-    system, human = ANSWER_PROMPT.invoke(values).to_messages()
+    """The system text and the prompt that ask for this answer, as whoever wrote it was asked, or a large model would
+    have been where quotes answered: the question as it was searched, and the style that was chosen. The material is the
+    passages that were found, whole; a model was given the paragraphs of them that fitted, which are not kept."""
+    style = opinion.settings.get("style")
+    system, human = prompt_for(
+        opinion.question,
+        _material(opinion.evidence),
+        STYLES[StyleName(style) if style in list(StyleName) else StyleName.STANDARD],
+        small=opinion.answer.llm == ChatModelName.LOCAL,
+    ).to_messages()
     return str(system.text), str(human.text)
 
 

@@ -1,5 +1,5 @@
 // What the page does by itself. Runs once, as `js_on_load` of the sources panel: `element`, `trigger` and `watch` are
-// given by Gradio. A button says by its class what it does: do-ACTION-NUMBER or do-ACTION-NUMBER-REST.
+// given by Gradio, KATEX by assets.py. A button says by its class what it does: do-ACTION-NUMBER or do-ACTION-NUMBER-REST.
 
 const find = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -46,7 +46,7 @@ function pickOut(within, body, number) {
   const marks = all("mark", within);
   const cited = (mark) => mark.dataset.cites?.split(" ").includes(String(number));
   for (const mark of marks) mark.classList.toggle("selected", Boolean(cited(mark)));
-  const first = marks.find(cited);
+  const first = marks.find((mark) => cited(mark) && mark.getClientRects().length);
   if (first) {
     const offset = first.getBoundingClientRect().top - body.getBoundingClientRect().top;
     body.scrollTop += offset - Math.min(120, body.clientHeight / 3);
@@ -55,6 +55,48 @@ function pickOut(within, body, number) {
   }
 }
 
+// Sources are drawn as they read: their signs are hidden by the style sheet, their formulas drawn here, with the KaTeX that
+// Gradio brings. Whoever wants a source as it is written says so once for all of them.
+let katex = null;
+function loadKatex() {
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = KATEX.css;
+  document.head.append(style);
+  return import(new URL(KATEX.js, document.baseURI).href).then((module) => module.default);
+}
+async function draw(within) {
+  const formulas = all(".readable .formula:not(.drawn)", within);
+  if (!formulas.length || !KATEX.js) return false;
+  const { render } = await (katex ??= loadKatex());
+  for (const formula of formulas.filter((formula) => !formula.matches(".drawn"))) {
+    const drawing = document.createElement("span");
+    drawing.className = "drawing";
+    const displayMode = formula.matches(".display");
+    const written = formula.textContent.trim().replace(/^(\$\$?|\\\()|(\$\$?|\\\))$/g, "");
+    try {
+      render(written, drawing, { displayMode, trust: false, strict: "ignore", maxSize: 20, maxExpand: 200 });
+    } catch {
+      continue; // what KaTeX cannot read stays as it is written
+    }
+    formula.classList.add("drawn");
+    formula.after(drawing);
+    if (drawing.scrollWidth > drawing.clientWidth && displayMode) drawing.tabIndex = 0;
+  }
+  return true;
+}
+// Formulas change where things stand: what is picked out is brought into view once more.
+async function show(within, body, number) {
+  pickOut(within, body, number);
+  if ((await draw(within)) && body.isConnected) pickOut(within, body, number);
+}
+function setAsWritten(on) {
+  document.documentElement.toggleAttribute("data-as-written", on);
+  for (const button of all(".as-written")) button.setAttribute("aria-pressed", on);
+}
+const isAsWritten = () => document.documentElement.hasAttribute("data-as-written");
+setAsWritten(localStorage.getItem("interview-rag.as-written") === "true");
+
 // An update that says the same as the last one leaves the quote that was picked out since.
 let said = "";
 let chosen = 0;
@@ -62,7 +104,7 @@ function choose(turn, number) {
   const current = panel();
   if (!current || current.dataset.turn !== String(turn)) return false;
   chosen = number;
-  pickOut(current, find(".body", current), number);
+  show(current, find(".body", current), number);
   for (const link of all('#chat a[href^="#cite-"]')) {
     link.classList.toggle("selected", link.getAttribute("href") === `#cite-${turn}-${number}`);
   }
@@ -71,7 +113,14 @@ function choose(turn, number) {
 
 // On a phone the panel is a sheet, and the list of conversations a drawer; elsewhere both always stand there.
 const setOpen = (open) => find("#sources").toggleAttribute("data-open", open);
-const setDrawer = (open) => find("#list-column").toggleAttribute("data-open", open);
+const drawer = () => find("#list-column");
+function setDrawer(open) {
+  if (open === drawer().hasAttribute("data-open")) return;
+  const within = drawer().contains(document.activeElement);
+  drawer().toggleAttribute("data-open", open);
+  if (open) find(".close-drawer")?.focus();
+  else if (within) find(".drawer")?.focus();
+}
 
 // The whole source lies over the page until it is closed; the focus then goes back to where it was.
 const whole = () => find("#whole");
@@ -87,11 +136,14 @@ function setWhole(open) {
     before?.focus?.();
   }
 }
+let shownWhole = null;
 watchOver("#whole", () => {
   const shown = find(".whole");
-  if (!shown) return;
+  if (!shown || shown === shownWhole) return;
+  shownWhole = shown;
   setWhole(true);
-  pickOut(shown, find(".body", shown), shown.dataset.selected);
+  setAsWritten(isAsWritten());
+  show(shown, find(".body", shown), shown.dataset.selected);
 });
 
 // ---- The quote of a marker, while it is pointed at or has the focus ----
@@ -121,9 +173,21 @@ function showTip(link) {
   tip.style.top = `${above > 8 ? above : place.bottom + 6}px`;
 }
 const hideTip = () => (tip.hidden = true);
-document.addEventListener("mouseover", (event) => (marker(event.target) ? showTip(marker(event.target)) : hideTip()));
-document.addEventListener("focusin", (event) => (marker(event.target) ? showTip(marker(event.target)) : hideTip()));
+// The pointer may go from the marker onto the quote, to read or to select it.
+let leaving = 0;
+function pointAt(event) {
+  clearTimeout(leaving);
+  const link = marker(event.target);
+  if (link) showTip(link);
+  else if (!tip.contains(event.target)) leaving = setTimeout(hideTip, event.type === "focusin" ? 0 : 250);
+}
+document.addEventListener("mouseover", pointAt);
+document.addEventListener("focusin", pointAt);
 document.addEventListener("scroll", hideTip, true);
+// A drawer that the keyboard has left would lie over what has the focus.
+document.addEventListener("focusin", (event) => {
+  if (drawer()?.hasAttribute("data-open") && !drawer().contains(event.target)) setDrawer(false);
+});
 
 // ---- Clicks ----
 
@@ -131,14 +195,15 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   const cite = parse(link, "cite");
   const ask = parse(link, "ask");
+  const written = event.target.closest?.(".as-written");
   const button = event.target.closest?.("button");
   const what = button && deed(button);
+  if (!tip.contains(event.target)) hideTip();
   for (const menu of all("details.menu[open]")) {
     if (!menu.contains(event.target) || what) menu.open = false;
   }
   if (cite) {
     event.preventDefault();
-    hideTip();
     setOpen(true);
     const [turn, number] = [Number(cite[1]), Number(cite[2])];
     // Sources of another question are fetched; the panel then says which quote to pick out.
@@ -148,6 +213,9 @@ document.addEventListener("click", (event) => {
     send({ action: "ask", number: Number(ask[1]), rest: ask[2] });
   } else if (what) {
     act(what, button);
+  } else if (written) {
+    setAsWritten(!isAsWritten());
+    localStorage.setItem("interview-rag.as-written", isAsWritten());
   } else if (event.target.closest?.(".panel .close")) {
     setOpen(false);
   } else if (event.target.closest?.("#whole .close") || event.target === whole()) {
@@ -156,7 +224,7 @@ document.addEventListener("click", (event) => {
     setDrawer(true);
   } else if (!event.target.closest?.("#list-column")) {
     setDrawer(false);
-  } else if (event.target.closest?.("#clear")) {
+  } else if (event.target.closest?.("#clear, .close-drawer")) {
     setDrawer(false);
   }
 });
@@ -208,6 +276,10 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented) return;
   if (event.key === "Escape") escape();
+  // Gradio takes no question while another is being answered, and does not say so.
+  if (event.key === "Enter" && !event.shiftKey && event.target === box()) {
+    find("#strip").toggleAttribute("data-busy", Boolean(find("#stop")?.offsetParent && box().value.trim()));
+  }
   if (event.key === "ArrowUp" && event.target === box() && box().value === "") {
     const last = all("#chat button.edit").at(-1);
     if (last) {
@@ -232,7 +304,7 @@ function escape() {
 }
 
 function keepFocus(event) {
-  const stops = all("button, [tabindex='0']", whole());
+  const stops = all("button, [tabindex='0']", whole()).filter((stop) => stop.offsetParent);
   const at = stops.indexOf(document.activeElement) + (event.shiftKey ? -1 : 1);
   event.preventDefault();
   stops.at(at < stops.length ? at : 0)?.focus();
@@ -256,13 +328,25 @@ function copy(button) {
   button.classList.add("done");
   setTimeout(() => button.classList.remove("done"), 1500);
 }
-if (navigator.clipboard) {
-  const write = navigator.clipboard.writeText.bind(navigator.clipboard);
-  navigator.clipboard.writeText = (text) => write(asAnswered(text));
+// Over plain HTTP from another machine a browser has no clipboard to write to; what is selected can be copied all the same.
+async function writeSelected(text) {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.cssText = "position: fixed; opacity: 0";
+  const focused = document.activeElement;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+  focused?.focus?.();
 }
+const write = navigator.clipboard?.writeText.bind(navigator.clipboard) ?? writeSelected;
+if (!navigator.clipboard) Object.defineProperty(navigator, "clipboard", { value: {} });
+navigator.clipboard.writeText = (text) => write(asAnswered(text));
 function asAnswered(text) {
   const below = text.lastIndexOf('<div class="after">');
   return (below < 0 ? text : text.slice(0, below))
+    .replace(/^<div class="lead">.*?<\/div>\s*/, "")
     .replace(/\[(\d+)\]\(#cite-\d+-\d+ "[^"]*"\)/g, "[$1]")
     .replace(/<span class="unsupported"[^>]*>(.*?)<\/span>/g, "$1")
     .replace(/[\ue004\ue005]/g, "$$")
@@ -321,6 +405,7 @@ function refresh() {
   if (stale) return send({ action: "show", number: 0, rest: "" });
   const turn = Number(current.dataset.turn);
   document.documentElement.lang = current.dataset.language;
+  setAsWritten(isAsWritten());
   const says = `${open()}/${turn}/${current.dataset.selected}`;
   choose(turn, says === said ? chosen : Number(current.dataset.selected));
   said = says;

@@ -4,11 +4,13 @@ import logging
 import time
 from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
 from rag.answering.events import EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.assistant import Assistant
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
+from rag.llm import LOCAL_MODEL
 from rag.retrieval import Evidence
 from rag.settings import ChatModelName
 from rag.types import Citation
@@ -49,7 +51,8 @@ def answer_after(
     """
     exchange = keeper.begin(session, question, parent) if keeper else session.begin(question, parent=parent)
     conversation = session.conversation
-    run = session.run = Run(_writer(assistant, session, llm).stream(question, session.history(exchange)))
+    writer = _writer(assistant, session, llm)
+    run = session.run = Run(writer.stream(question, session.history(exchange)))
     try:
         yield
         refreshed = 0.0
@@ -61,6 +64,7 @@ def answer_after(
                     exchange.nearby = nearest(evidence)
                     exchange.standalone = evidence.query
                     exchange.evidence = kept(evidence)
+                    exchange.used = used_by(writer)
                     exchange.state = State.READING
                     yield
                 case ModelLoading():
@@ -108,6 +112,30 @@ def _writer(assistant: Assistant, session: Session, llm: ChatModelName | None) -
     except (ChatModelError, SettingsError) as error:
         logger.warning("%s; the usual model answers", error.message)
         return assistant.choosing(replace(choices, llm=None))
+
+
+def model_of(assistant: Assistant) -> str:
+    """The chat model of an assistant by its own name, where that is known; empty where none writes."""
+    if assistant.llm == ChatModelName.EXTRACTIVE:
+        return ""
+    return LOCAL_MODEL if assistant.llm == ChatModelName.LOCAL else assistant.settings.endpoint_model or assistant.llm
+
+
+def used_by(assistant: Assistant) -> dict[str, Any]:
+    """The settings and the reader's choices on which an answer depends."""
+    settings, choices = assistant.settings, assistant.choices
+    return {
+        "llm": assistant.llm,
+        "model": model_of(assistant),
+        "style": str(choices.style),
+        "caution": str(choices.caution),
+        "only_supported": choices.only_supported,
+        "top_k": settings.top_k,
+        "embedder": assistant.embedder.identity,
+        "passage_tokens": settings.passage_tokens,
+        "late_interaction": settings.late_interaction,
+        "generation": assistant.index.manifest.generation,
+    }
 
 
 def nearest(evidence: Evidence) -> tuple[Nearby, ...]:

@@ -16,7 +16,7 @@ from rag.llm import LOCAL_MODEL, leaves_the_machine
 from rag.settings import ChatModelName
 from rag.ui import chat
 from rag.ui.answerers import Answerers
-from rag.ui.assets import read_asset
+from rag.ui.assets import behaviour
 from rag.ui.chatting.actions import Action, act, as_parcel, download, whole_source
 from rag.ui.chatting.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
@@ -107,8 +107,8 @@ def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Lan
                     visible=following is not None and rooms.may_change,
                 )
                 followed = gr.HTML(elem_id="followed", visible=following is not None)
-                privacy = gr.HTML(_privacy(assistant, texts), elem_id="privacy")
-        sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=read_asset("behaviour.js"))
+                told = gr.HTML(privacy(assistant, texts), elem_id="privacy")
+        sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     whole = gr.HTML(elem_id="whole")
     parcel = gr.HTML(elem_id="parcel")
     clock = gr.Timer(FOLLOW_SECONDS, active=False)
@@ -177,7 +177,7 @@ def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Lan
 
     def do(state: Session, action: Action) -> Updates:
         state.done += 1
-        act(state, action, keeper, assistant)
+        act(state, action, keeper)
         edited = state.find(state.editing)
         box = {"edit": edited.question if edited is not None else gr.skip(), "unedit": ""}.get(action.name, gr.skip())
         return (box, *show(state))
@@ -218,7 +218,7 @@ def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Lan
             gr.update(value=texts.new_conversation),
             gr.update(placeholder=texts.search_conversations, label=texts.search_conversations),
             _bar(texts),
-            _privacy(assistant.choosing(state.preferences), texts),
+            privacy(assistant.choosing(state.preferences), texts),
             *look(state),
             gr.update(
                 value=conversation_update,
@@ -258,7 +258,7 @@ def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Lan
     sought.change(seek, [session, sought], listing, **AT_ONCE)
     follow.input(turn, [session, follow], followed_view, **AT_ONCE)
     clock.tick(look, session, followed_view, **AT_ONCE)
-    return Part((question, new, sought, bar, privacy, *followed_view, *view), speak)
+    return Part((question, new, sought, bar, told, *followed_view, *view), speak)
 
 
 def _examples(questions: list[str]) -> list[Any]:
@@ -284,12 +284,13 @@ def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tup
     return [(str(name), names[name]) for name in answerers.usable()]
 
 
-def _privacy(assistant: Assistant, texts: Texts) -> str:
+def privacy(assistant: Assistant, texts: Texts) -> str:
     """Who writes the answers, and what leaves the machine for it."""
     settings = assistant.settings
     if assistant.llm == ChatModelName.EXTRACTIVE:
         return escape(texts.footer_extractive)
-    model = LOCAL_MODEL if assistant.llm == ChatModelName.LOCAL else settings.endpoint_model or assistant.llm
+    model = chat.model_of(assistant)
     if leaves_the_machine(settings):
-        return escape(texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname))
+        told = escape(texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname))
+        return f'<span class="remote">{told}</span>'
     return escape(texts.footer_model.format(model=model))

@@ -24,6 +24,13 @@ VERBATIM = re.compile(
     r"|(?P<formula>\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$\n]+?(?<!\s)\$|\\\(.+?\\\)|\\\[.+?\\\])",
     re.MULTILINE | re.DOTALL,
 )
+# Outside of what is verbatim; its text may hold code.
+LINK = re.compile(
+    rf"(?P<verbatim>{VERBATIM.pattern})"
+    r"|!?\[(?P<text>(?:[^\[\]\n`]|`[^`\n]*`){0,400})\]"
+    r"\((?!\s*<?https?://)[^()\n]{0,400}(?:\([^()\n]{0,400}\)[^()\n]{0,400})?\)",
+    VERBATIM.flags,
+)
 ADDRESS = re.compile(r"<(https?://[^<>\s]+)>")
 # How Gradio is told of formulas. It would look for `$` everywhere, in code and across paragraphs; these occur nowhere.
 DISPLAY = ("\ue002", "\ue003")
@@ -77,7 +84,9 @@ def render(
     marked: str, *, turn: int, label: str, quotes: Mapping[int, str] | None = None, unsupported: str = ""
 ) -> str:
     """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart. A link is named by the quote it
-    leads to, where that is known, else by `label`, as in "source {number}"; `unsupported` names what has none."""
+    leads to, where that is known, else by `label`, as in "source {number}"; `unsupported` names what has none. Of a
+    link to anywhere but the web, such as a file beside the document, its text is left."""
+    marked = LINK.sub(lambda match: match["verbatim"] or match["text"] or "", marked)
     parts: list[str] = []
     position = 0
     for match in VERBATIM.finditer(marked):

@@ -1,17 +1,23 @@
 """Exchanges -> the messages and the panel that the page shows, in the reader's language."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import TypedDict
 
+from rag.answering.refusal import has_chinese
 from rag.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import RagError, UsageError
-from rag.types import Refusal
+from rag.settings import ChatModelName
+from rag.types import Answer, Refusal
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
-from rag.ui.problems import SENTENCES
+from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.session import Exchange, Session, State
 from rag.ui.sources import render_claims, render_excerpts, render_nearby, render_panel
-from rag.ui.texts import TEXTS, Texts
+from rag.ui.texts import TEXTS, Language, Texts
+
+# Words of a quote that is English: code and formulas have fewer.
+PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[ ,]+){4}")
 
 
 class Message(TypedDict):
@@ -51,7 +57,7 @@ def panel(session: Session) -> str:
     elif exchange.answer is not None:
         body = render_nearby(exchange.nearby, texts.sources_nearest)
     elif exchange.nearby:
-        body = render_nearby(exchange.nearby, texts.sources_found if session.busy else texts.sources)
+        body = render_nearby(exchange.nearby, texts.sources_found if session.busy else texts.sources_so_far)
     else:
         body = f'<p class="hint">{escape(texts.searching if session.busy else texts.sources_none)}</p>'
     return render_panel(
@@ -59,6 +65,7 @@ def panel(session: Session) -> str:
         texts,
         turn=exchange.number,
         question=exchange.question,
+        place=session.place_of(exchange.number),
         selected=session.selected,
         conversation=session.conversation or 0,
         done=session.done,
@@ -71,8 +78,8 @@ def problem_text(problem: Exception, texts: Texts) -> str:
         return escape(texts.question_empty)
     if not isinstance(problem, RagError) or problem.code not in SENTENCES:
         return escape(texts.failed)
-    field, command = SENTENCES[problem.code]
-    return escape(getattr(texts, field)).format(command=f"<code>{command}</code>")
+    sentence, command = sentence_of(problem.code, problem.hint, texts)
+    return escape(sentence).format(command=f"<code>{escape(command)}</code>")
 
 
 def question_problem(question: str, texts: Texts) -> str | None:
@@ -102,12 +109,15 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
             note += _note(texts.left_out.format(count=answer.left_out))
         if answer.citations:
             link = escape(texts.sources_link.format(count=len(answer.citations)))
+            tools += _by(exchange, answer, texts)
             tools += f'<a class="all" href="#cite-{exchange.number}-0">{link}</a>'
-        return f"{text}\n\n{_after(tools, before=note, below=_follow_ups(exchange, texts) if last else '')}"
+        lead = _lead(answer, texts)
+        return f"{lead}{text}\n\n{_after(tools, before=note, below=_follow_ups(exchange, texts) if last else '')}"
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
-            after = _after(_retry(exchange.number, texts, answerers), before=_note(texts.stopped))
+            note = _note(texts.stopped if exchange.said else texts.stopped_early)
+            after = _after(_retry(exchange.number, texts, answerers), before=note)
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)
             notice = f'<div class="notice problem"><p>{problem}</p><p>{escape(texts.try_again)}</p></div>'
@@ -115,6 +125,30 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
         case _:
             after = f'<div class="after">{_steps(exchange, texts)}</div>'
     return f"{text}\n\n{after}".strip()
+
+
+def _lead(answer: Answer, texts: Texts) -> str:
+    """What a reader must know before the quotes: that they stand in for a model, or are in another language."""
+    notes = [tell_fallback(answer.fallback, texts)] if answer.fallback else []
+    if answer.llm == ChatModelName.EXTRACTIVE:
+        asked = Language.ZH if has_chinese(answer.question) else Language.EN
+        quoted = {_language_of(citation.quote) for citation in answer.citations} - {None}
+        if quoted and asked not in quoted:
+            notes.append(TEXTS[asked].foreign)
+    return f'<div class="lead">{"".join(map(_note, notes))}</div>\n\n' if notes else ""
+
+
+def _language_of(quote: str) -> Language | None:
+    if has_chinese(quote):
+        return Language.ZH
+    return Language.EN if PROSE.search(quote) else None
+
+
+def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
+    """Who wrote an answer."""
+    name = exchange.used.get("model") or answer.llm
+    by = texts.answerer_extractive if answer.llm == ChatModelName.EXTRACTIVE else texts.written_by.format(name=name)
+    return f'<span class="by">{plain(by)}</span>'
 
 
 def _steps(exchange: Exchange, texts: Texts) -> str:
@@ -127,7 +161,8 @@ def _steps(exchange: Exchange, texts: Texts) -> str:
         for place, name in enumerate(names)
     )
     waits = {State.SEARCHING: texts.searching, State.READING: texts.reading, State.LOADING: texts.loading}
-    told = waits.get(exchange.state) or texts.checked.format(count=len(exchange.chunks))
+    parts = sum(1 for chunk in exchange.chunks if chunk.strip())
+    told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
     return f'<p class="steps">{steps}</p><p class="waiting">{escape(told)}</p>'
 
 

@@ -42,6 +42,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         with gr.Column(elem_id="page"):
             with gr.Row(elem_id="head"):
                 title = gr.HTML(_title(texts), elem_id="title")
+                account = gr.HTML(elem_id="account")
                 switch = gr.Radio(
                     [("中文", Language.ZH.value), ("English", Language.EN.value)],
                     value=first.value,
@@ -63,12 +64,12 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     parts.append(build_quality(assistant, rooms.results, runner, session, tab, first))
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
                     parts.append(build_preferences(assistant, session, kept, tab, first, events.append))
-        labels = [title, switch, *(component for part in parts for component in part.components)]
+        labels = [title, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
             state.language = name
             texts = TEXTS[name]
-            head = (_title(texts), gr.update(value=name.value, label=texts.language))
+            head = (_title(texts), _account(state, texts), gr.update(value=name.value, label=texts.language))
             return (*head, *(update for part in parts for update in part.speak(state)))
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
@@ -94,6 +95,11 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
 
 def _named(chat: gr.Tab) -> Part:
     return Part((chat,), lambda state: (gr.update(label=CHAT[state.language]),))
+
+
+def _account(session: Session, texts: Texts) -> str:
+    """The way out, for a reader who has signed in."""
+    return f'<a href="logout" title="{escape(session.user)}">{escape(texts.sign_out)}</a>' if session.user else ""
 
 
 def _title(texts: Texts) -> str:

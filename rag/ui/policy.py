@@ -7,6 +7,11 @@ from typing import Any
 
 Header = tuple[bytes, bytes]
 SCRIPT = re.compile(rb"<script(?=[\s>])")
+# What Gradio's page to sign in lacks: a name, and a button that can be read. Its own page takes a name of its own.
+HEAD = (
+    "<head><title>大模型面试问答 · LLM interview Q&amp;A</title>"
+    "<style>button.primary{background:#1f6f8b!important}</style>"
+)
 SAME_SITE = re.compile(rb";\s*samesite=\w+", re.IGNORECASE)
 HEADERS: list[Header] = [
     (b"x-content-type-options", b"nosniff"),
@@ -64,6 +69,7 @@ class SafeResponses:
                     return
                 # What the page quotes of the material is JSON with "<" escaped, so these are Gradio's own scripts.
                 page = SCRIPT.sub(b'<script nonce="%b"' % nonce.encode(), bytes(body))
+                page = page.replace(b"<head>", HEAD.encode(), 1)
                 length = (b"content-length", str(len(page)).encode())
                 held["headers"] = [*(pair for pair in held["headers"] if pair[0] != length[0]), length]
                 await send(held)

@@ -1,6 +1,8 @@
 """What went wrong -> what a reader is told, in the reader's language, with the way out."""
 
-from rag.errors import RagError
+import re
+
+from rag.errors import ChatModelProblem, RagError
 from rag.ui.texts import Texts
 
 INGEST = "python -m ingest"
@@ -11,11 +13,19 @@ SENTENCES = {
     "index_corrupt": ("index_damaged", REBUILD),
     "index_mismatch": ("index_damaged", REBUILD),
     "index_locked": ("index_locked", ""),
-    "model": ("model_missing", "python -m rag models fetch"),
+    "model": ("model_missing", "python -m rag models list"),
     "chat_model": ("model_failed", ""),
     "ingest": ("ingest_failed", ""),
     "user_data": ("data_unkept", ""),
 }
+
+
+# Errors name the model that is missing in their hints.
+FETCH = re.compile(r"python -m rag models fetch [\w.-]+(?: --accept-licence)?")
+# What a reader can look into in the settings.
+OF_THE_CONNECTION = frozenset(ChatModelProblem) - {
+    ChatModelProblem.LOOPS, ChatModelProblem.LANGUAGE, ChatModelProblem.UNSUPPORTED, ChatModelProblem.FAILED
+}  # fmt: skip
 
 
 def tell(error: RagError, texts: Texts) -> str:
@@ -27,6 +37,19 @@ def tell_parts(code: str, message: str, hint: str, texts: Texts) -> str:
     """The same, of an error that was kept as its parts."""
     if code not in SENTENCES:
         return f"{message}. {hint}" if hint else message
+    sentence, command = sentence_of(code, hint, texts)
+    return sentence.format(command=command) + texts.details.format(details=message)
+
+
+def sentence_of(code: str, hint: str, texts: Texts) -> tuple[str, str]:
+    """What a reader is told of an error whose code is in SENTENCES, and the command that stands for {command} in it."""
     field, command = SENTENCES[code]
-    sentence = str(getattr(texts, field)).format(command=command)
-    return sentence + texts.details.format(details=message)
+    fetch = FETCH.search(hint) if code == "model" else None
+    return str(getattr(texts, field)), fetch[0] if fetch else command
+
+
+def tell_fallback(code: str, texts: Texts) -> str:
+    """Why quotes took the place of a chat model's answer; `code` is `Answer.fallback`."""
+    known = code if code in list(ChatModelProblem) else ChatModelProblem.FAILED
+    why = getattr(texts, "fallback_" + known)
+    return str(texts.fallback).format(why=why) + (texts.fallback_settings if known in OF_THE_CONNECTION else "")

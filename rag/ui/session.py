@@ -1,8 +1,9 @@
 """What one reader has asked and been answered. Holds facts, not HTML: it can be shown in either language."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from rag.choices import Choices
 from rag.feedback.store import EvidencePassage
@@ -35,7 +36,7 @@ class Exchange:
     """One question and what became of it. `number` counts from 1 within a conversation and is never used again.
 
     `parent` is the number of the exchange that it follows; those with the same parent are branches. `standalone` is
-    the question as it was searched, `evidence` what was found for it.
+    the question as it was searched, `evidence` what was found for it, `used` the settings and choices that held then.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Exchange:
     nearby: tuple[Nearby, ...] = ()
     standalone: str = ""
     evidence: tuple[EvidencePassage, ...] = ()
+    used: Mapping[str, Any] = field(default_factory=dict)
     answer: Answer | None = None
     excerpts: tuple[Excerpt, ...] = ()
     follow_ups: tuple[str, ...] = ()
@@ -116,6 +118,10 @@ class Session:
 
     def find(self, number: int) -> Exchange | None:
         return self.known.get(number)
+
+    def place_of(self, number: int) -> int:
+        """Where an exchange stands in its branch, from 1."""
+        return sum(1 for _ in self._back(number))
 
     def show(self, number: int, selected: int = 0) -> None:
         self.shown, self.selected = number, selected

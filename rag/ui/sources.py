@@ -6,10 +6,10 @@ What is shown is taken from the index once, when the answer is finished: it stay
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
 from rag.types import Citation, Claim, Passage
+from rag.ui.readable import readable, text_of
 from rag.ui.texts import Texts
 
 # Characters of source text shown before and after a quote; then on to the next line break, but not further than that.
@@ -19,6 +19,9 @@ LINE_REACH = 120
 NEAR = 120
 # A page's own description of itself is no surroundings of a quote.
 FRONT_MATTER = re.compile(r"\A---\r?\n.*?^---\s*", re.DOTALL | re.MULTILINE)
+# A displayed formula is shown whole, unless it is longer than this.
+FORMULA_REACH = 500
+FORMULA = re.compile(rf"^[ \t]*\$\$(?:(?!\n[ \t]*\n)[^$]){{1,{FORMULA_REACH}}}\$\$[ \t\r]*$", re.MULTILINE)
 SNIPPET = 180
 NEAREST = 5
 
@@ -91,6 +94,9 @@ def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, in
     merged: list[tuple[int, int]] = []
     for citation in sorted(citations, key=lambda c: (c.start, c.end)):
         start, end = _line_start(source, citation.start - CONTEXT), _line_end(source, citation.end + CONTEXT)
+        for formula in FORMULA.finditer(source, max(start - FORMULA_REACH, 0), end + FORMULA_REACH):
+            start = formula.start() if formula.start() < start < formula.end() else start
+            end = formula.end() if formula.start() < end < formula.end() else end
         if front_matter:
             start = min(max(start, front_matter.end()), citation.start)
         if merged and start <= merged[-1][1] + NEAR:
@@ -162,29 +168,56 @@ def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
 
 
 def render_panel(
-    body: str, texts: Texts, *, turn: int, question: str, selected: int = 0, conversation: int = 0, done: int = 0
+    body: str,
+    texts: Texts,
+    *,
+    turn: int,
+    question: str,
+    place: int = 0,
+    selected: int = 0,
+    conversation: int = 0,
+    done: int = 0,
 ) -> str:
-    """The whole panel. `turn` is the question it belongs to, counted from 1 (0: none yet) within its conversation;
-    `done` counts what the reader did before. behaviour.js reads the `data-` attributes."""
-    heading = texts.sources_of.format(number=turn) if turn else texts.sources
+    """The whole panel. `turn` is the number of the exchange it belongs to (0: none yet), `place` where that stands in
+    its branch, from 1; `done` counts what the reader did before. behaviour.js reads the `data-` attributes."""
+    heading = texts.sources_of.format(number=place) if place else texts.sources
     asked = f'<p class="asked">{text_of(question)}</p>' if turn else ""
     return (
         f'<section class="panel" data-turn="{turn}" data-selected="{selected}" data-language="{texts.tag}"'
         f' data-conversation="{conversation}" data-done="{done}"'
         f' aria-label="{text_of(texts.sources)}">'
-        f'<header><h2>{text_of(heading)}</h2><button type="button" class="close" title="{text_of(texts.close)}"'
-        f' aria-label="{text_of(texts.close)}">×</button></header>{asked}<div class="body">{body}</div></section>'
+        f"<header><h2>{text_of(heading)}</h2>{as_written(texts)}"
+        f'<button type="button" class="close" title="{text_of(texts.close)}" aria-label="{text_of(texts.close)}">×'
+        f'</button></header>{asked}<div class="body" tabindex="0">{body}</div></section>'
     )
+
+
+def as_written(texts: Texts) -> str:
+    """The switch that shows sources with the signs of their Markdown."""
+    return f'<button type="button" class="as-written" aria-pressed="false">{text_of(texts.as_written)}</button>'
+
+
+def highlight(markers: tuple[int, ...], html: str) -> str:
+    return f'<mark data-cites="{" ".join(map(str, markers))}">{html}</mark>'
 
 
 def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
     seen: set[int] = set()
-    stretches = ["".join(_segment(segment, turn, seen) for segment in stretch) for stretch in excerpt.stretches]
+
+    def mark(markers: tuple[int, ...], html: str) -> str:
+        new = [marker for marker in markers if marker not in seen]
+        seen.update(new)
+        # The number is drawn by CSS, so that the text of the element is the quote and nothing else.
+        anchors = "".join(f'<i id="cite-{turn}-{marker}" data-number="{marker}"></i>' for marker in new)
+        return anchors + highlight(markers, html)
+
+    stretches = [readable([(part.text, part.markers) for part in stretch], mark) for stretch in excerpt.stretches]
     note = "" if excerpt.whole else f'<p class="hint">{text_of(texts.sources_changed)}</p>'
     body = '<div class="gap" aria-hidden="true">⋯</div>'.join(
-        f'<div class="stretch">{part}</div>' for part in stretches
+        f'<div class="stretch readable">{part}</div>' for part in stretches
     )
-    head = _head(excerpt.title, excerpt.section, excerpt.document, page=excerpt.page)
+    page = "" if excerpt.page is None else texts.page.format(number=excerpt.page)
+    head = _head(excerpt.title, excerpt.section, excerpt.document, page=page)
     number = next(iter(excerpt.markers), 0)
     whole = (
         f'<button type="button" class="whole-source do-whole-{turn}-{number}">{text_of(texts.whole_source)}</button>'
@@ -192,24 +225,8 @@ def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
     return f'<article class="source">{head}{note}<div class="excerpt">{body}</div>{whole}</article>'
 
 
-def _segment(segment: Segment, turn: int, seen: set[int]) -> str:
-    if not segment.markers:
-        return text_of(segment.text)
-    new = [marker for marker in segment.markers if marker not in seen]
-    seen.update(new)
-    # The number is drawn by CSS, so that the text of the element is the quote and nothing else.
-    anchors = "".join(f'<i id="cite-{turn}-{marker}" data-number="{marker}"></i>' for marker in new)
-    markers = " ".join(str(marker) for marker in segment.markers)
-    return f'{anchors}<mark data-cites="{markers}">{text_of(segment.text)}</mark>'
-
-
-def _head(title: str, section: tuple[str, ...], document: str, *, page: int | None = None) -> str:
+def _head(title: str, section: tuple[str, ...], document: str, *, page: str = "") -> str:
     path = [name for name in section if name != title]
     crumbs = f'<p class="path">{" › ".join(text_of(name) for name in path)}</p>' if path else ""
-    place = text_of(document) + (f" · p. {page}" if page is not None else "")
+    place = text_of(" · ".join(filter(None, (document, page))))
     return f'<h3>{text_of(title)}</h3>{crumbs}<p class="document">{place}</p>'
-
-
-def text_of(text: str) -> str:
-    """Escaped for element content and attributes. A parser would turn a bare carriage return into a line feed."""
-    return escape(text).replace("\r", "&#13;")

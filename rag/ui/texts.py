@@ -37,20 +37,26 @@ class Texts:
     footer_extractive: str
     footer_model: str
     footer_remote: str
+    written_by: str
+    sign_out: str
     sources: str
     sources_of: str
     sources_empty: str
     sources_none: str
     sources_found: str
+    sources_so_far: str
     sources_nearest: str
     sources_link: str
     sources_changed: str
+    as_written: str
     document: str
     close: str
     source_number: str
     searching: str
     loading: str
     stopped: str
+    stopped_early: str
+    busy: str
     refused: str
     refused_missing: str
     refused_unsupported: str
@@ -58,6 +64,19 @@ class Texts:
     suggestions: str
     unsupported: str
     left_out: str
+    foreign: str
+    fallback: str
+    fallback_unauthorized: str
+    fallback_unknown: str
+    fallback_busy: str
+    fallback_unreachable: str
+    fallback_timed_out: str
+    fallback_broken: str
+    fallback_loops: str
+    fallback_language: str
+    fallback_unsupported: str
+    fallback_failed: str
+    fallback_settings: str
     question_empty: str
     question_too_long: str
     index_missing: str
@@ -73,6 +92,7 @@ class Texts:
     conversations: str
     conversations_none: str
     conversations_not_found: str
+    conversations_more: str
     conversations_unkept: str
     conversations_set_aside: str
     new_conversation: str
@@ -143,7 +163,7 @@ TEXTS = {
     Language.ZH: Texts(
         tag="zh-CN",
         title="大模型面试问答",
-        subtitle="答案逐句摘自资料，点编号看原文",
+        subtitle="每句都有出处，点编号看原文",
         chat_label="对话",
         question_label="问题",
         question_placeholder="想问什么？按回车发送",
@@ -162,23 +182,29 @@ TEXTS = {
         follow_removed="删除 {count}",
         follow_failed="失败 {count}",
         follow_problem="更新出了问题，仍用上次的索引作答：{problem}",
-        footer_extractive="答案逐句摘自资料，问题不会离开这台机器。",
+        footer_extractive="答案是资料的逐句摘录，问题不会离开这台机器。",
         footer_model="答案由本机模型 {model} 撰写，逐句对照资料核对。",
         footer_remote="答案由 {model} 撰写：问题和引用的资料会发送到 {host}。",
+        written_by="由 {name} 撰写",
+        sign_out="退出登录",
         sources="出处",
         sources_of="出处 · 第 {number} 问",
         sources_empty="答案的出处会显示在这里。点答案里的编号，就能看到原文中的那一句。",
         sources_none="这个回答没有引用资料。",
         sources_found="找到的资料，正在据此作答",
+        sources_so_far="找到的资料",
         sources_nearest="最接近的资料（不足以回答这个问题）",
         sources_link="查看 {count} 条出处",
         sources_changed="资料已更新，这里只显示当时的引文。",
+        as_written="原样",
         document="文件",
         close="关闭",
         source_number="出处 {number}",
         searching="正在查找资料…",
         loading="正在加载本机模型，第一次要等几秒；找到的资料在出处栏里…",
         stopped="已停止，上面是停止前写出的部分。",
+        stopped_early="已停止，还没有写出内容。",
+        busy="上一个回答还没写完：等它写完，或先按“停止”。问题留在输入框里。",
         refused="资料里没有能回答这个问题的内容。",
         refused_missing="资料里没有提到“{missing}”，所以无法依据资料回答。",
         refused_unsupported="资料里找不到能支持回答的原文。",
@@ -186,6 +212,19 @@ TEXTS = {
         suggestions="资料能回答这些相近的问题：",
         unsupported="带 ⚠️ 的句子在资料里没有依据。",
         left_out="模型写的 {count} 句在资料里没有依据，已略去。",
+        foreign="这方面的资料是英文的，下面是资料原文。",
+        fallback="模型没有写出回答（{why}），下面改为逐句摘录资料。",
+        fallback_unauthorized="接口拒绝了密钥",
+        fallback_unknown="接口没有这个模型，或者地址不对",
+        fallback_busy="接口说请求太多或额度已用完",
+        fallback_unreachable="连不上它",
+        fallback_timed_out="等了太久，没有回应",
+        fallback_broken="它的回复是坏的或不完整",
+        fallback_loops="它不停地重复",
+        fallback_language="它没有用提问的语言来答",
+        fallback_unsupported="它写的在资料里都没有依据",
+        fallback_failed="原因在启动程序的终端里",
+        fallback_settings="在“设置”里可以测试它，或换一个。",
         question_empty="请先输入一个问题。",
         question_too_long="问题有 {count} 个字符，最多 {limit} 个。问题还留在输入框里，请缩短后再发。",
         index_missing="找不到资料索引，它可能被移走或删除了。请运行 {command}，再重试。",
@@ -201,6 +240,7 @@ TEXTS = {
         conversations="对话记录",
         conversations_none="还没有对话，问一个问题就会记在这里。",
         conversations_not_found="没有找到包含“{sought}”的对话。",
+        conversations_more="更早的对话没有列出，请搜索。",
         conversations_unkept="对话没有存下来：数据文件夹写不进去，细节在启动程序的终端里。",
         conversations_set_aside="上次的记录文件已损坏，原样保留为 {files}；从新的文件继续。",
         new_conversation="新对话",
@@ -236,7 +276,7 @@ TEXTS = {
         answerer_local="本机模型 {model}",
         answerer_ollama="Ollama",
         answerer_endpoint="接口 {model}",
-        follow_ups="接着问",
+        follow_ups="可以追问",
         why_liked="谢谢！好在哪里？（可不填）",
         why_disliked="谢谢！问题在哪里？（可不填）",
         note_placeholder="想说的话",
@@ -269,7 +309,7 @@ TEXTS = {
     Language.EN: Texts(
         tag="en",
         title="LLM interview Q&A",
-        subtitle="Every sentence is quoted: its number shows where",
+        subtitle="Every sentence has its source: click a number",
         chat_label="Conversation",
         question_label="Question",
         question_placeholder="Ask a question…",
@@ -291,20 +331,26 @@ TEXTS = {
         footer_extractive="Answers are quoted from the material; questions never leave this machine.",
         footer_model="Answers are written by {model} on this machine and checked against the material.",
         footer_remote="Answers are written by {model}: questions and quoted material are sent to {host}.",
+        written_by="Written by {name}",
+        sign_out="Sign out",
         sources="Sources",
         sources_of="Sources · question {number}",
         sources_empty="Sources appear here. Click a number in an answer to see that very sentence in its source.",
         sources_none="This answer quotes no source.",
         sources_found="Passages found; the answer is being written from them",
+        sources_so_far="Passages found",
         sources_nearest="The nearest passages (they do not answer the question)",
         sources_link="See {count} sources",
         sources_changed="The material has changed since; only the quotes of that time are shown.",
+        as_written="As written",
         document="File",
         close="Close",
         source_number="source {number}",
         searching="Searching the material…",
         loading="Loading the model, which takes some seconds the first time; sources are shown already…",
         stopped="Stopped; what was written until then stands above.",
+        stopped_early="Stopped before anything was written.",
+        busy="The last answer is still being written: wait, or stop it first. The question stays in the box.",
         refused="The material holds nothing that answers this question.",
         refused_missing="The material does not mention “{missing}”, so it cannot answer this.",
         refused_unsupported="Nothing in the material supports an answer.",
@@ -312,6 +358,19 @@ TEXTS = {
         suggestions="It does answer these related questions:",
         unsupported="Sentences marked ⚠️ have no support in the material.",
         left_out="Left out, for nothing in the material supports them: {count} of the model's sentences.",
+        foreign="The material on this is in Chinese; these are its own words.",
+        fallback="The model did not answer ({why}); what follows is quoted from the material.",
+        fallback_unauthorized="its endpoint refused the key",
+        fallback_unknown="its endpoint has no such model or address",
+        fallback_busy="its endpoint says there are too many requests",
+        fallback_unreachable="it cannot be reached",
+        fallback_timed_out="it took too long",
+        fallback_broken="its reply was broken",
+        fallback_loops="it went round in circles",
+        fallback_language="it wrote in another language",
+        fallback_unsupported="nothing it wrote stands in the material",
+        fallback_failed="the terminal says why",
+        fallback_settings=" Settings can test it, or choose another.",
         question_empty="Type a question first.",
         question_too_long="The question has {count} characters; at most {limit} are allowed. It is still in the box: "
         "please shorten it.",
@@ -330,6 +389,7 @@ TEXTS = {
         conversations="Conversations",
         conversations_none="Nothing yet: what you ask is kept here.",
         conversations_not_found="No conversation holds “{sought}”.",
+        conversations_more="Older conversations are not listed: search for them.",
         conversations_unkept="Conversations are not being kept: their folder cannot be written. See the terminal.",
         conversations_set_aside="The last file was damaged and is kept as {files}; a new one was begun.",
         new_conversation="New conversation",
@@ -365,7 +425,7 @@ TEXTS = {
         answerer_local="Local model {model}",
         answerer_ollama="Ollama",
         answerer_endpoint="Endpoint {model}",
-        follow_ups="Ask next",
+        follow_ups="Follow-up questions",
         why_liked="Thank you! What was good? (optional)",
         why_disliked="Thank you! What was wrong? (optional)",
         note_placeholder="In your own words",

@@ -48,7 +48,7 @@ class Action:
         )
 
 
-def act(session: Session, action: Action, keeper: Keeper, assistant: Assistant) -> None:
+def act(session: Session, action: Action, keeper: Keeper) -> None:
     """Do what changes the session or what is stored."""
     simple: dict[str, Callable[[], None]] = {
         "new": session.clear,
@@ -73,10 +73,10 @@ def act(session: Session, action: Action, keeper: Keeper, assistant: Assistant) 
         case "branch" if not session.busy:
             keeper.turn_to(session, exchange.number)
         case "like" | "dislike":
-            _rate(session, exchange, action.name == "like", keeper, assistant)
+            _rate(session, exchange, action.name == "like", keeper)
         case "opine" if exchange.liked is not None:
             reasons = tuple(reason for reason in action.reasons if reason in REASONS[exchange.liked])
-            keeper.judge(session, exchange, _opinion(exchange, exchange.liked, assistant, reasons, action.note.strip()))
+            keeper.judge(session, exchange, _opinion(exchange, exchange.liked, reasons, action.note.strip()))
             session.judging = 0
 
 
@@ -133,7 +133,7 @@ def _feedback_file(session: Session, rest: str, keeper: Keeper) -> File | None:
     return File(f"feedback-{name}.{kind}", types[FileType(kind)], write_rows(found, Format(name), FileType(kind)))
 
 
-def _rate(session: Session, exchange: Exchange, liked: bool, keeper: Keeper, assistant: Assistant) -> None:
+def _rate(session: Session, exchange: Exchange, liked: bool, keeper: Keeper) -> None:
     """A second click takes the opinion back."""
     if exchange.answer is None:
         return
@@ -141,23 +141,12 @@ def _rate(session: Session, exchange: Exchange, liked: bool, keeper: Keeper, ass
         keeper.judge(session, exchange, None)
         session.judging = 0
     else:
-        keeper.judge(session, exchange, _opinion(exchange, liked, assistant))
+        keeper.judge(session, exchange, _opinion(exchange, liked))
         session.editing, session.judging = 0, exchange.number
 
 
-def _opinion(
-    exchange: Exchange, liked: bool, assistant: Assistant, reasons: tuple[str, ...] = (), note: str = ""
-) -> Opinion:
+def _opinion(exchange: Exchange, liked: bool, reasons: tuple[str, ...] = (), note: str = "") -> Opinion:
     assert exchange.answer is not None
-    settings = assistant.settings
-    used = {
-        "llm": exchange.answer.llm,
-        "endpoint_model": settings.endpoint_model,
-        "embedder": assistant.embedder.identity,
-        "top_k": settings.top_k,
-        "passage_tokens": settings.passage_tokens,
-        "late_interaction": settings.late_interaction,
-        "generation": assistant.index.manifest.generation,
-    }
+    used = {**exchange.used, "llm": exchange.answer.llm}  # quotes may have taken the place of a model's answer
     question = exchange.standalone or exchange.question
     return Opinion(liked, question, exchange.answer, exchange.evidence, used, reasons, note)

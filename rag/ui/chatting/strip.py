@@ -13,11 +13,13 @@ def render_strip(session: Session) -> str:
     """HTML; empty where there is nothing to say."""
     texts = TEXTS[session.language]
     if session.editing:
-        told = texts.editing.format(number=session.editing)
+        told = texts.editing.format(number=session.place_of(session.editing))
         return (
             f'<p class="editing">{escape(told)} <button type="button" class="do-unedit-0">{escape(texts.cancel)}'
             "</button></p>"
         )
+    if session.busy:  # shown by behaviour.js to whoever wants to send the next question
+        return f'<p class="busy" role="status">{escape(texts.busy)}</p>'
     judged = session.find(session.judging)
     return "" if judged is None or judged.liked is None else _opinion(judged.number, judged.liked, texts)
 

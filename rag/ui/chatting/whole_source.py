@@ -6,7 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rag.types import Citation
-from rag.ui.sources import Segment, segments, text_of
+from rag.ui.readable import readable, text_of
+from rag.ui.sources import as_written, highlight, segments
 from rag.ui.texts import Texts
 
 # Characters of a source that are shown at once, around the quote.
@@ -29,7 +30,7 @@ def render_whole(
     start, end = 0, len(source or "")
     if source is None or not any(citation.marker == chosen.marker for citation in placed):
         notes.append(texts.whole_gone)
-        body = "\n\n".join(_segment(Segment(citation.quote, (citation.marker,))) for citation in citations)
+        body = "\n\n".join(readable([(citation.quote, (citation.marker,))], highlight) for citation in citations)
     else:
         at = next(citation.start for citation in placed if citation.marker == chosen.marker)
         start = max(0, at - SHOWN // 2)
@@ -39,8 +40,8 @@ def render_whole(
         borders = [start, *(page for page in pages if start < page < end), end]
         parts = []
         for low, high in pairwise(borders):
-            within = segments(source, low, high, _within(placed, low, high))
-            parts += [_page(bisect_right(pages, low), texts), *map(_segment, within)]
+            within = [(part.text, part.markers) for part in segments(source, low, high, _within(placed, low, high))]
+            parts += [_page(bisect_right(pages, low), texts), readable(within, highlight)]
         body = "".join(parts)
     note = "".join(f'<p class="hint">{text_of(note)}</p>' for note in notes)
     page = f" · {texts.page.format(number=chosen.page)}" if chosen.page is not None else ""
@@ -49,8 +50,9 @@ def render_whole(
         f' data-of="{turn}-{chosen.marker}" data-selected="{chosen.marker}">'
         f"<header><div><h2>{text_of(chosen.title)}</h2>"
         f'<p class="document">{text_of(chosen.document)}{text_of(page)}</p></div>'
-        f'<button type="button" class="close" title="{text_of(texts.close)}" aria-label="{text_of(texts.close)}">×'
-        f'</button></header>{note}<div class="body" tabindex="0">{body}</div></section>'
+        f'{as_written(texts)}<button type="button" class="close" title="{text_of(texts.close)}"'
+        f' aria-label="{text_of(texts.close)}">×</button></header>{note}'
+        f'<div class="body readable" tabindex="0">{body}</div></section>'
     )
 
 
@@ -80,10 +82,3 @@ def _within(citations: Sequence[Citation], low: int, high: int) -> list[Citation
 
 def _page(number: int, texts: Texts) -> str:
     return f'<div class="page">{text_of(texts.page.format(number=number))}</div>' if number else ""
-
-
-def _segment(segment: Segment) -> str:
-    if not segment.markers:
-        return text_of(segment.text)
-    markers = " ".join(map(str, segment.markers))
-    return f'<mark data-cites="{markers}">{text_of(segment.text)}</mark>'

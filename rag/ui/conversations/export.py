@@ -25,7 +25,10 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
     """The branch that is shown, with the quotes under each answer."""
     parts = [f"# {title}", f"{texts.exported_at}: {now:%Y-%m-%d %H:%M}"]
     for exchange in exchanges:
-        parts += [f"## {texts.asked}: {' '.join(exchange.question.split())}", exchange.said or f"*{texts.stopped}*"]
+        parts += [
+            f"## {texts.asked}: {' '.join(exchange.question.split())}",
+            exchange.said or f"*{texts.stopped_early}*",
+        ]
         if exchange.answer is not None and exchange.answer.citations:
             parts += [
                 f"### {texts.sources}",

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from html import escape
 from itertools import groupby
 
-from rag.ui.conversations.store import Listed
+from rag.ui.conversations.store import LISTED, Listed
 from rag.ui.session import Session
 from rag.ui.texts import TEXTS, Texts
 
@@ -31,12 +31,19 @@ def render_list(
         notes.append(f'<p class="note">{escape(empty if session.sought.strip() else texts.conversations_none)}</p>')
     groups = "".join(
         f"<h3>{escape(day)}</h3><ul>{''.join(_item(item, session, texts) for item in items)}</ul>"
-        for day, items in groupby(listed, lambda item: _day(item, now, texts))
+        for day, items in groupby(listed[:LISTED], lambda item: _day(item, now, texts))
     )
+    if len(listed) > LISTED:
+        groups += f'<p class="note">{escape(texts.conversations_more)}</p>'
     return (
         f'<nav class="conversations" data-conversation="{session.conversation or 0}"'
-        f' aria-label="{escape(texts.conversations)}">{"".join(notes)}{groups}{_feedback(texts)}</nav>'
+        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}{_feedback(texts)}</nav>'
     )
+
+
+def _close(texts: Texts) -> str:
+    """Where the list is a drawer, this closes it."""
+    return f'<button type="button" class="close-drawer" aria-label="{escape(texts.close)}">×</button>'
 
 
 def _day(item: Listed, now: datetime, texts: Texts) -> str:

@@ -1,7 +1,9 @@
 """An exchange <-> what is stored of it."""
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -24,6 +26,7 @@ class Record:
     follow_ups: tuple[str, ...] = ()
     standalone: str = ""
     evidence: tuple[EvidencePassage, ...] = ()
+    used: Mapping[str, Any] = field(default_factory=dict)
 
 
 RECORD = TypeAdapter(Record)
@@ -37,6 +40,7 @@ def to_stored(exchange: Exchange) -> StoredExchange:
         exchange.follow_ups,
         exchange.standalone,
         exchange.evidence,
+        exchange.used,
     )
     return StoredExchange(
         exchange.number,
@@ -67,6 +71,7 @@ def from_stored(stored: StoredExchange) -> Exchange:
         record.nearby,
         record.standalone,
         record.evidence,
+        record.used,
         record.answer,
         record.excerpts,
         record.follow_ups,

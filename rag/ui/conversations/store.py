@@ -109,8 +109,9 @@ class Conversations:
                 (time.time(), exchange.state, exchange.said, exchange.record, conversation, exchange.number, user),
             )
 
-    def list(self, user: str, sought: str = "", *, limit: int = LISTED) -> Sequence[Listed]:
-        """The newest conversations; with `sought` those whose title, questions or answers hold every word of it."""
+    def list(self, user: str, sought: str = "", *, limit: int = LISTED + 1) -> Sequence[Listed]:
+        """The newest conversations, one more than are shown, which tells that there are more; with `sought` those whose
+        title, questions or answers hold every word of it."""
         words = [f"%{_escaped(word)}%" for word in sought.split()]
         # Of the characters in front of and behind a word nothing is asked: Chinese has no spaces.
         condition = (

@@ -259,9 +259,9 @@ def falls_back(
     ("status", "problem"),
     [
         (400, ChatModelProblem.BROKEN),
-        (401, ChatModelProblem.KEY_REFUSED),
-        (403, ChatModelProblem.KEY_REFUSED),
-        (404, ChatModelProblem.BROKEN),
+        (401, ChatModelProblem.UNAUTHORIZED),
+        (403, ChatModelProblem.UNAUTHORIZED),
+        (404, ChatModelProblem.UNKNOWN),
         (429, ChatModelProblem.BUSY),
         (500, ChatModelProblem.BROKEN),
     ],
@@ -298,7 +298,7 @@ def test_a_malformed_stream_falls_back_to_quotes(
     raw: bytes, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.raw = raw
-    falls_back(chat, caplog, ChatModelProblem.EMPTY if b"null" in raw else ChatModelProblem.BROKEN)
+    falls_back(chat, caplog, ChatModelProblem.BROKEN)
 
 
 def test_a_stream_cut_in_the_middle_falls_back_to_quotes(
@@ -323,7 +323,7 @@ def test_an_empty_reply_falls_back_to_quotes(
     reply: str, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply = reply
-    falls_back(chat, caplog, ChatModelProblem.EMPTY, "nothing")
+    falls_back(chat, caplog, ChatModelProblem.BROKEN, "nothing")
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_a_reply_in_another_language_falls_back_to_quotes(
     chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply = ENGLISH
-    falls_back(chat, caplog, ChatModelProblem.OTHER_LANGUAGE, "another language instead of Chinese")
+    falls_back(chat, caplog, ChatModelProblem.LANGUAGE, "another language instead of Chinese")
 
 
 def test_chinese_for_an_english_question_falls_back_to_quotes(

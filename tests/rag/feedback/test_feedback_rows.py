@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rag.__main__ import main
-from rag.answering.prompts import NO_ANSWER, SYSTEM
+from rag.answering.prompts import NO_ANSWER, SYSTEM, SYSTEM_OF_SMALL
+from rag.choices import STYLES, StyleName
 from rag.feedback.rows import COLUMNS, FileType, Format, completion_of, preference_rows, sft_rows, write_rows
 from rag.feedback.store import EvidencePassage, Feedback, FeedbackStore, Opinion
 from rag.types import Answer, Claim, Refusal
@@ -30,11 +32,23 @@ def test_sft_rows_are_the_liked_answers() -> None:
     (row,) = sft_rows(feedback(opinion(False, "错的。"), opinion(True, "切分参数。")))
     assert tuple(row) == COLUMNS[Format.SFT]
     assert row["id"] == "feedback-2"
-    assert row["system"] == SYSTEM
+    assert row["system"] == SYSTEM_OF_SMALL  # it was the local model that answered
     assert "# ZeRO\n## 通信\nZeRO-3 切分参数。" in row["prompt"]
     assert row["prompt"].count("</material>") == 1  # of the fence, not of the document
     assert "Question: ZeRO-3 切分什么？" in row["prompt"]
     assert row["completion"] == "切分参数。"
+
+
+@pytest.mark.parametrize("style", [*StyleName, "no such style"])
+def test_the_prompt_is_that_of_the_style_that_was_chosen(style: str) -> None:
+    given = opinion(True, "切分参数。")
+    given = replace(given, answer=replace(given.answer, llm="endpoint"), settings={"style": style})
+    (row,) = sft_rows(feedback(given))
+    assert row["system"] == SYSTEM
+    wishes = {name: STYLES[name].wish[True] for name in StyleName}
+    assert [name for name, wish in wishes.items() if wish and wish in row["prompt"]] == [
+        name for name in (StyleName.SHORT, StyleName.DEEP) if name == style
+    ]
 
 
 def test_preference_rows_pair_answers_to_the_same_question() -> None:

@@ -84,13 +84,14 @@ def serve(*arguments: str, environment: Mapping[str, str] | None = None) -> Iter
 
 
 def open_page(
-    browser: Browser, address: str, *, language: str = "zh-CN", width: int = 1360, dark: bool = False
+    browser: Browser, address: str, *, language: str = "zh-CN", width: int = 1360, dark: bool = False, before: str = ""
 ) -> Page:
-    """The page, ready for a question."""
+    """The page, ready for a question. `before` is a script that runs before those of the page."""
     height = 860 if width > 600 else 740
     context = browser.new_context(
         viewport={"width": width, "height": height}, locale=language, color_scheme="dark" if dark else "light"
     )
+    context.add_init_script(before)
     page = context.new_page()
     # The page asks for the reader's language as soon as it runs.
     with page.expect_response(lambda response: response.request.method == "POST"):

@@ -112,7 +112,13 @@ def answer_of(assistant: Assistant, question: str) -> Answer:
 
 
 def selected(page: Page) -> str:
-    return "".join(page.locator(".panel mark.selected").all_text_contents())
+    """The quote that is picked out, as it is written: without what is drawn of its formulas."""
+    written = """marks => marks.map(mark => {
+        const copy = mark.cloneNode(true);
+        for (const drawing of copy.querySelectorAll(".drawing")) drawing.remove();
+        return copy.textContent;
+    }).join("")"""
+    return str(page.eval_on_selector_all(".panel mark.selected", written))
 
 
 def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> None:
@@ -149,6 +155,51 @@ def test_copying_gives_the_answer_as_it_was_written(page: Page, assistant: Assis
     ask(page, question)
     page.locator("#chat button.copy").first.click()
     assert page.evaluate("navigator.clipboard.readText()").strip() == answer_of(assistant, question).text
+
+
+def test_copying_over_plain_http_from_another_machine(browser: Browser, address: str, assistant: Assistant) -> None:
+    """A browser has no clipboard for such a page."""
+    question = "RoPE 怎么工作，为什么能外推？"
+    page = open_page(browser, address, before="delete Navigator.prototype.clipboard")
+    assert page.evaluate("navigator.clipboard.readText") is None
+    ask(page, question)
+    page.locator("#chat button.copy").first.click()
+    page.focus("#question textarea")
+    page.keyboard.press("Control+v")
+    assert page.input_value("#question textarea").strip() == answer_of(assistant, question).text
+    page.context.close()
+
+
+def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assistant: Assistant) -> None:
+    question = "RoPE 的推导公式、方法对比和代码"
+    page.set_viewport_size({"width": 1360, "height": 480})
+    answer = answer_of(assistant, question)
+    ask(page, question)
+    panel = page.locator(".panel")
+    expect(panel.locator(".drawing .katex-display").first).to_be_visible()
+    for citation in answer.citations:  # the panel scrolls to each
+        page.locator(f"#chat a[href='#cite-1-{citation.marker}']").click()
+        assert selected(page) == citation.quote
+        expect(panel.locator("mark.selected").first).to_be_in_viewport()
+    expect(panel.locator(".table .cell").first).to_be_visible()
+    expect(panel.locator(".heading").first).to_be_visible()
+    signs = ("$$", "## ", "```python", "|---|", "| PI |")
+    shown = panel.inner_text()
+    assert [sign for sign in signs if sign in shown] == []
+    panel.get_by_role("button", name=ZH.as_written).click()
+    written = panel.inner_text()
+    assert [sign for sign in signs if sign not in written] == []
+    expect(panel.locator(".drawing").first).to_be_hidden()
+    page.reload()
+    panel.locator(".whole-source").first.click()
+    expect(page.locator("#whole .body")).to_contain_text(answer.citations[0].quote)
+    assert lines(page.locator("#whole .body").inner_text()) == lines(assistant.source("rope.md") or "")
+    page.locator("#whole .as-written").click()
+    expect(page.locator("#whole .drawing .katex").first).to_be_visible()
+
+
+def lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
 
 
 def test_repeated_questions_keep_their_own_sources(page: Page) -> None:

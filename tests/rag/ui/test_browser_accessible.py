@@ -9,13 +9,14 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
-from rag.ui.texts import TEXTS, Language
+from rag.ui.texts import TEXTS, Language, language_of
+from tests.rag.chat_server import ChatServer
 from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import open_browser, open_page, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ZH = TEXTS[Language.ZH]
+EN = TEXTS[Language.EN]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 UNANSWERABLE = "不相干的问题：明天上海的天气怎么样，要带伞吗？"
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
@@ -54,18 +55,43 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def address(
-    tmp_path_factory: pytest.TempPathFactory, browser: Browser, model_settings: Settings, embedder: Embedder
-) -> Iterator[str]:
+def model() -> Iterator[ChatServer]:
+    """It begins an answer, and does not go on with it."""
+    with ChatServer(reply="ZeRO-3 还切分模型参数。\n后来", cut_after=15, pause=60.0).running() as server:
+        yield server
+        server.let_go.set()
+
+
+@pytest.fixture(scope="module")
+def addresses(
+    tmp_path_factory: pytest.TempPathFactory,
+    browser: Browser,
+    model: ChatServer,
+    model_settings: Settings,
+    embedder: Embedder,
+) -> Iterator[tuple[str, str]]:
+    """The page for everybody on this machine, and that behind a sign-in."""
     folder = tmp_path_factory.mktemp("accessible")
     ingest(folder, embedder, DOCUMENTS)
     assert model_settings.llm is not ChatModelName.ENDPOINT
     (folder / "own").mkdir()
     (folder / "own" / "bad.pdf").write_bytes(b"%PDF-1.7 no more")  # the library lists it as not read
-    own = {"INTERVIEW_RAG_LIBRARY": str(folder / "own")}
+    environment = {
+        "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
+        "INTERVIEW_RAG_ENDPOINT_URL": model.url,
+        "INTERVIEW_RAG_ENDPOINT_MODEL": "test",
+    }
+    users = folder / "users"
+    users.write_text("anna:secret one\n", encoding="utf-8")
+    users.chmod(0o600)
     arguments = ("--index", str(folder / "index"), "--port", "8030", "--llm", "extractive")
-    with serve(*arguments, environment=own) as address:
-        yield address
+    with serve(*arguments, environment=environment) as address, serve(*arguments, "--auth-file", str(users)) as closed:
+        yield address, closed
+
+
+@pytest.fixture
+def address(addresses: tuple[str, str]) -> str:
+    return addresses[0]
 
 
 def ask(page: Page, question: str) -> None:
@@ -99,6 +125,16 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
     found += [f"source: {line}" for line in violations(page)]
     if width == 360:
         page.click(".panel .close")
+        page.click(".drawer")
+        expect(page.locator(".close-drawer")).to_be_focused()
+        found += [f"drawer: {line}" for line in violations(page)]
+        page.keyboard.press("Escape")
+    page.locator("#chat .others summary").click()
+    page.locator("#chat .others").get_by_role("button", name="test").click()
+    expect(page.locator("#chat .steps .now").last).to_have_text(TEXTS[language_of(language)].step_checking)
+    found += [f"writing: {line}" for line in violations(page)]
+    page.click("#stop")
+    expect(page.locator("#send")).to_be_visible()
     ask(page, UNANSWERABLE)
     found += [f"refusal: {line}" for line in violations(page)]
     rooms = page.get_by_role("tab")
@@ -113,6 +149,32 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
         found += [f"{rooms.nth(place).inner_text()}: {line}" for line in violations(page)]
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_signing_in_and_out(browser: Browser, addresses: tuple[str, str], dark: bool) -> None:
+    context = browser.new_context(locale="en-GB", color_scheme="dark" if dark else "light")
+    page = context.new_page()
+    page.goto(addresses[1])
+    name, password = page.get_by_test_id("textbox"), page.get_by_test_id("password")
+    expect(password).to_be_visible()
+    found = violations(page)
+    name.fill("anna")
+    password.fill("wrong")
+    page.get_by_role("button").click()
+    expect(page.locator(".creds")).to_be_visible()
+    found += [f"refused: {line}" for line in violations(page)]
+    name.fill("anna")
+    password.fill("secret one")
+    page.get_by_role("button").click()
+    expect(page.locator(".conversations")).to_be_attached()
+    found += [f"signed in: {line}" for line in violations(page)]
+    page.get_by_role("link", name=EN.sign_out).click()
+    expect(password).to_be_visible()
+    page.goto(addresses[1])
+    expect(password).to_be_visible()
+    context.close()
     assert found == []
 
 

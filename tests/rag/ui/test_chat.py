@@ -1,17 +1,23 @@
 """A conversation: what is shown, what is kept, and stopping. No browser."""
 
+import html
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rag.answering.events import Event, EvidenceFound, ModelLoading, TextAdded, TextDiscarded
 from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant
-from rag.errors import ChatModelError, IndexMissingError
+from rag.errors import ChatModelError, ChatModelProblem, IndexMissingError
+from rag.llm import open_chat_model
 from rag.retrieval import Evidence
-from rag.types import Refusal
+from rag.settings import ChatModelName
+from rag.types import Answer, Citation, Claim, Refusal
 from rag.ui import chat, running
+from rag.ui.chat_tab import privacy
+from rag.ui.chatting.strip import render_strip
 from rag.ui.examples import example_questions
 from rag.ui.messages import messages, panel, problem_text, question_problem
 from rag.ui.running import Run
@@ -132,6 +138,76 @@ def test_failures_are_told_and_nothing_is_lost(assistant: Assistant, monkeypatch
     assert "route" not in shown  # the wording of an error is for the terminal
 
 
+@pytest.mark.parametrize("language", Language)
+def test_that_quotes_took_the_place_of_a_model_is_told_before_them(assistant: Assistant, language: Language) -> None:
+    session = Session(language=language)
+    ask(assistant, session, QUESTION)
+    exchange = session.exchanges[0]
+    assert exchange.answer is not None
+    assert '<div class="lead">' not in messages(session)[1]["content"]
+    exchange.answer = replace(exchange.answer, fallback=ChatModelProblem.UNAUTHORIZED)
+    shown = messages(session)[1]["content"]
+    assert shown.startswith('<div class="lead">')
+    assert TEXTS[language].fallback_unauthorized in shown.split("</div>")[0]
+    assert TEXTS[language].fallback_settings in shown.split("</div>")[0]
+
+
+def test_who_wrote_an_answer(assistant: Assistant) -> None:
+    session = Session()
+    ask(assistant, session, QUESTION)
+    exchange = session.exchanges[0]
+    assert exchange.answer is not None
+    assert f'class="by">{TEXTS[Language.ZH].answerer_extractive}<' in messages(session)[1]["content"]
+    exchange.answer = replace(exchange.answer, llm="endpoint")
+    exchange.used = {**exchange.used, "model": "deepseek-chat"}
+    assert 'class="by">由 deepseek-chat 撰写<' in html.unescape(messages(session)[1]["content"])
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "told"),
+    [
+        ("Why ZeRO-3?", "ZeRO-3 还切分模型参数。", Language.EN),
+        ("为什么要放大损失？", "Small gradients underflow to zero in FP16.", Language.ZH),
+        ("Why loss scaling?", "Small gradients underflow to zero in FP16.", None),
+        ("ZeRO-3 切分什么？", "ZeRO-3 还切分模型参数。", None),
+        ("怎么写？", "```python\nx = rotate(q, angle)\n```", None),
+    ],
+)
+def test_quotes_in_another_language_are_introduced(question: str, quote: str, told: Language | None) -> None:
+    session = Session()
+    exchange = session.begin(question, parent=None)
+    claim, citation = Claim(quote, (1,), True), Citation(1, "a.md", "A", 0, len(quote), quote)
+    exchange.answer = Answer(question, (), f"{quote} [1]", "extractive", (claim,), (citation,))
+    shown = messages(session)[1]["content"]
+    assert (html.escape(TEXTS[told].foreign) in shown) if told else '<div class="lead">' not in shown
+    exchange.answer = replace(exchange.answer, llm="endpoint")  # it writes in the language of the question
+    assert '<div class="lead">' not in messages(session)[1]["content"]
+
+
+@pytest.mark.parametrize(("url", "remote"), [("https://llm.example/v1", True), ("http://127.0.0.1:9/v1", False)])
+def test_what_leaves_the_machine_is_told_apart(
+    own_library: Path, hash_embedder: HashEmbedder, url: str, remote: bool
+) -> None:
+    settings = library_settings(own_library).model_copy(
+        update={"llm": ChatModelName.ENDPOINT, "endpoint_url": url, "endpoint_model": "deepseek-chat"}
+    )
+    own = Assistant(settings, hash_embedder, chat_model=open_chat_model(settings))
+    told = privacy(own, TEXTS[Language.EN])
+    assert "deepseek-chat" in told
+    assert ('class="remote"' in told) is ("llm.example" in told) is remote
+
+
+def test_questions_are_counted_within_the_branch_that_is_shown(assistant: Assistant) -> None:
+    session = Session()
+    ask(assistant, session, QUESTION)
+    for _ in chat.answer_after(assistant, session, QUESTION, None):  # once more
+        pass
+    assert TEXTS[Language.ZH].sources_of.format(number=1) in panel(session)
+    assert 'data-turn="2"' in panel(session)
+    session.editing = 2
+    assert TEXTS[Language.ZH].editing.format(number=1) in render_strip(session)
+
+
 def test_text_that_is_discarded_is_no_longer_shown(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     use_stream(assistant, monkeypatch, iter([NO_EVIDENCE, TextAdded("wrong"), TextDiscarded(), TextAdded("right")]))
     session = Session()
@@ -180,6 +256,29 @@ def test_stopping_ends_at_once_and_closes_the_stream(assistant: Assistant, monke
     shown = messages(session)[1]["content"]
     assert shown.startswith("begun")
     assert TEXTS[Language.ZH].stopped in shown
+
+
+def test_stopping_before_anything_is_written_claims_nothing_above(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session()
+    nearby = next(iter(assistant.stream(QUESTION)))
+    use_stream(assistant, monkeypatch, iter([nearby, TextAdded("\n\n"), TextAdded("never shown")]))
+    steps = chat.answer(assistant, session, "q")
+    for _ in steps:
+        if session.exchanges[-1].chunks:
+            told = messages(session)[1]["content"]
+            assert TEXTS[Language.ZH].checked.format(count=1) not in told
+            assert TEXTS[Language.ZH].reading in told
+            break
+    session.stop()
+    list(steps)
+    exchange = session.exchanges[-1]
+    exchange.chunks = ["\n\n"]
+    assert exchange.state is State.STOPPED
+    assert TEXTS[Language.ZH].stopped_early in messages(session)[1]["content"]
+    assert TEXTS[Language.ZH].stopped not in messages(session)[1]["content"]
+    assert panel(session).count(TEXTS[Language.ZH].sources) == 2  # the heading, and the name of the panel
 
 
 def test_a_reader_who_leaves_stops_the_work(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:

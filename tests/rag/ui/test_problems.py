@@ -6,11 +6,13 @@ import pytest
 
 from ingest.shelf import Shelf
 from rag import errors
-from rag.errors import RagError, UsageError
+from rag.errors import ChatModelProblem, ModelError, RagError, UsageError
+from rag.models import locate
 from rag.settings import Settings
 from rag.ui.library import texts as library_texts
 from rag.ui.library.refusals import why_not
-from rag.ui.problems import SENTENCES, tell
+from rag.ui.messages import problem_text
+from rag.ui.problems import OF_THE_CONNECTION, SENTENCES, tell, tell_fallback
 from rag.ui.texts import TEXTS, Language
 from tests.conftest import HashEmbedder
 
@@ -36,6 +38,27 @@ def test_every_common_kind_in_both_languages(kind: type[RagError]) -> None:
 def test_sentences_are_for_codes_that_there_are() -> None:
     assert set(SENTENCES) <= {kind.code for kind in KINDS}
     assert tell(UsageError("no such place", hint="look"), TEXTS[Language.ZH]) == "no such place. look"
+
+
+@pytest.mark.parametrize("language", Language)
+def test_a_missing_model_is_fetched_by_its_name(language: Language, tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        locate("multilingual-e5-small", tmp_path)
+    assert "python -m rag models fetch multilingual-e5-small" in tell(caught.value, TEXTS[language])
+    html = problem_text(caught.value, TEXTS[language])
+    assert "<code>python -m rag models fetch multilingual-e5-small</code>" in html
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("code", [*ChatModelProblem, "tomorrow"])
+def test_why_quotes_take_the_place_of_a_model(code: str, language: Language) -> None:
+    texts = TEXTS[language]
+    told = tell_fallback(code, texts)
+    assert has_chinese(told) is (language is Language.ZH)
+    assert "{" not in told
+    assert told.endswith(texts.fallback_settings) is (code in OF_THE_CONNECTION)
+    others = {tell_fallback(other, texts) for other in ChatModelProblem if other != code}
+    assert (told in others) is (code not in list(ChatModelProblem))
 
 
 def test_why_a_file_did_not_become_a_document(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

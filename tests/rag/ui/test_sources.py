@@ -75,7 +75,7 @@ def test_document_text_is_escaped() -> None:
     start, end = NASTY.index("<img"), NASTY.index("{{")
     html = render_excerpts(excerpts_of(NASTY, citation(1, NASTY, start, end)), TEXT, turn=1)
     page = Page(html)
-    assert page.tags <= {"article", "h3", "p", "div", "i", "mark", "button"}
+    assert page.tags <= {"article", "h3", "p", "div", "i", "mark", "button", "span", "code", "b"}
     assert page.quotes[1] == NASTY[start:end]
     assert NASTY in page.text
     assert "\r" not in html  # a parser would make it a line feed
@@ -121,6 +121,14 @@ def test_a_source_that_changed_shows_the_quote_alone() -> None:
     assert TEXT.sources_changed in page.text
     (gone,) = make_excerpts([citation(1, old, 4, 12)], lambda document: None, lambda c: ())
     assert not gone.whole
+
+
+@pytest.mark.parametrize("language", Language)
+def test_a_page_is_named_in_the_readers_language(language: Language) -> None:
+    source = "The quote."
+    cited = [Citation(1, "a.pdf", "Title", 0, 10, source, 3)]
+    html = render_excerpts(make_excerpts(cited, lambda document: source, lambda c: ()), TEXTS[language], turn=1)
+    assert f"a.pdf · {TEXTS[language].page.format(number=3)}" in html
 
 
 @pytest.mark.parametrize("turns", [(1, 2)])

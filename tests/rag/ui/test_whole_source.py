@@ -34,7 +34,7 @@ def test_pages_are_numbered_and_a_quote_may_go_on_on_the_next() -> None:
 def test_a_document_runs_nothing() -> None:
     citation = Citation(1, NASTY, NASTY, 0, len(NASTY), NASTY)
     page = Page(render_whole([citation], citation, NASTY, (), ZH, turn=1))
-    assert page.tags <= {"section", "header", "div", "h2", "p", "button", "mark"}
+    assert page.tags <= {"section", "header", "div", "h2", "p", "button", "mark", "span", "code", "b"}
     assert page.quotes[1] == NASTY
 
 
