@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,8 @@ COMPARING_WEIGHT = 2.0
 SAID_WEIGHT = 0.5
 # Passages before and after the best hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 50
+# Passages whose paragraphs are remembered; some 5 kB each.
+PASSAGES_KEPT = 4_096
 # A line like `常见追问` in a document without markup heads what follows.
 LABEL = re.compile(r"[\u4e00-\u9fff]{2,8}[:：]?")
 # A heading may hold several sentences; a shorter text stands in one by accident.
@@ -229,12 +232,12 @@ def _likeness(
     return np.asarray(np.clip((scores - low) / max(float(scores.max()) - low, 1e-6), 0.0, 1.0), np.float64)
 
 
-def quotable(passage: Passage) -> Iterator[Paragraph]:
+@lru_cache(PASSAGES_KEPT)
+def quotable(passage: Passage) -> tuple[Paragraph, ...]:
     """The paragraphs of a passage but for those that speak to a model."""
     if not is_planted(passage.text):
-        yield from paragraphs(passage)
-    else:
-        yield from (part for part in paragraphs(passage) if not any(map(says_planted, part.texts)))
+        return tuple(paragraphs(passage))
+    return tuple(part for part in paragraphs(passage) if not any(map(says_planted, part.texts)))
 
 
 def paragraphs(passage: Passage) -> Iterator[Paragraph]:

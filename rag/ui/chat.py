@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,7 +66,10 @@ def answer_after(
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer)
                     exchange.state = State.READING
-                    yield
+                    if writer.llm == ChatModelName.EXTRACTIVE:
+                        refreshed = time.monotonic()  # its quotes follow at once
+                    else:
+                        yield
                 case ModelLoading():
                     exchange.state = State.LOADING
                     yield
@@ -80,7 +83,7 @@ def answer_after(
                     exchange.chunks.clear()
                 case Finished(finished):
                     exchange.excerpts = make_excerpts(
-                        finished.citations, assistant.source, lambda citation: section_of(assistant, citation)
+                        finished.citations, assistant.source, sections_of(assistant, finished.citations).__getitem__
                     )
                     asked = [turn.text for turn in session.history(exchange) if turn.role == "user"]
                     exchange.follow_ups = follow_ups(finished, assistant.source, [*asked, question])
@@ -157,11 +160,15 @@ def _fail(exchange: Exchange, error: Exception) -> None:
     exchange.state = State.FAILED
 
 
-def section_of(assistant: Assistant, citation: Citation) -> tuple[str, ...]:
-    """The headings above a citation, outermost first."""
+def sections_of(assistant: Assistant, citations: Sequence[Citation]) -> dict[Citation, tuple[str, ...]]:
+    """The headings above each citation, outermost first."""
     storage = assistant.index.storage
-    numbers = list(dict.fromkeys(storage.document_numbers(citation.document)))
-    for passage in storage.passages(numbers):
-        if passage.document == citation.document and passage.start <= citation.start and citation.end <= passage.end:
-            return passage.section
-    return ()
+    result: dict[Citation, tuple[str, ...]] = dict.fromkeys(citations, ())
+    for document in {citation.document for citation in citations}:
+        passages = storage.passages(list(dict.fromkeys(storage.document_numbers(document))))
+        own = [passage for passage in passages if passage.document == document]
+        for citation in citations:
+            holding = (passage for passage in own if passage.start <= citation.start <= citation.end <= passage.end)
+            if citation.document == document and (found := next(holding, None)) is not None:
+                result[citation] = found.section
+    return result

@@ -93,6 +93,8 @@ def private_environment() -> Iterator[None]:
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
         del os.environ[name]
     os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder, "HF_HUB_DISABLE_TELEMETRY": "1"}
+    # After every event Gradio makes a table of the last 10,000, for a page of its own that is not served.
+    os.environ |= {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000000"}
     # Gradio asks itself whether it is up; that question must not go to a proxy.
     known = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, [known, *sorted(LOOPBACK)]))
