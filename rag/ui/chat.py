@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds between two updates of the page while text streams in.
 REFRESH = 0.05
+# Seconds after which the evidence is shown where the quotes taken from it are not there yet: showing both costs the
+# server as much as an answer.
+QUOTED_WITHIN = 0.25
 # Passages kept with an exchange as what its answer was taken from.
 EVIDENCE_KEPT = 6
 
@@ -56,7 +59,8 @@ def answer_after(
     try:
         yield
         refreshed = 0.0
-        for event in run.with_pulse():
+        quotes = writer.llm == ChatModelName.EXTRACTIVE
+        for event in run.with_pulse(QUOTED_WITHIN if quotes else None):
             match event:
                 case None:  # a server whose reader has gone closes this iterator when it yields
                     yield
@@ -66,8 +70,8 @@ def answer_after(
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer)
                     exchange.state = State.READING
-                    if writer.llm == ChatModelName.EXTRACTIVE:
-                        refreshed = time.monotonic()  # its quotes follow at once
+                    if quotes:
+                        refreshed = time.monotonic()
                     else:
                         yield
                 case ModelLoading():

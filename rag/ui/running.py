@@ -36,11 +36,12 @@ class Run:
     def __iter__(self) -> Iterator[Event]:
         return (event for event in self.with_pulse() if event is not None)
 
-    def with_pulse(self) -> Iterator[Event | None]:
-        """The events, and None whenever none has come for PULSE: a chance to find that nobody waits any more."""
+    def with_pulse(self, seconds: float | None = None) -> Iterator[Event | None]:
+        """The events, and None whenever none has come for so many seconds, else PULSE: a chance to find that nobody
+        waits any more."""
         while not self.stopped:
             try:
-                item = self._queue.get(timeout=PULSE)
+                item = self._queue.get(timeout=PULSE if seconds is None else seconds)
             except Empty:
                 yield None
                 continue

@@ -5,10 +5,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag.answering.events import Event, EvidenceFound, ModelLoading, TextAdded, TextDiscarded
+from rag.answering.extractive import Paragraph
 from rag.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import ChatModelError, ChatModelProblem, IndexMissingError
 from rag.llm import open_chat_model
@@ -36,12 +38,14 @@ def ask(assistant: Assistant, session: Session, question: str) -> int:
 
 
 def use_stream(assistant: Assistant, monkeypatch: pytest.MonkeyPatch, events: Iterator[Event]) -> None:
+    """The events of a chat model's answer."""
+    monkeypatch.setattr(Assistant, "llm", property(lambda self: ChatModelName.ENDPOINT))
     monkeypatch.setattr(assistant, "stream", lambda question, history: events)
 
 
 def test_an_answer_with_its_sources(assistant: Assistant) -> None:
     session = Session()
-    assert ask(assistant, session, QUESTION) >= 3
+    assert ask(assistant, session, QUESTION) >= 2
     exchange = session.exchanges[0]
     assert exchange.state is State.DONE
     assert exchange.answer is not None
@@ -54,13 +58,34 @@ def test_an_answer_with_its_sources(assistant: Assistant) -> None:
     assert exchange.excerpts[0].section[0] == QUESTION
 
 
-def test_the_evidence_is_shown_before_the_answer(assistant: Assistant) -> None:
+def test_the_evidence_is_shown_while_quotes_are_awaited(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    choose = assistant.choose_quotes
+
+    def slowly(*arguments: Any) -> list[Paragraph]:
+        go_on.wait(10)
+        return choose(*arguments)
+
+    monkeypatch.setattr(assistant, "choose_quotes", slowly)
     session = Session()
     steps = chat.answer(assistant, session, QUESTION)
     next(steps)
     assert TEXTS[Language.ZH].searching in messages(session)[1]["content"]
     next(steps)
     assert TEXTS[Language.ZH].sources_found in panel(session)
+    assert "zero.md" in panel(session)
+    go_on.set()
+    list(steps)
+    assert session.exchanges[0].state is State.DONE
+
+
+def test_the_evidence_is_shown_before_a_model_writes(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = next(iter(assistant.stream(QUESTION)))
+    use_stream(assistant, monkeypatch, iter([found, TextAdded("first")]))
+    session = Session()
+    steps = chat.answer(assistant, session, QUESTION)
+    next(steps)
+    next(steps)
     assert "zero.md" in panel(session)
     list(steps)
 
