@@ -31,8 +31,8 @@ from rag.ui.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
 # Questions answered at the same time, by who answers: quotes are work for this machine's cores, which more at once only
-# hinders (20 chats on two cores: 95% answered within 2.0 s with 3 and with 2, 2.2 s with 4, 3.2 s with 8); a model is
-# mostly waited for.
+# hinders (20 chats on two cores: 95% answered within 2.0 to 2.2 s with 3, 2.1 s with 2, 2.2 s with 4, 3.2 s with 8); a
+# model is mostly waited for.
 ANSWERS_AT_ONCE = {ChatModelName.EXTRACTIVE: 3}
 MODEL_ANSWERS_AT_ONCE = 8
 # Seconds between two looks at what follows the documents, while it is on.
