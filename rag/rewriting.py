@@ -44,11 +44,13 @@ def rewrite(model: "BaseChatModel", question: str, history: Sequence[Turn]) -> s
     prompt = PROMPT.invoke({"summary": MATERIAL_TAG.sub(r"‹\1›", summary(history)), "question": question})
     text = ""
     try:
-        with within(REWRITE_SECONDS):
+        with within(REWRITE_SECONDS) as limit:
             for chunk in model.stream(prompt):
                 text += str(chunk.text)
                 if len(text) > LONGEST or "\n" in text.strip():
                     break
+            if limit.asked:
+                raise TimeoutError(f"no answer within {REWRITE_SECONDS} seconds")
     except Exception as error:  # as in `rag.answering.generated.stream_model`
         stop = CURRENT.get()
         if stop is not None and stop.asked:

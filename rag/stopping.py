@@ -51,8 +51,9 @@ CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Work in the block is stopped after so many seconds, or together with the work around it."""
+def within(seconds: float) -> Iterator[Stop]:
+    """Work in the block is stopped after so many seconds, or together with the work around it. What was cut off need
+    not have failed: a stream may just end. Its `asked` tells."""
     stop, outer = Stop(), CURRENT.get()
     timer = threading.Timer(seconds, stop.ask)
     timer.daemon = True
@@ -60,7 +61,7 @@ def within(seconds: float) -> Iterator[None]:
     try:
         with outer.calling(stop.ask) if outer is not None else nullcontext():
             timer.start()
-            yield
+            yield stop
     finally:
         timer.cancel()
         CURRENT.reset(token)

@@ -1,15 +1,18 @@
 """A configured endpoint rewrites the questions that the rules are in doubt about; nobody else is asked."""
 
+import threading
 import time
 from collections.abc import Iterator
 
 import pytest
+from langchain_core.messages import AIMessageChunk
 
 import rag.conversation
 import rag.rewriting
 from rag.answering.material import count_tokens
 from rag.rewriting import SUMMARY_TOKENS, summary
 from rag.settings import Settings
+from rag.stopping import CURRENT
 from rag.types import Turn
 from tests.conftest import HashEmbedder
 from tests.rag.answering.test_generated import connected
@@ -72,6 +75,28 @@ def test_a_slow_model_keeps_nobody_waiting(
     assert time.monotonic() - started < 10
     assert found.queries[0].startswith("LoRA 为什么能省显存")
     server.let_go.set()
+
+
+@pytest.mark.usefixtures("always_in_doubt")
+def test_half_a_question_is_not_searched(
+    server: ChatServer, library: Settings, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = connected(server, library, hash_embedder)
+
+    class CutOff:
+        """A model whose stream just ends when it is cut off, as one does whose end is that of its connection."""
+
+        def stream(self, prompt: object) -> Iterator[AIMessageChunk]:
+            yield AIMessageChunk(content="LoRA 的")
+            stop = CURRENT.get()
+            assert stop is not None
+            ended = threading.Event()
+            with stop.calling(ended.set):
+                assert ended.wait(10)
+
+    monkeypatch.setattr(rag.rewriting, "REWRITE_SECONDS", 0.1)
+    monkeypatch.setattr(chat, "_chat_model", CutOff())
+    assert chat.find(chat.index, "那秩呢？", HISTORY).queries[0].endswith("那秩呢？")
 
 
 def test_where_the_rules_are_sure_no_model_is_asked(
