@@ -33,8 +33,8 @@ from rag.ui.texts import TEXTS, Language, Texts
 # Questions answered at the same time, by who answers: quotes are work for this machine's cores, which more at once only
 # hinders (20 chats on two cores: 95% answered within 2.0 to 2.2 s with 3, 2.1 s with 2, 2.2 s with 4, 3.2 s with 8); a
 # model is mostly waited for.
-ANSWERS_AT_ONCE = {ChatModelName.EXTRACTIVE: 3}
-MODEL_ANSWERS_AT_ONCE = 8
+QUOTED_AT_ONCE = 3
+WRITTEN_AT_ONCE = 8
 # Seconds between two looks at what follows the documents, while it is on.
 FOLLOW_SECONDS = 2.0
 # Answered in order, a few at once, with the progress shown in the answer itself.
@@ -248,7 +248,7 @@ def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Lan
         return look(state)
 
     asked = [question, *view]
-    at_once = ANSWERS_AT_ONCE.get(ChatModelName(assistant.llm), MODEL_ANSWERS_AT_ONCE)
+    at_once = QUOTED_AT_ONCE if assistant.llm == ChatModelName.EXTRACTIVE else WRITTEN_AT_ONCE
     answering = ANSWERING | {"concurrency_limit": at_once}
     gr.on([question.submit, send.click], ask_next, [session, question], asked, **answering)
     conversation.example_select(ask_example, session, asked, **answering)
