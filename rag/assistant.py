@@ -18,7 +18,7 @@ from rag.choices import MARGINS, STYLES, AnswerStyle, Caution, Choices, StyleNam
 from rag.conversation import Standalone, stand_alone
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import ChatModelError, ChatModelProblem, UsageError
-from rag.finding import Findings, find, judge_sides, judged
+from rag.finding import Findings, choosing, find, judge_sides, judged
 from rag.index import Index, open_index
 from rag.index.generation import live_manifest, require_embedder
 from rag.llm import evidence_tokens, is_loaded, open_chat_model, resolved
@@ -223,8 +223,7 @@ class Assistant:
 
     def choose_quotes(self, index: Index, findings: Findings, style: AnswerStyle | None = None) -> list[Paragraph]:
         """What an answer without a chat model quotes, in the style that was chosen or in another."""
-        # A follow-up's own words choose, for those of its subject were answered before.
-        evidence = replace(findings.evidence, query=findings.question)
+        evidence = choosing(self.embedder, findings)
         style = style or self._choices.answer_style
         return choose_paragraphs(
             index,
@@ -240,7 +239,7 @@ class Assistant:
 
     def choose_material(self, index: Index, findings: Findings) -> list[Paragraph]:
         """What a chat model is given to read."""
-        evidence = replace(findings.evidence, query=findings.question)
+        evidence = choosing(self.embedder, findings)
         share = self._choices.answer_style.evidence
         budget = int(evidence_tokens(self.settings) * (min(share, 1.0) if self.is_small else share))
         return choose_material(index, self.embedder, evidence, budget, findings.sides)
