@@ -14,14 +14,13 @@ from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.decide import Decision, decide, suggest
-from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded
+from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
 from rag.answer.generated.writer import ChatModelWriter
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
 from rag.answer.replies import courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.trace import Resources, Selection, Trace
-from rag.answer.written import Writer, Written
 from rag.index import Index
 from rag.question.courtesies import courtesy
 from rag.question.follow_ups import Standalone, stand_alone

@@ -7,6 +7,7 @@ hides unless the reader wants the source as it is written. Formulas are drawn by
 import re
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from html.parser import HTMLParser
 from itertools import pairwise
 
 from rag.text.blocks import Block, BlockKind
@@ -20,7 +21,7 @@ Show = Callable[[Sequence[Atom]], str]
 SHOWN = frozenset({BlockKind.HEADING, BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
 ROW = re.compile(r"[ \t]*\|.*\|[ \t\r]*\n?\Z")
 RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t\r]*\n?\Z")
-FRONT_MATTER = re.compile(r"\A---\r?\n.*?^---[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+FRONT_MATTER = re.compile(r"\A\s*---\r?\n.*?^---[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # All bounded: a hostile page must not keep the server busy.
 INLINE = re.compile(
     r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>[^\n]{1,400}?)(?<!`)(?P=ticks)(?!`)"
@@ -38,6 +39,8 @@ TAGS = {
     "display": '<span class="formula display">{}</span>',
 }
 FORMULAS = {"formula", "display"}
+# A formula is not cut in two, nor is a word of Latin letters.
+ATOM = re.compile(r"\$\$?[^$]+\$\$?|[A-Za-z0-9_.+-]+|.", re.DOTALL)
 
 
 def readable(runs: Sequence[Run], mark: Callable[[tuple[int, ...], str], str]) -> str:
@@ -184,3 +187,44 @@ def _cells(text: str, low: int, high: int, show: Show) -> Iterator[str]:
 def _line_end(text: str, position: int) -> int:
     """Behind the line feed of the line in which a place is."""
     return text.find("\n", position) + 1 or len(text)
+
+
+class _Words(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.said: list[str] = []
+        self._signs: list[bool] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = (dict(attrs).get("class") or "").split()
+        self._signs.append("sign" in names)
+        if {"cell", "row", "heading", "code"} & set(names):
+            self.said.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._signs.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not any(self._signs):
+            self.said.append(data)
+
+
+def words_of(text: str, most: int | None = None) -> str:
+    """On one line; cut with "…" where there would be more than so many characters, never within a word or a formula."""
+    parser = _Words()
+    parser.feed(readable([(FRONT_MATTER.sub("", text), ())], lambda markers, html: html))
+    parser.close()
+    words = " ".join("".join(parser.said).split())
+    if most is None or len(words) <= most:
+        return words
+    end = 0
+    for atom in ATOM.finditer(words):
+        if atom.end() > most:
+            break
+        end = atom.end()
+    return words[:end].rstrip() + "…"
+
+
+def balanced(text: str) -> str:
+    """A quote that begins or ends within bold words, without the signs of which half are missing."""
+    return text.replace("**", "") if text.count("**") % 2 else text

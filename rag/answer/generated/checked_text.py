@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
+from rag.answer.events import Written
 from rag.answer.generated.claims import evidence_sentences, supporting, without_model_markers
 from rag.answer.generated.injection import injection_spans
 from rag.answer.generated.prompts import SYSTEM, SYSTEM_OF_SMALL
-from rag.answer.written import Written
 from rag.index import Index
 from rag.settings import ChatModelName
 from rag.text.blocks import BlockKind

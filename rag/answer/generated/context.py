@@ -12,7 +12,7 @@ import tiktoken
 from rag.answer.generated.injection import injection_spans, is_injection, overlaps
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
 from rag.answer.quoted.relevance import relevance
-from rag.answer.quoted.selection import choose_paragraphs
+from rag.answer.quoted.sections import choose_paragraphs
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.search.retrieval import Evidence

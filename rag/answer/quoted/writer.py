@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.choices import AnswerStyle
-from rag.answer.events import Event, TextAdded
+from rag.answer.events import Event, TextAdded, Written
 from rag.answer.evidence import selection_evidence
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.quoted.selection import choose_paragraphs
+from rag.answer.quoted.sections import choose_paragraphs
 from rag.answer.trace import Selection, Trace
-from rag.answer.written import Written
 from rag.text.sentences import Unit, UnitKind
 from rag.types import Citation, Claim
 

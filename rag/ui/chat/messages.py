@@ -14,8 +14,8 @@ from rag.ui.chat.session import Exchange, Session, State
 from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
+from rag.ui.readable import words_of
 from rag.ui.texts import TEXTS, Language, Texts
-from rag.ui.words import words_of
 
 # Words of a quote that is English: code and formulas have fewer.
 PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[ ,]+){4}")

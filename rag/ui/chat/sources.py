@@ -4,26 +4,33 @@ What is shown is taken from the index once, when the answer is finished: it stay
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
 from rag.types import Citation, Claim, Passage
-from rag.ui.chat.borders import border_after, border_before
-from rag.ui.readable import readable, text_of
+from rag.ui.readable import FRONT_MATTER, balanced, readable, text_of, words_of
 from rag.ui.texts import Texts
-from rag.ui.words import balanced, words_of
 
 # Two quotes nearer than this are shown in one stretch.
 NEAR = 120
-# A page's own description of itself is no surroundings of a quote.
-FRONT_MATTER = re.compile(r"\A---\r?\n.*?^---\s*", re.DOTALL | re.MULTILINE)
 # A displayed formula is shown whole, unless it is longer than this.
 FORMULA_REACH = 500
 SNIPPET = 180
 NEAREST = 5
+# Characters of source text shown before and after a quote; then on to the next border, but not further than that.
+CONTEXT = 160
+REACH = 120
+# A table or a formula longer than this may be cut between its lines.
+WHOLE = 2_000
+LINE = re.compile(r"^", re.MULTILINE)
+SENTENCE = re.compile(r"(?:[。！？]+[”’」』）)]*|[.!?]+[\"')]*(?=\s))[ \t]*")
+TABLE = r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){1,200}"
+DISPLAY = rf"\$\$(?:(?!\n[ \t]*\n)[^$]){{1,{WHOLE}}}\$\$"
+INLINE = r"(?<!\\)\$(?![\s$])[^$\n]{1,400}?(?<!\s)\$|`[^`\n]{1,400}`|\[[^\[\]\n]{1,200}\]\([^()\s]{0,400}\)"
+WHOLES = re.compile(rf"{TABLE}|{DISPLAY}|{INLINE}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +232,41 @@ def _head(title: str, section: tuple[str, ...], document: str, *, page: str = ""
     crumbs = f'<p class="path">{" › ".join(text_of(name) for name in path)}</p>' if path else ""
     place = text_of(" · ".join(filter(None, (document, page))))
     return f'<h3>{text_of(title)}</h3>{crumbs}<p class="document">{place}</p>'
+
+
+def border_before(source: str, start: int) -> int:
+    """Where an excerpt begins whose quote begins at `start`: some CONTEXT before it, at the last border before that,
+    else at the first one behind."""
+    borders = list(_borders(source, start - CONTEXT - REACH, start))
+    before = [place for place in borders if place <= start - CONTEXT]
+    return max(before) if before else min(borders, default=_out_of(source, start)[0])
+
+
+def border_after(source: str, end: int) -> int:
+    """The same behind a quote."""
+    borders = list(_borders(source, end, end + CONTEXT + REACH))
+    behind = [place for place in borders if place >= end + CONTEXT]
+    return min(behind) if behind else max(borders, default=_out_of(source, end)[1])
+
+
+def _borders(source: str, low: int, high: int) -> Iterator[int]:
+    """All places from `low` to `high` at which the source may be cut."""
+    low, high = max(low, 0), min(high, len(source))
+    wholes = _wholes(source, low, high)
+    places = {found.start() for found in LINE.finditer(source, low, high)}
+    places |= {found.end() for found in SENTENCE.finditer(source, low, high)} | {0, len(source)}
+    for place in places:
+        if low <= place <= high and not any(start < place < end for start, end in wholes):
+            yield place
+
+
+def _out_of(source: str, place: int) -> tuple[int, int]:
+    """The table or formula that holds a place, else that place alone."""
+    return next((whole for whole in _wholes(source, place, place) if whole[0] < place < whole[1]), (place, place))
+
+
+def _wholes(source: str, low: int, high: int) -> list[tuple[int, int]]:
+    """What is not cut; the search begins at a line, far enough in front to see where each begins."""
+    begin = source.rfind("\n", 0, max(low - WHOLE, 0)) + 1
+    spans = (found.span() for found in WHOLES.finditer(source, begin, min(high + WHOLE, len(source))))
+    return [(start, end) for start, end in spans if end - start <= WHOLE]

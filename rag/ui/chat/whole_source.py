@@ -7,9 +7,8 @@ from itertools import pairwise
 
 from rag.types import Citation
 from rag.ui.chat.sources import as_written, highlight, segments
-from rag.ui.readable import readable, text_of
+from rag.ui.readable import FRONT_MATTER, balanced, readable, text_of
 from rag.ui.texts import Texts
-from rag.ui.words import FRONT_MATTER, balanced
 
 # Characters of a source that are shown at once, around the quote.
 SHOWN = 300_000

@@ -13,8 +13,7 @@ from rag.index import Index
 from rag.text.terms import fold
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.library.texts import LibraryTexts
-from rag.ui.readable import readable
-from rag.ui.words import FRONT_MATTER
+from rag.ui.readable import FRONT_MATTER, readable
 
 # Rows shown at once; a page of thousands would be slow, and nobody reads it.
 SHOWN = 200

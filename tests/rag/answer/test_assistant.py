@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.rag.answer.quoted.test_selection import check
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
-from rag.answer.events import EvidenceFound, Finished, TextAdded
+from rag.answer.events import EvidenceFound, Finished, TextAdded, Written
 from rag.answer.quoted.writer import write_quotes
-from rag.answer.written import Written
 from rag.errors import IndexMismatchError, IndexMissingError, UsageError
 from rag.settings import Settings
 from rag.types import Role, Turn
 from tests.conftest import HashEmbedder
-from tests.rag.answer.quoted.test_selection import check
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
 QUESTIONS = [

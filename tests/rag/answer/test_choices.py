@@ -12,7 +12,7 @@ from rag.answer.choices import MARGINS, STYLES, Caution, Choices, StyleName
 from rag.answer.decide import CALIBRATIONS, Calibration, judge
 from rag.answer.generated.checked_text import CheckedText
 from rag.answer.generated.reply import prompt_for
-from rag.answer.quoted.selection import ANSWER_CHARACTERS
+from rag.answer.quoted.sections import ANSWER_CHARACTERS
 from rag.errors import SettingsError
 from rag.index import Index
 from rag.search.retrieval import search

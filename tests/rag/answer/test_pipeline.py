@@ -12,11 +12,10 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageCh
 from rag.answer import pipeline
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
-from rag.answer.events import Event, EvidenceFound, Finished, TextAdded
+from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, Written
 from rag.answer.pipeline import ANSWER, PREPARE
 from rag.answer.quoted.writer import QuoteWriter
 from rag.answer.trace import Trace
-from rag.answer.written import Written
 
 QUESTION = "LoRA 的秩怎么选？"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.ui.words import balanced, words_of
+from rag.ui.readable import balanced, words_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag.answer.quoted.paragraphs import paragraphs
-from rag.answer.quoted.sections import sections_of
-from rag.answer.quoted.selection import ANSWER_CHARACTERS, choose_paragraphs
+from rag.answer.quoted.sections import ANSWER_CHARACTERS, choose_paragraphs, sections_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from rag.text.mapped import MappedText
 from rag.types import Citation, Passage
-from rag.ui.chat.borders import CONTEXT, REACH
 from rag.ui.chat.sources import (
+    CONTEXT,
+    REACH,
     Excerpt,
     Nearby,
     make_excerpts,
