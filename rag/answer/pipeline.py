@@ -26,6 +26,7 @@ from rag.question.courtesies import courtesy
 from rag.question.follow_ups import Standalone, stand_alone
 from rag.question.plan import SearchPlan, plan_search
 from rag.question.rewriting import rewrite
+from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
 from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason, Seconds, Turn
 
@@ -34,8 +35,9 @@ NEAREST_STYLE = STYLES[StyleName.SHORT]
 
 
 def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> SearchPlan:
-    """What is searched: the question as it stands alone, by rules, and where those are in doubt as a configured
-    endpoint puts it (other chat models are too slow for a reader who waits, or too small)."""
+    """What is searched: the question in the material's words, as it stands alone by rules, and where those are in doubt
+    as a configured endpoint puts it (other chat models are too slow for a reader who waits, or too small)."""
+    question = in_the_materials_words(resources.index, question)
     asked = stand_alone(resources.index, resources.embedder, question, history)
     if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
         rewritten = rewrite(resources.chat_model.model, asked.question, history)

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from rag.index.manifest import (
 from rag.index.storage import Storage
 from rag.index.tokens import TokenIndex, load_tokens
 from rag.index.vectors import Vectors, load_vectors
+from rag.index.vocabulary import Vocabulary, read_vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +70,10 @@ class Index:
     tokens: TokenIndex | None = None
     hold: Hold | None = None
     manifest_sha256: str = ""
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return read_vocabulary(self.storage)
 
     def close(self) -> None:
         self.storage.close()

@@ -266,6 +266,18 @@ class Storage:
             for root, relative, name, title, size, stale, tags, characters, passages in rows
         ]  # fmt: skip
 
+    def names(self, most: int) -> list[str]:
+        """What documents and sections are called, and asked for by: titles, tags, other ways to ask, headings."""
+        rows = self._rows("SELECT title, tags, asked_as FROM documents ORDER BY id LIMIT ?", [most])
+        names = [str(row[0]) for row in rows]
+        names += [name for row in rows for listed in row[1:] for name in json.loads(str(listed))]
+        rows = self._rows("SELECT DISTINCT section FROM passages ORDER BY id LIMIT ?", [most])
+        return names + [str(json.loads(str(row[0]))[-1]) for row in rows if json.loads(str(row[0]))]
+
+    def texts(self, most: int) -> list[str]:
+        """The texts of the first passages."""
+        return [str(row[0]) for row in self._rows("SELECT text FROM passages ORDER BY id LIMIT ?", [most])]
+
     def source(self, name: str) -> str | None:
         """The source text of a document; None where there is no such document."""
         rows = self._rows("SELECT source FROM documents WHERE name = ?", [name])

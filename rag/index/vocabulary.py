@@ -1,0 +1,93 @@
+"""The material's own words for things: what its titles, tags and headings name, how that sounds, and what stands beside
+its translation ("投机解码（speculative decoding）").
+
+Read from an open index when first needed; it says how a question's misspelt, transcribed and translated words are
+written in the material.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rag.index.storage import Storage
+from rag.text.terms import CHINESE_RUN, simplified
+
+# A Chinese word of a name has so many characters.
+WORD_CHARACTERS = range(2, 7)
+# Names and passages beyond this are not read: by then every common word has been seen.
+MOST_NAMES, MOST_PASSAGES = 50_000, 20_000
+# A shorter Chinese word before a bracket is likely the end of a longer one.
+SHORTEST_TRANSLATED = 3
+LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+LATIN_PHRASE = r"[A-Za-z][A-Za-z0-9.+/-]*(?: [A-Za-z0-9.+/-]+){0,4}"
+CHINESE_THEN_LATIN = re.compile(rf"({CHINESE_RUN})\s?[（(]\s?({LATIN_PHRASE})\s?[，,）)]")
+LATIN_THEN_CHINESE = re.compile(rf"({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s?[，,）)]")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """`sounds` maps pinyin without tones or spaces to the commonest word that is spoken so, `syllables` are those of
+    all words, `words` counts the words of names, Chinese and Latin ones in lower case, `translations` maps a term, in
+    lower case where it is Latin, to the one in the other language."""
+
+    sounds: dict[str, str]
+    syllables: frozenset[str]
+    words: Counter[str]
+    translations: dict[str, str]
+
+
+def read_vocabulary(storage: Storage) -> Vocabulary:
+    words: Counter[str] = Counter()
+    sounds: dict[str, str] = {}
+    syllables: set[str] = set()
+    names = storage.names(MOST_NAMES)
+    for name in names:
+        words.update(word.lower() for word in LATIN_WORD.findall(name))
+    for run in _runs(names):
+        spoken = pinyin(run)
+        syllables.update(spoken)
+        for length in WORD_CHARACTERS:
+            for start in range(len(run) - length + 1):
+                word = run[start : start + length]
+                words[word] += 1
+                sound = "".join(spoken[start : start + length])
+                if words[word] > words.get(sounds.get(sound, ""), 0):
+                    sounds[sound] = word
+    return Vocabulary(sounds, frozenset(syllables), words, _translations(storage.texts(MOST_PASSAGES), words))
+
+
+def pinyin(chinese: str) -> list[str]:
+    """The syllable of each character, without its tone."""
+    from pypinyin import lazy_pinyin  # its tables take 50 ms
+
+    return lazy_pinyin(chinese)
+
+
+def _runs(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        yield from re.findall(CHINESE_RUN, simplified(name))
+
+
+def _translations(texts: Iterable[str], words: Counter[str]) -> dict[str, str]:
+    """Terms with the translation that stands beside them most often. The Chinese one begins somewhere in the text
+    before it: the longest end of it that is a word of some name is taken."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for text in texts:
+        found = [(match[1], match[2]) for match in CHINESE_THEN_LATIN.finditer(text)]
+        found += [(match[2], match[1]) for match in LATIN_THEN_CHINESE.finditer(text)]
+        for chinese, latin in found:
+            word = _known_end(simplified(chinese), words)
+            if word:
+                pairs[word, latin] += 1
+    translations: dict[str, str] = {}
+    for (chinese, latin), _ in pairs.most_common():
+        translations.setdefault(chinese, latin)
+        translations.setdefault(latin.lower(), chinese)
+    return translations
+
+
+def _known_end(chinese: str, words: Counter[str]) -> str:
+    ends = (chinese[-length:] for length in reversed(WORD_CHARACTERS) if length <= len(chinese))
+    known = next((end for end in ends if words[end]), "")
+    return known if len(known) >= SHORTEST_TRANSLATED else ""

@@ -1,0 +1,173 @@
+"""A question as it was typed -> the same question in the material's words.
+
+What is only said around it is left out ("要是被问到…该怎么说"). Words that the material does not know are replaced
+where it has one that is spelt nearly so, spoken so (touji jiema, 投机解马), or means the same in the other language.
+"""
+
+import re
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from rag.index import Index
+from rag.index.vocabulary import Vocabulary, pinyin
+from rag.question.names import TYPOS
+from rag.text.terms import CHINESE_RUN, fold, simplified, terms
+
+_ASKER = r"(?:面试官|面試官|他|对方)"
+_MAYBE = r"(?:要是|如果|假如|万一)?"
+WRAPPED_BEFORE = re.compile(
+    r"^(?:(?:请问|想问|问(?!题))(?:一下|下)?"
+    rf"|{_MAYBE}(?:{_ASKER}(?:要是|如果)?)?(?:被问到?|被問到?|追问|追問|问(?!题)我?|問(?!題)我?)"
+    rf"|{_ASKER}?(?:要我|让我|叫我)(?:讲讲|讲一下|说说|聊聊|谈谈)?"
+    r"|how (?:do|should) i (?:answer|explain)(?: in (?:an|the) interview)?)[：:，, ]*(?=.{4})"
+)
+WRAPPED_AFTER = re.compile(
+    r"[，, ]*(?:我|这题|这个)?(?:该|应该|要|得)?(?:怎么|咋|如何|怎样)(?:说|答|回答|讲|作答)"
+    r"(?:比较好|才好|才对|合适|好|啊|呢|呀|吗)*[?？。]*$"
+)
+LATIN_WORDS = re.compile(r"[A-Za-z]+(?: +[A-Za-z]+)*")
+LATIN_WORD = re.compile(r"[A-Za-z]+")
+# Shorter ones sound like too much else.
+SHORTEST_SOUND = 5
+# Homophones are looked for in pieces of so many characters, the longest first.
+PIECES = (4, 3, 2)
+# A name in capitals is no misspelling, unless its letters are only swapped: RetNet is not ResNet, QLoAR is QLoRA.
+LOWER = re.compile(r".[a-z]+")
+# A piece of text is only taken for a word of names that is as common as this.
+COMMON = 5
+# Characters that join words rather than make them.
+JOINING = set("的地得了是在有和与么怎哪这那不大小多少一")
+# A term that stands in fewer passages than its translation by this factor is the one that the material does not use.
+RARER = 3
+
+
+def in_the_materials_words(index: Index, question: str) -> str:
+    """The question with what can be put in the material's words; as it was where nothing can."""
+    vocabulary = index.vocabulary
+    text = unwrapped(question)
+    text = LATIN_WORDS.sub(lambda match: _spoken(index, vocabulary, match[0]), text)
+    text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
+    text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)
+    return _with_translations(index, vocabulary, text)
+
+
+def unwrapped(question: str) -> str:
+    """The question without what is said around it.
+
+    >>> unwrapped("要是被问到 LoRA 的秩怎么选，该怎么说")
+    'LoRA 的秩怎么选'
+    """
+    inner = WRAPPED_BEFORE.sub("", question.strip())
+    if inner == question.strip():
+        return question
+    return WRAPPED_AFTER.sub("", inner) or question
+
+
+def _spoken(index: Index, vocabulary: Vocabulary, run: str) -> str:
+    """Latin words with the Chinese words that they spell out; what else is pinyin among them goes."""
+    words = run.split()
+    written: list[str] = []
+    place, found = 0, False
+    while place < len(words):
+        for end in range(len(words), place, -1):
+            chinese = _chinese("".join(words[place:end]).lower(), vocabulary)
+            is_term = end == place + 1 and index.keywords.frequency(fold(words[place]))
+            if chinese and not is_term:
+                written.append(chinese)
+                place, found = end, True
+                break
+        else:
+            written.append(words[place])
+            place += 1
+    if not found:
+        return run
+    return " ".join(word for word in written if not _is_noise(index, vocabulary, word))
+
+
+def _chinese(letters: str, vocabulary: Vocabulary) -> str:
+    """The words of names that letters spell out, one after the other; empty where they do not."""
+    if len(letters) < SHORTEST_SOUND:
+        return ""
+    for end in range(len(letters), SHORTEST_SOUND - 1, -1):
+        word = vocabulary.sounds.get(letters[:end])
+        if word:
+            rest = _chinese(letters[end:], vocabulary) if end < len(letters) else ""
+            if rest or end == len(letters):
+                return word + rest
+    return ""
+
+
+def _is_noise(index: Index, vocabulary: Vocabulary, word: str) -> bool:
+    """Whether a word beside pinyin is pinyin too, of what no name says."""
+    if not word.isascii() or index.keywords.frequency(fold(word)):
+        return False
+    return _in_syllables(word.lower(), vocabulary.syllables)
+
+
+def _in_syllables(letters: str, syllables: frozenset[str]) -> bool:
+    return not letters or any(
+        letters[:end] in syllables and _in_syllables(letters[end:], syllables)
+        for end in range(1, min(6, len(letters)) + 1)
+    )
+
+
+def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
+    """The word of a name that an unknown one is a misspelling of; the word itself where there is none."""
+    folded = word.lower()
+    wrong = next((letters for length, letters in TYPOS if len(folded) >= length), 1 if len(folded) >= 5 else 0)
+    if not wrong or index.keywords.frequency(folded):
+        return word
+    alike = process.extract(folded, index.keywords.latin_terms, scorer=OSA.distance, score_cutoff=wrong, limit=20)
+    usable = [
+        (distance, -index.keywords.frequency(term), term)
+        for term, distance, _ in alike
+        if term[0] == folded[0]
+        and vocabulary.words[term]
+        and term + "s" != folded
+        and (sorted(term) == sorted(folded) or (LOWER.fullmatch(word) and len(folded) >= 6))
+    ]
+    return min(usable)[2] if usable else word
+
+
+def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:
+    """Chinese text with its wrong characters put right: pieces that no passage holds, and that sound like a word of a
+    name with which they share a character."""
+    text = simplified(run)
+    for length in PIECES:
+        place = 0
+        while place + length <= len(text):
+            piece = text[place : place + length]
+            if not vocabulary.words[piece] and _is_unknown(index, piece):
+                word = vocabulary.sounds.get("".join(pinyin(piece)), "")
+                if len(word) == length and set(word) & set(piece) and _is_common(vocabulary, word):
+                    text = text[:place] + word + text[place + length :]
+            place += 1
+    return run if text == simplified(run) else text
+
+
+def _is_common(vocabulary: Vocabulary, word: str) -> bool:
+    return vocabulary.words[word] >= COMMON and not JOINING & set(word)
+
+
+def _is_unknown(index: Index, chinese: str) -> bool:
+    """Whether two neighbouring characters stand nowhere side by side."""
+    return any(not index.keywords.frequency(chinese[place : place + 2]) for place in range(len(chinese) - 1))
+
+
+def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> str:
+    """The question with the translation behind each term that the material writes otherwise."""
+    folded = simplified(question).lower()
+    added = []
+    for term, other in vocabulary.translations.items():
+        stands = (
+            term in folded if not term.isascii() else re.search(rf"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])", folded)
+        )
+        if stands and other.lower() not in folded and _uses(index, other) > RARER * _uses(index, term):
+            added.append(other)
+    return " ".join([question, *added])
+
+
+def _uses(index: Index, term: str) -> int:
+    """In how many passages a term may stand, by the rarest part of it."""
+    return min((index.keywords.frequency(part) for part in terms(term)), default=0)

@@ -1,0 +1,73 @@
+"""Questions as people type them, put in the words of the material."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.sync import sync
+from rag.index import Index, open_index
+from rag.question.wording import in_the_materials_words, unwrapped
+from rag.settings import Settings
+from tools.hash_embedder import HashEmbedder
+
+PAGES = {
+    "decoding.md": "# 投机解码为什么能加速？\n\n投机解码（speculative decoding）让小模型先猜，大模型一次验证。\n",
+    "training.md": "---\ntags: [梯度消失, 梯度爆炸, 梯度累积, 梯度同步, 梯度裁剪]\n---\n"
+    "# 学习率预热解决什么？\n\n学习率预热（warmup）防止开头的梯度太大。\n",
+    "qlora.md": "# QLoRA 的 pipeline 和 transformer\n\nQLoRA 用 NF4，transformer 的 pipeline 也行，ResNet 在这里。\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder: Path = tmp_path_factory.mktemp("wording")
+    documents = folder / "documents"
+    documents.mkdir()
+    for name, text in PAGES.items():
+        (documents / name).write_text(text, encoding="utf-8")
+    embedder = HashEmbedder()
+    sync(Settings(index=folder / "index"), lambda: embedder, [documents], identity=embedder.identity)
+    return open_index(folder / "index")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("touji jiema 为什么快", "投机解码 为什么快"),
+        ("tou ji jie ma 为什么快", "投机解码 为什么快"),
+        ("xuexilv yure", "学习率预热"),
+        ("why is toujijiema fast", "why is 投机解码 fast"),
+        ("transfomer 的 pipline", "transformer 的 pipeline"),
+        ("QLoAR 是什么", "qlora 是什么"),
+        ("梯渡消失怎么办", "梯度消失怎么办"),
+        # What is spelt right, or is not the material's, stays as it is.
+        ("RetNet 是什么", "RetNet 是什么"),
+        ("QLoRA 的 transformer", "QLoRA 的 transformer"),
+        ("股市明天会涨吗", "股市明天会涨吗"),
+        ("can you change the gate", "can you change the gate"),
+        ("", ""),
+    ],
+)
+def test_words_that_the_material_writes_otherwise(index: Index, typed: str, meant: str) -> None:
+    assert in_the_materials_words(index, typed) == meant
+
+
+def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: Index) -> None:
+    """The pair is learned from 投机解码（speculative decoding）."""
+    assert index.vocabulary.translations["speculative decoding"] == "投机解码"
+    assert index.vocabulary.translations["投机解码"] == "speculative decoding"
+
+
+@pytest.mark.parametrize(
+    ("question", "inner"),
+    [
+        ("要是被问到卷积为啥省参数 该怎么说", "卷积为啥省参数"),
+        ("面试官让我讲讲 LoRA 的秩", "LoRA 的秩"),
+        ("请问 LoRA 的秩怎么选", "LoRA 的秩怎么选"),
+        ("how should i explain in an interview what loss scaling does", "what loss scaling does"),
+        ("问题出在哪一层", "问题出在哪一层"),
+        ("这题该怎么答", "这题该怎么答"),
+    ],
+)
+def test_what_is_said_around_a_question(question: str, inner: str) -> None:
+    assert unwrapped(question) == inner
