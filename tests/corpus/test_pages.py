@@ -13,7 +13,8 @@ from tests.corpus.pages import CHINESE, CORPUS, FORMULA, PAGES, Page, without_co
 
 Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=False, pattern=r"^\S(.*\S)?$")]
 
-SECTIONS = re.compile("一句话回答,展开,(代码,)?追问,常见错误")
+SECTIONS = re.compile("一句话回答,要点,展开,(代码,)?追问,常见错误,English")
+LEANS_ON_WHAT_STOOD_BEFORE = re.compile("^(它|其|这|该|此|上述|如上|前者|后者)")
 TEX_TEXT = re.compile(r"\\(text|textbf|textit|textrm|mbox)\{[^{}]*\}")
 QUOTED_CLAIM = re.compile("“[^”]*”")
 UNSPACED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
@@ -31,9 +32,11 @@ class FrontMatter(BaseModel):
     tags: Annotated[list[Text], Field(min_length=2, max_length=6)]
     asked_as: Annotated[list[Text], Field(min_length=3, max_length=6)]
     updated: Annotated[date, Field(strict=True)]
+    checked: Annotated[date, Field(strict=True)]
+    checked_against: list[Text]
     references: Annotated[list[Text], Field(min_length=1)]
 
-    @field_validator("tags", "asked_as", "references")
+    @field_validator("tags", "asked_as", "references", "checked_against")
     @classmethod
     def no_repeats(cls, values: list[str]) -> list[str]:
         if len(set(values)) < len(values):
@@ -94,6 +97,38 @@ def test_title_is_the_only_first_heading(page: Page) -> None:
 
 
 @every_page
+def test_short_answer_is_short(page: Page) -> None:
+    """At most 60 characters of plain words: what a chat shows first, and what a candidate says first."""
+    (answer,) = _texts(page, "一句话回答")
+    assert len(answer) <= 60, f"{len(answer)} characters"
+    assert answer.endswith("。")
+    assert "$" not in answer, "formulas belong in the points"
+    assert not LEANS_ON_WHAT_STOOD_BEFORE.search(answer)
+
+
+@every_page
+def test_points_stand_alone(page: Page) -> None:
+    points = _texts(page, "要点")
+    assert 3 <= len(points) <= 5
+    assert all(point.endswith("。") for point in points)
+    leaning = [point for point in points if LEANS_ON_WHAT_STOOD_BEFORE.search(point)]
+    assert not leaning, f"these do not name their subject: {leaning}"
+
+
+@every_page
+def test_english_block(page: Page) -> None:
+    """The title, its short answer and points, then the follow-ups: all that an English reader is quoted."""
+    questions = _subsections(page, "English")
+    assert len(questions) == 1 + len(_subsections(page, "追问")), questions
+    assert all(question.endswith("?") for question in questions), questions
+    short, *points = _texts(page, questions[0])
+    assert len(short.split()) <= 45, f"{len(short.split())} words"
+    assert 3 <= len(points) <= 5
+    chinese = [text for question in questions for text in (question, *_texts(page, question)) if CHINESE.search(text)]
+    assert not chinese
+
+
+@every_page
 def test_sections(page: Page) -> None:
     sections = [text for level, text, _ in page.headings if level == 2]
     assert SECTIONS.fullmatch(",".join(sections)), sections
@@ -114,13 +149,7 @@ def test_follow_ups(page: Page) -> None:
 
 @every_page
 def test_common_mistakes_say_what_is_right(page: Page) -> None:
-    last = page.headings[-1]
-    assert last[:2] == (2, "常见错误"), "nothing comes after the common mistakes"
-    items = [
-        token.content
-        for token, before in zip(page.tokens[last[2] + 1 :], page.tokens[last[2] - 1 :], strict=False)
-        if token.type == "inline" and before.type == "list_item_open"
-    ]
+    items = _texts(page, "常见错误")
     assert len(items) >= 2, "a list of at least two mistakes"
     silent = [item[:40] for item in items if "**正确**" not in item]
     assert not silent, f"these say nothing after **正确**：{silent}"
@@ -196,6 +225,18 @@ def _subsections(page: Page, section: str) -> list[str]:
         elif inside and level == 3:
             found.append(text)
     return found
+
+
+def _texts(page: Page, heading: str) -> list[str]:
+    """The paragraphs and list items between the heading and the next one."""
+    starts = [index for _, text, index in page.headings if text == heading]
+    assert len(starts) == 1, f"{heading!r} stands {len(starts)} times on the page"
+    ends = [index for _, _, index in page.headings if index > starts[0]]
+    return [
+        token.content
+        for token in page.tokens[starts[0] + 3 : ends[0] if ends else len(page.tokens)]
+        if token.type == "inline"
+    ]
 
 
 def _inline_tokens(page: Page) -> Iterable[str]:
