@@ -34,7 +34,9 @@ ENDS = re.compile(
     r"|\b(instead|then|too|as well))[?？。!！]?$"
 )
 # A word for what was said before.
-POINTS_BACK = re.compile(r"它|这样|这个|这些|这种|这名单|那样|那些|刚才|前者|后者|\b(it|its|they|them)\b")
+POINTS_BACK = re.compile(
+    r"它|这样|这个|这些|这种|这几|这名单|那样|那些|那几|刚才|前者|后者|两边|两者|\b(it|its|they|them)\b"
+)
 # What is done to something that the question leaves out: 除以根号 d
 OPERATION = re.compile(
     r"^那?(为什么|为啥|怎么|干嘛)[还都又]?[要会能得用]?(除以|乘以|乘上|加上|减去|开根号|取对数|取平方)"
@@ -47,6 +49,7 @@ RESTATES = re.compile(
     r"|(?:换个|更|再|说得?|讲得?|讲)?(?:简单|通俗|白话|直白|口语|形象|短|精简|简洁|详细|具体)(?:一?[点些下])?(?:的?(?:说法|解释|话|版本?))?"
     r"|说人话|打个?比方|举个?例子?|(?:听|看)?(?:不|没)(?:太)?(?:懂|明白)|太(?:难|绕|长|复杂|抽象|专业)了?|再(?:说|讲|解释)(?:一?[遍次下])"
     r"|一句话|两句话|要能跑的|看看|给我|[说讲解释]{1,2}(?:一下|下)?"
+    r"|\b(?:like|as) (?:i am|i'm|im|to) an? \w+"
     r"|\b(?:please|pls|can|could|you|would|just|me|show|give|write|say|tell|put|explain|it|that|this|the|a|an|as|in|like"
     r"|i am|i'm|im|down|out|again"
     r"|too|so|way|hard|difficult|complicated|long|simpler?|simply|easier|shorter?|brief(?:ly|er)?|plain|words?|terms|english|eli5|tl;?dr|one|two|few"

@@ -14,6 +14,7 @@ from rag.answer.quoted.relevance import relevance
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.search.retrieval import Evidence
+from rag.text.language import language_of
 from rag.text.sentences import UnitKind
 from rag.text.terms import simplified, terms
 from rag.types import Passage
@@ -21,8 +22,15 @@ from rag.types import Passage
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
 SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
+# What goes with a short answer that it follows.
+POINTS_HEADINGS = frozenset({"要点", "key points"})
 MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"})
-ASKS_FOR_CODE = re.compile(r"代码|手写|实现|怎么写|\bcode\b|\bimplement|\bwrite\b|\bsnippet\b", re.IGNORECASE)
+ASKS_FOR_CODE = re.compile(
+    r"(?<!写)代码|手[写撕]|实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b", re.IGNORECASE
+)
+ASKS_FOR_FORMULA = re.compile(
+    r"公式|推导|写出来|怎么算|咋算|表达式|式子|几步|\b(?:formula|derive|equation|write it|steps)\b", re.IGNORECASE
+)
 # Characters of an answer in the standard style: about what is read in a minute and a half.
 ANSWER_CHARACTERS = 1_500
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
@@ -43,6 +51,7 @@ class Section:
     title: str
     path: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
+    is_short_answer: bool = False
 
     @property
     def document(self) -> str:
@@ -68,12 +77,16 @@ class Section:
         return [text for paragraph in self.paragraphs for text in paragraph.texts]
 
     @property
-    def is_short_answer(self) -> bool:
-        return self.heading.lower() in SHORT_ANSWER_HEADINGS
+    def brief(self) -> "Section":
+        """A short answer without its points."""
+        return replace(self, paragraphs=tuple(p for p in self.paragraphs if p.path == self.path))
 
     @property
-    def has_code(self) -> bool:
-        return any(unit.kind is UnitKind.CODE for paragraph in self.paragraphs for unit in paragraph.units)
+    def is_translation(self) -> bool:
+        return self.paragraphs[0].passage.translated_into is not None
+
+    def holds(self, kind: UnitKind) -> bool:
+        return any(unit.kind is kind for paragraph in self.paragraphs for unit in paragraph.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +107,8 @@ class SectionFeatures:
     mistakes: float
     code_wanted: float
     code_unwanted: float
+    formula_wanted: float
+    translation: float
     question: float
     log_length: float
     comparing_table: float
@@ -114,6 +129,8 @@ WEIGHTS = SectionFeatures(
     mistakes=-1.6,
     code_wanted=3.1,
     code_unwanted=-1.6,
+    formula_wanted=0.0,
+    translation=0.0,
     question=-0.9,
     log_length=0.1,
     comparing_table=2.0,
@@ -125,10 +142,27 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int) -> list[Section
     found: list[Section] = []
     for document in list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:pages]:
         hits = [hit.passage for hit in evidence.hits if hit.passage.document == document]
-        passages = sorted(_around(index, document, hits), key=lambda passage: passage.start)
-        paragraphs = [paragraph for passage in passages for paragraph in quotable(passage)]
-        for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
-            found.append(Section(hits[0].title, path, tuple(members)))
+        language = language_of(evidence.query)
+        passages = sorted(
+            (p for p in _around(index, document, hits) if p.translated_into in (None, language)),
+            key=lambda passage: passage.start,
+        )
+        found += _sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
+    return found
+
+
+def _sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
+    """Paragraphs by their headings; the points of a short answer stand with it. What opens a translation is its short
+    answer."""
+    found: list[Section] = []
+    for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
+        section = Section(title, path, tuple(members))
+        before = found[-1] if found else None
+        if before and before.is_short_answer and section.heading.lower() in POINTS_HEADINGS:
+            found[-1] = replace(before, paragraphs=before.paragraphs + section.paragraphs)
+            continue
+        opens = section.is_translation and not (before and before.is_translation)
+        found.append(replace(section, is_short_answer=opens or section.heading.lower() in SHORT_ANSWER_HEADINGS))
     return found
 
 
@@ -164,7 +198,7 @@ def section_features(
     """The features of each of the sections that compete."""
     asked = terms(evidence.query)
     most = max(index.keywords.ceiling(asked), 1e-6)
-    wants_code = bool(ASKS_FOR_CODE.search(evidence.query))
+    wants_code, wants_formula = (bool(asks.search(evidence.query)) for asks in (ASKS_FOR_CODE, ASKS_FOR_FORMULA))
     likeness, relevances = _likeness(index, embedder, evidence, sections)
 
     def covered(held: set[str]) -> float:
@@ -180,8 +214,10 @@ def section_features(
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
-            code_wanted=float(section.has_code and wants_code),
-            code_unwanted=float(section.has_code and not wants_code),
+            code_wanted=float(wants_code and section.holds(UnitKind.CODE)),
+            code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
+            formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
+            translation=float(section.is_translation),
             question=float(section.heading.endswith(("?", "？"))),
             log_length=log1p(section.length),
             comparing_table=float(any(paragraph.compares(compared) for paragraph in section.paragraphs)),
@@ -261,7 +297,7 @@ def choose_paragraphs(
             if section.key in chosen or (section.length > room and chosen and not first):
                 continue
             # Half of a block of code is worth nothing: what opens may be longer for it.
-            kept = fitted(section, part.query, 2 * room if section.has_code and not chosen else room)
+            kept = fitted(section, part.query, 2 * room if section.holds(UnitKind.CODE) and not chosen else room)
             chosen[section.key] = kept
             room -= kept.length
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
@@ -282,5 +318,5 @@ def _best(
     best = [sections[place] for place in order if scores[place] >= least]
     # The short answer of another page answers another question.
     best = [s for s in best if not s.is_short_answer or s.document == best[0].document][:SECTIONS]
-    short = [s for s in sections if s.is_short_answer and s.document == best[0].document and s not in best]
-    return [best[0], *short, *best[1:]]
+    short = [s.brief for s in sections if s.is_short_answer and s.document == best[0].document and s not in best]
+    return [best[0], *short[:1], *best[1:]]
