@@ -55,7 +55,8 @@ class Dataset:
     """Questions and what answers them.
 
     `qrels` has the grades (above 0) of the relevant documents of a query; a query that is not in it has none.
-    `evidence` has the quotes of a query, each in all its wordings. `documents` is None for a gold file, whose documents are those of an index.
+    `evidence` has the quotes of a query, each in all its wordings. `documents` is None for a gold file, whose
+    documents are those of an index.
     """
 
     name: str

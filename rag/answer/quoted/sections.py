@@ -13,6 +13,7 @@ from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.quoted.relevance import relevance
 from rag.embedding import Embedder
 from rag.index import Index
+from rag.question.intents import Intent
 from rag.search.retrieval import Evidence
 from rag.text.language import language_of
 from rag.text.sentences import UnitKind
@@ -78,7 +79,7 @@ class Section:
 
     @property
     def brief(self) -> "Section":
-        """A short answer without its points."""
+        """A short answer without its points; another section whole."""
         return replace(self, paragraphs=tuple(p for p in self.paragraphs if p.path == self.path))
 
     @property
@@ -87,6 +88,21 @@ class Section:
 
     def holds(self, kind: UnitKind) -> bool:
         return any(unit.kind is kind for paragraph in self.paragraphs for unit in paragraph.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up, sections of the page
+    that its subject stands on; of one that only asks for another form, the part that its `intent` names, and where that
+    is more, what was not `heard`."""
+
+    compared: tuple[str, ...] = ()
+    subject_page: str = ""
+    intent: Intent | None = None
+    heard: str = ""
+
+
+NOTHING_ELSE = Wanted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +119,7 @@ class SectionFeatures:
     heading: float
     text: float
     first_page: float
+    subject_page: float
     short_answer: float
     mistakes: float
     code_wanted: float
@@ -125,6 +142,7 @@ WEIGHTS = SectionFeatures(
     heading=3.6,
     text=3.8,
     first_page=0.9,
+    subject_page=0.0,
     short_answer=2.4,
     mistakes=-1.6,
     code_wanted=3.1,
@@ -185,15 +203,23 @@ def _same_question(passage: Passage, hit: Passage) -> bool:
 
 
 def score_sections(
-    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section], *, compared: Sequence[str] = ()
+    index: Index,
+    embedder: Embedder,
+    evidence: Evidence,
+    sections: Sequence[Section],
+    wanted: Wanted,
 ) -> NDArray[np.float64]:
     """How well each section answers, shape (len(sections),), higher is better, comparable within a call."""
-    features = section_features(index, embedder, evidence, sections, compared=compared)
+    features = section_features(index, embedder, evidence, sections, wanted)
     return np.asarray([found.row() for found in features]) @ WEIGHTS.row()
 
 
 def section_features(
-    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section], *, compared: Sequence[str] = ()
+    index: Index,
+    embedder: Embedder,
+    evidence: Evidence,
+    sections: Sequence[Section],
+    wanted: Wanted,
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
     asked = terms(evidence.query)
@@ -212,6 +238,7 @@ def section_features(
             heading=covered(heading),
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
+            subject_page=float(section.document == wanted.subject_page),
             short_answer=float(section.is_short_answer),
             mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
             code_wanted=float(wants_code and section.holds(UnitKind.CODE)),
@@ -220,7 +247,7 @@ def section_features(
             translation=float(section.is_translation),
             question=float(section.heading.endswith(("?", "？"))),
             log_length=log1p(section.length),
-            comparing_table=float(any(paragraph.compares(compared) for paragraph in section.paragraphs)),
+            comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
         )
 
     return [features(place, section) for place, section in enumerate(sections)]
@@ -275,16 +302,15 @@ def choose_paragraphs(
     evidence: Evidence,
     sides: Sequence[Evidence] = (),
     *,
-    compared: Sequence[str] = (),
+    wanted: Wanted = NOTHING_ELSE,
     alone: bool = False,
     characters: int = ANSWER_CHARACTERS,
     cut: float = 1.0,
 ) -> list[Paragraph]:
     """What to quote: whole sections, best first, up to `characters`, until the next is clearly worse than the best.
 
-    `sides` holds what was found for each side of a comparison: the best section of each is quoted too. A table that
-    has all that is `compared` is worth more. With `alone` only the best page is looked at. A `cut` below 1 lets more
-    sections follow.
+    `sides` holds what was found for each side of a comparison: the best section of each is quoted too. With `alone`
+    only the best page is looked at. A `cut` below 1 lets more sections follow.
     """
     chosen: dict[tuple[str, int, int], Section] = {}
     if sides:
@@ -292,7 +318,7 @@ def choose_paragraphs(
     for part in (evidence, *sides):
         pages = 1 if alone else PAGES if part is evidence else SIDE_PAGES
         room = characters
-        for section in _best(index, embedder, part, pages, compared, cut):
+        for section in _best(index, embedder, part, pages, wanted, cut):
             first = part is not evidence and room == characters
             if section.key in chosen or (section.length > room and chosen and not first):
                 continue
@@ -304,19 +330,42 @@ def choose_paragraphs(
 
 
 def _best(
-    index: Index, embedder: Embedder, evidence: Evidence, pages: int, compared: Sequence[str], cut: float
+    index: Index, embedder: Embedder, evidence: Evidence, pages: int, wanted: Wanted, cut: float
 ) -> list[Section]:
     """The sections that answer, best first."""
-    if not evidence.hits:
-        return []
-    sections = sections_of(index, evidence, pages=pages)
+    sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
+    if wanted.intent is not None:  # the words speak of the page before, not of what is wanted of it
+        sections = [s for s in sections if s.document == wanted.subject_page] or sections
     if not sections:
         return []
-    scores = score_sections(index, embedder, evidence, sections, compared=compared)
+    scores = score_sections(index, embedder, evidence, sections, wanted)
     order = sorted(range(len(sections)), key=lambda place: (-scores[place], place))
     least = scores.max() - CLEARLY_WORSE / cut
     best = [sections[place] for place in order if scores[place] >= least]
     # The short answer of another page answers another question.
     best = [s for s in best if not s.is_short_answer or s.document == best[0].document][:SECTIONS]
+    part = _wanted_part([sections[place] for place in order], best, wanted)
+    if part:
+        return part
     short = [s.brief for s in sections if s.is_short_answer and s.document == best[0].document and s not in best]
     return [best[0], *short[:1], *best[1:]]
+
+
+def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: Wanted) -> list[Section]:
+    """The sections that an intent names, of all the best first; none where it names none, or there are none."""
+    match wanted.intent:
+        case Intent.CODE:
+            return [section for section in sections if section.holds(UnitKind.CODE)][:1]
+        case Intent.FORMULA:
+            written = [section for section in sections if section.holds(UnitKind.FORMULA)]
+            return (written or [section for section in sections if section.holds(UnitKind.CODE)])[:2]
+        case Intent.MISTAKES:
+            return [section for section in sections if section.heading.lower() in MISTAKES_HEADINGS]
+        case Intent.MORE:
+            return [section for section in best if section.texts[0] not in wanted.heard]
+        case Intent.SHORTER:
+            return [best[0].brief]
+        case Intent.SIMPLER:
+            short = [section for section in sections if section.is_short_answer and section is not best[0]]
+            return [best[0], *short]
+    return []
