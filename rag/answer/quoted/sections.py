@@ -63,6 +63,11 @@ class Section:
         return self.path[-1] if self.path else self.title
 
     @property
+    def passages(self) -> set[int]:
+        """The numbers of the passages that it stands in."""
+        return {paragraph.passage.number for paragraph in self.paragraphs}
+
+    @property
     def key(self) -> tuple[str, int, int]:
         """Where it begins: tells sections of one heading apart."""
         first = self.paragraphs[0]
@@ -92,9 +97,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up, sections of the page
-    that its subject stands on; of one that only asks for another form, the part that its `intent` names, and where that
-    is more, what was not `heard`."""
+    """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up that only asks for
+    another form, the part that its `intent` names of the page that its subject stands on, and where that is more, what
+    was not `heard`."""
 
     compared: tuple[str, ...] = ()
     subject_page: str = ""
@@ -119,7 +124,6 @@ class SectionFeatures:
     heading: float
     text: float
     first_page: float
-    subject_page: float
     short_answer: float
     mistakes: float
     code_wanted: float
@@ -137,20 +141,19 @@ class SectionFeatures:
 # `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
 # sides of a comparison are rare.
 WEIGHTS = SectionFeatures(
-    likeness=44.6,
+    likeness=44.5,
     relevance=3.0,
-    heading=3.6,
-    text=3.8,
-    first_page=0.9,
-    subject_page=0.0,
-    short_answer=2.4,
-    mistakes=-1.6,
-    code_wanted=3.1,
-    code_unwanted=-1.6,
-    formula_wanted=0.0,
-    translation=0.0,
-    question=-0.9,
-    log_length=0.1,
+    heading=5.0,
+    text=2.4,
+    first_page=1.3,
+    short_answer=1.4,
+    mistakes=-2.0,
+    code_wanted=3.8,
+    code_unwanted=-2.4,
+    formula_wanted=6.7,
+    translation=-0.4,
+    question=-1.1,
+    log_length=0.4,
     comparing_table=2.0,
 )
 
@@ -238,7 +241,6 @@ def section_features(
             heading=covered(heading),
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
-            subject_page=float(section.document == wanted.subject_page),
             short_answer=float(section.is_short_answer),
             mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
             code_wanted=float(wants_code and section.holds(UnitKind.CODE)),
@@ -267,17 +269,26 @@ def _likeness(
     # The tokens of a passage are those of its text, after those of its headings. Folding keeps the length of a text.
     spans = dict(zip(passages, embedder.token_spans([simplified(p.text) for p in passages.values()]), strict=True))
     best = np.full(len(sections), -1.0)
+    places: list[list[int]] = []
+    parts: list[NDArray[np.bool_]] = []
     for number in passages:
         starts, ends = spans[number].T
-        places, parts = [], []
-        for place, section in enumerate(sections):
-            inside = [p.units for p in section.paragraphs if p.passage.number == number]
-            if inside:
-                places.append(place)
-                parts.append(
-                    np.logical_or.reduce([(starts < units[-1].end) & (ends > units[0].start) for units in inside])
-                )
-        best[places] = np.maximum(best[places], index.tokens.part_scores(question, number, np.asarray(parts)))
+        inside = {
+            place: [p.units for p in section.paragraphs if p.passage.number == number]
+            for place, section in enumerate(sections)
+            if number in section.passages
+        }
+        places.append(list(inside))
+        parts.append(
+            np.asarray(
+                [
+                    np.logical_or.reduce([(starts < u[-1].end) & (ends > u[0].start) for u in units])
+                    for units in inside.values()
+                ]
+            )
+        )
+    for held, scores in zip(places, index.tokens.part_scores(question, list(passages), parts), strict=True):
+        best[held] = np.maximum(best[held], scores)
     return best - best.max(), nothing
 
 

@@ -133,11 +133,11 @@ def test_a_part_scores_as_a_passage_of_its_tokens_would(
     halves = np.zeros((3, len(passages[6].token_ids)), np.bool_)
     halves[0, :4] = halves[1, 4:] = True
     whole = np.ones((1, halves.shape[1]), np.bool_)
-    np.testing.assert_allclose(index.part_scores(question, 6, whole), index.scores(question, [6]), rtol=1e-5)
-    scores = index.part_scores(question, 6, halves)
+    np.testing.assert_allclose(index.part_scores(question, [6], [whole])[0], index.scores(question, [6]), rtol=1e-5)
+    scores = index.part_scores(question, [6], [halves])[0]
     assert scores[:2].max() <= index.scores(question, [6])[0] + 1e-6
     assert scores[2] == -1
     # Where the parts speak of the last tokens only, the first ones belong to none.
-    np.testing.assert_allclose(index.part_scores(question, 6, halves[1:2, 4:]), scores[1:2], rtol=1e-5)
+    np.testing.assert_allclose(index.part_scores(question, [6], [halves[1:2, 4:]])[0], scores[1:2], rtol=1e-5)
     nothing = Encoded(question.vector, question.tokens[:0], question.token_ids[:0])
-    assert index.part_scores(nothing, 6, halves).tolist() == [-1, -1, -1]
+    assert index.part_scores(nothing, [6], [halves])[0].tolist() == [-1, -1, -1]
