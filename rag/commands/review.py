@@ -84,7 +84,7 @@ def _as_text(found: "Review", limit: int) -> str:
     lines += [f"  {', '.join(each.words)}: {_line(each.statement)}" for each in shown.time_bound]
     undated = sum(each.dated is None for each in found.ages)
     lines.append(f"Documents, oldest first: {len(found.ages)}, {undated} of them without a date")
-    lines += [f"  {str(each.dated or 'no date'):10} {str(each.field or ''):8} {each.document}" for each in shown.ages]
+    lines += [f"  {each.dated or 'no date'!s:10} {each.field or ''!s:8} {each.document}" for each in shown.ages]
     return "\n".join(lines) + "\n"
 
 

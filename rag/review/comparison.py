@@ -1,12 +1,25 @@
 """What comparing two statements rests on: how rare words are, and which figures stand where."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag.review.figures import Figure
-from rag.review.readings import Clause, Reading, rarity
+from rag.review.readings import RAREST, Clause, Reading, rarity
 from rag.text.language import Language
+from rag.text.terms import fold
+
+# Phases and parts of which each has figures of its own.
+SETTINGS = tuple(
+    (re.compile(one), re.compile(other))
+    for one, other in (
+        (r"训练|\btrain", r"推理|解码|部署|\binfer|\bdecod|\bserv"),
+        (r"预填充|\bprefill", r"解码|\bdecod"),
+        (r"权重|\bweights?\b", r"激活|\bactivation"),
+        (r"前向|\bforward", r"反向|\bbackward"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +83,7 @@ class Comparison:
 
     def weight(self, words: Iterable[str]) -> float:
         """How much words say together. One that stands nowhere is the rarest."""
-        return sum(self.rarity.get(word, 9.0) for word in words)
+        return sum(self.rarity.get(word, RAREST) for word in words)
 
     def parts(self, reading: Reading) -> list[Part]:
         parts: list[Part] = []
@@ -109,4 +122,15 @@ def same_subject(one: Reading, a: Part, other: Reading, b: Part) -> bool:
         return False
     if (a.subject or b.subject) and not (a.subject & others_known and b.subject & known):
         return False
+    if _set_apart(fold(a.clause.text), fold(b.clause.text)):
+        return False
     return a.topic <= others_known or b.topic <= known
+
+
+def _set_apart(one: str, other: str) -> bool:
+    """Whether one clause speaks of training and the other one of inference, say."""
+    for left, right in SETTINGS:
+        holds = [bool(setting.search(text)) for text in (one, other) for setting in (left, right)]
+        if holds in ([True, False, False, True], [False, True, True, False]):
+            return True
+    return False

@@ -16,8 +16,6 @@ from rag.review.readings import Reading
 from rag.review.statements import Statement
 from rag.text.language import Language
 
-# From this score on a pair is reported.
-THRESHOLD = 0.45
 AT_ONCE = 4_096
 
 
@@ -27,6 +25,10 @@ class Kind(StrEnum):
     FIGURE = "figure"
     TRANSLATION = "translation"
     OPPOSITE = "opposite"
+
+
+# From this score on a pair is reported.
+THRESHOLDS = {Kind.FIGURE: 0.45, Kind.TRANSLATION: 0.3, Kind.OPPOSITE: 0.45}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def contradictions_of(
     pairs: Mapping[tuple[int, int], float],
     progress: Progress,
     *,
-    threshold: float = THRESHOLD,
+    thresholds: Mapping[Kind, float] = THRESHOLDS,
 ) -> list[Contradiction]:
     """The surest first. `pairs` are rows of `readings` that may speak of the same, with their likeness."""
     comparison = Comparison.over(readings)
@@ -69,7 +71,7 @@ def contradictions_of(
         if done % AT_ONCE == 0 or done == len(pairs):
             progress("pairs", done, len(pairs))
     found.sort(key=lambda each: (-each.score, each.one.document, each.one.start, each.other.document, each.other.start))
-    return _once([each for each in found if each.score >= threshold])
+    return _once([each for each in found if each.score >= thresholds[each.kind]])
 
 
 def _translation(comparison: Comparison, one: Reading, other: Reading, likeness: float) -> Disagreement | None:

@@ -23,7 +23,8 @@ PLAIN = (
     (re.compile(r"(?:(\d+(?:\.\d+)?)\s*×\s*)?(?<![\d.])10\^\{?\s*([-−]?\d+)\}?"), lambda m: f"{m[1] or 1}e{m[2]}"),
     (re.compile(r"[$`]+|\*\*"), ""),
     # Numbers that count nothing: identifiers of papers, dates, shapes of code.
-    (re.compile(r"arxiv\s*[:：]?\s*\d{4}\.\d{4,5}(?:v\d+)?|(?:19|20)\d\d\s*[-年]\s*\d{1,2}(?:\s*[-月]\s*(?:\d{1,2}日?)?)?", re.IGNORECASE), " "),
+    (re.compile(r"arxiv\s*[:：]?\s*\d{4}\.\d{4,5}(?:v\d+)?", re.IGNORECASE), " "),
+    (re.compile(r"(?:19|20)\d\d\s*[-年]\s*\d{1,2}(?:\s*[-月]\s*(?:\d{1,2}日?)?)?"), " "),
     (re.compile(r"\^\{?[^{}\s]{1,6}\}?|_\{[^{}]*\}"), " "),
 )  # fmt: skip
 DIGITS = {**dict(zip("二两三四五六七八九", "223456789", strict=True)), "十": "10"}
@@ -45,12 +46,12 @@ ABOUT = re.compile(
 )
 ABOUT_AFTER = re.compile(r"\s*(?:左右|上下|多|余|or so\b)")
 AT_LEAST = re.compile(
-    r"(?:超过|大于|高于|多于|不低于|不少于|至少|最少|[≥>]|\b(?:more than|over|above|at least|exceed(?:s|ing)?))"
+    r"(?:(?<!不)(?:超过|大于|高于|多于)|不低于|不少于|至少|最少|[≥>]|\b(?:more than|over|above|at least|exceed(?:s|ing)?))"
     r"\s*(?:为|有|要|约)?\s*$"
 )
 AT_LEAST_AFTER = re.compile(r"\s*(?:以上|起|or more\b|\+)")
 AT_MOST = re.compile(
-    r"(?:不超过|小于|低于|少于|不足|不到|至多|最多|最高|上限|[≤<]"
+    r"(?:不(?:超过|大于|高于|多于)|(?<!不)(?:小于|低于|少于)|不足|不到|至多|最多|最高|上限|[≤<]"
     r"|\b(?:less than|under|below|at most|up to|fewer than|within))\s*(?:为|有|要|约|可达|达)?\s*$"
 )
 AT_MOST_AFTER = re.compile(r"\s*(?:以内|以下|之内|or less\b)")
@@ -93,8 +94,10 @@ class Figure:
         )
 
     def agrees(self, other: "Figure") -> bool:
-        """Whether both may stand for the same amount."""
-        return (self.low < other.high and other.low < self.high) or self.low == other.low
+        """Whether both may stand for the same amount; bounds may meet."""
+        if math.isfinite(self.high - self.low) and math.isfinite(other.high - other.low) and self.low < self.high:
+            return self.low < other.high and other.low < self.high
+        return self.low <= other.high and other.low <= self.high
 
 
 def plain(text: str) -> str:

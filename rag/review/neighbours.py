@@ -18,7 +18,7 @@ from rag.review.readings import Reading
 from rag.review.statements import Statement
 from rag.text.terms import simplified
 
-# Neighbours of a statement that are looked at, those of its own passage aside.
+# Neighbours of a statement that are looked at, those of its own section aside.
 NEIGHBOURS = 24
 # Asked for, so that enough are left.
 SEARCHED = 96
@@ -74,11 +74,11 @@ def neighbours(
         return pairs
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(vectors)
-    passages = np.asarray([statement.passage for statement in statements])
+    sections = np.asarray(_section_numbers(statements))
     for start in range(0, len(vectors), AT_ONCE):
         rows = np.arange(start, min(start + AT_ONCE, len(vectors)))
         cosines, found = index.search(vectors[rows], min(SEARCHED, len(vectors)))
-        elsewhere = passages[found] != passages[rows, np.newaxis]
+        elsewhere = sections[found] != sections[rows, np.newaxis]
         elsewhere &= np.cumsum(elsewhere, axis=1) <= NEIGHBOURS
         for place, column in np.argwhere(elsewhere).tolist():
             row, other = start + place, int(found[place, column])
@@ -98,5 +98,11 @@ def sharing_rare_words(readings: Sequence[Reading]) -> list[tuple[int, int]]:
         for word in known[:RAREST]:
             holding[word].append(row)
     shared = Counter(pair for rows in holding.values() for pair in combinations(rows, 2))
-    passages = [reading.statement.passage for reading in readings]
-    return sorted(pair for pair, count in shared.items() if count >= SHARED and passages[pair[0]] != passages[pair[1]])
+    sections = _section_numbers([reading.statement for reading in readings])
+    return sorted(pair for pair, count in shared.items() if count >= SHARED and sections[pair[0]] != sections[pair[1]])
+
+
+def _section_numbers(statements: Sequence[Statement]) -> list[int]:
+    """The same number for the statements of one section."""
+    numbers: dict[tuple[str, tuple[str, ...]], int] = {}
+    return [numbers.setdefault((each.document, each.section), len(numbers)) for each in statements]

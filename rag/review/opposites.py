@@ -10,10 +10,11 @@ from rag.text.terms import fold
 
 # A clause that sets a condition, a contrast or a bound (没有标注时, rather than FP32, 不超过) denies nothing.
 DENIES_NOTHING = re.compile(
-    r"(?:时|后|之前|的话)\W*$|(\w)[不没]\1|是否|有没有|而不是|而非|不再|不如|不然|否则|不[超足到]|不[低少大小高多]于|差不"
-    r"|不一定|未必|不必|去掉|去除|省[去掉]|丢[掉弃]|免|缺|[不没]有?的\W*$"
+    r"(?:时|后|之前|的话)\W*$|[没不无未][^,，。]{0,10}(?:时(?!间)|的情况|的话)|(\w)[不没]\1|是否|有没有"
+    r"|而不是|而非|不再|不如|不然|否则|不[超足到]|不[低少大小高多]于|差不"
+    r"|[只仅]|不一定|未必|不必|去掉|去除|省[去掉]|丢[掉弃]|免|缺|[不没]有?的\W*$"
     r"|\b(?:when|after|before|unless|until|rather than|instead of|without|not always|not necessarily|no longer"
-    r"|no more than)\b"
+    r"|no more than|only|just)\b"
 )
 # Who does not do it: a clause that opens with the negation leaves that to the one before it.
 OPENING = re.compile(r"\W*(?:.*[+、/]\s*)?(?:(?:and|but|so|也|且|并|则|又|而|就|都|还)\W*)*$")

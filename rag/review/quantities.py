@@ -113,21 +113,25 @@ def other_translation(
 ) -> Disagreement | None:
     """A figure that the English part of a page has and its Chinese part nowhere, in place of one that this has.
 
-    The languages share few words: their likeness and their names say whether both speak of the same.
+    The languages share few words: their likeness, their names and their other figures say whether both speak of the
+    same.
     """
     named = chinese.names & english.names
     document, section = english.statement.document, english.statement.section
+    in_chinese = comparison.in_language.get((document, chinese.statement.language), [])
+    in_english = comparison.in_section.get((document, section), [])
+    agreeing = sum(figure.unit in COMMON_UNITS and figure.is_among(chinese.figures) for figure in english.figures)
+    sure = max(likeness, 1 - 0.5**agreeing)
+    every = comparison.weight(chinese.names | english.names) or 1.0
+    score = sure**0.5 * (0.5 + 0.5 * comparison.weight(named) / every)
     for figure in english.figures:
-        # A count may have a unit in one language and none in the other, so that amounts are compared without.
-        if (figure.unit not in COMMON_UNITS and not figure.symbol) or figure.amount_is_among(
-            comparison.in_language.get((document, chinese.statement.language), [])
-        ):
+        if (figure.unit not in COMMON_UNITS and not figure.symbol) or figure.amount_is_among(in_chinese):
             continue
         for theirs in chinese.figures:
-            if not theirs.differs(figure) or theirs.is_far_from(figure, FARTHEST):
-                continue
-            if not theirs.amount_is_among(comparison.in_section.get((document, section), [])):
-                every = comparison.weight(chinese.names | english.names) or 1.0
-                score = max(likeness, 0.0) ** 0.5 * (0.5 + 0.5 * comparison.weight(named) / every)
+            if (
+                theirs.differs(figure)
+                and not theirs.is_far_from(figure, FARTHEST)
+                and not theirs.amount_is_among(in_english)
+            ):
                 return Disagreement((chinese.written(theirs), english.written(figure)), comparison.rarest(named), score)
     return None

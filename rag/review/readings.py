@@ -1,11 +1,10 @@
 """What a statement says, as far as it can be compared: its clauses with their figures, names and terms."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from rag.answer.generated.polarity import NEGATION, NEUTRAL
 from rag.review.figures import Figure, figures_of, plain
@@ -28,6 +27,8 @@ LATIN = re.compile(
 NAME = re.compile(r"\w*[A-Z]\w*[A-Z]|\w*[a-z][A-Z]|[A-Za-z]\w*-?\d|.*_|.*\s\d")
 # Written or not as one likes: Llama-2, Llama 2.
 SEPARATORS = re.compile(r"[-_\s]")
+# What a word says that stands in one statement only.
+RAREST = 9.0
 # What holds only under what is assumed.
 EXAMPLE = re.compile(
     r"例如|比如|譬如|假设|假如|假想|设想|为例|举例|如果|若(?!干)"
@@ -38,7 +39,8 @@ FUNCTION_WORDS = frozenset(
     (
         "a", "an", "the", "of", "in", "on", "at", "to", "for", "with", "by", "from", "as", "is", "are", "was", "were",
         "be", "it", "its", "this", "that", "these", "than", "then", "and", "or", "not", "no", "vs", "about", "some",
-        "each", "per", "all", "one", "both", "if", "so", "only", "can", "may", "must", "has", "have", "had", "do", "does",
+        "each", "per", "all", "one", "both", "if", "so", "only", "can", "may", "must", "has", "have", "had",
+        "do", "does",
     )
 )  # fmt: skip
 
@@ -134,10 +136,10 @@ def _key(word: str) -> str:
 
 
 def rarity(readings: Iterable[Reading]) -> Mapping[str, float]:
-    """How much a term says: the logarithm of how seldom it stands in a statement, at least a little."""
+    """How much a word says: how seldom it stands in a statement, from nearly 0 to RAREST, however many there are."""
     counts: Counter[str] = Counter()
-    total = 0
+    total = 1
     for reading in readings:
         counts.update(frozenset[str]().union(*(clause.words for clause in reading.clauses)))
         total += 1
-    return {term: float(np.log((total + 1) / count)) for term, count in counts.items()}
+    return {word: RAREST * math.log(total / count) / math.log(total) for word, count in counts.items()}

@@ -5,11 +5,12 @@ heading such as 常见错误 before the mark of what is right (`**正确**`), an
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.index.storage import StoredDocument, StoredPassage
-from rag.text.blocks import PROSE, Block
+from rag.text.blocks import PROSE, Block, BlockKind
 from rag.text.language import Language, language_of
 from rag.text.sentences import UnitKind, units
 
@@ -50,7 +51,7 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
     for passage in document.passages:
         if passage.number is None:
             continue
-        for start, end in _sentences(passage):
+        for start, end, section in _sentences(passage):
             span = passage.content.source_range(start, end)
             if span is None or span in seen:
                 continue
@@ -58,7 +59,7 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
             yield Statement(
                 document.name,
                 document.title,
-                passage.section,
+                section,
                 *span,
                 document.source[span[0] : span[1]],
                 passage.number,
@@ -68,23 +69,39 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
             )
 
 
-def _sentences(passage: StoredPassage) -> Iterator[tuple[int, int]]:
-    text = passage.content.text
-    wrong = _wrong_parts(text, passage.blocks) if any(map(MISTAKES.search, passage.section)) else []
+def _sentences(passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where each begins and ends in the text of the passage, and the headings above it."""
+    text, sections = passage.content.text, _sections(passage)
+    wrong = _wrong_parts(text, passage.blocks, sections)
     for unit in units(text, passage.blocks):
         start = max((stop for begin, stop in wrong if begin <= unit.start < stop), default=unit.start)
         sentence = text[start : unit.end]
         if unit.kind is not UnitKind.SENTENCE or len(sentence.strip()) < SHORTEST:
             continue
         if not QUESTION_END.search(sentence) and not HEARSAY.search(sentence):
-            yield start, unit.end
+            place = bisect_right(passage.blocks, unit.start, key=lambda block: block.start) - 1
+            yield start, unit.end, sections[place]
 
 
-def _wrong_parts(text: str, blocks: Sequence[Block]) -> list[tuple[int, int]]:
-    """What of the blocks is wrong on purpose: all up to the mark of what is right, all where it has none."""
+def _sections(passage: StoredPassage) -> list[tuple[str, ...]]:
+    """Of each block the headings above it: a passage may hold several sections below its own."""
+    below: list[tuple[int, str]] = []
+    result = []
+    for block in passage.blocks:
+        if block.kind is BlockKind.HEADING:
+            heading = passage.content.text[block.body_start : block.body_end].strip()
+            below = [each for each in below if each[0] < block.level]
+            if heading not in passage.section:
+                below.append((block.level, heading))
+        result.append((*passage.section, *(heading for _, heading in below)))
+    return result
+
+
+def _wrong_parts(text: str, blocks: Sequence[Block], sections: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """What is wrong on purpose: among mistakes all of a block up to the mark of what is right, or all of it."""
     parts = []
-    for block in blocks:
-        if block.kind in PROSE:
+    for block, section in zip(blocks, sections, strict=True):
+        if block.kind in PROSE and any(map(MISTAKES.search, section)):
             right = RIGHT.search(text, block.start, block.end)
             parts.append((block.start, right.end() if right else block.end))
     return parts

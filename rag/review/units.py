@@ -6,7 +6,9 @@ SCALES = {
     "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
     "千": 1e3, "万": 1e4, "百万": 1e6, "亿": 1e8, "万亿": 1e12,
 }  # fmt: skip
-SCALE = re.compile(r"(万亿|百万|亿|万|千|[kmbt](?![a-z])|\s?(?:thousand|million|billion|trillion)\b)", re.IGNORECASE)
+SCALE = re.compile(
+    r"\s?(?:万亿|百万|亿|万|千)|[kmbt](?![a-z])|\s?(?:thousand|million|billion|trillion)\b", re.IGNORECASE
+)
 DECIMAL = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 BINARY = {"ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30, "ti": 2.0**40}
 PER_SECOND = r"\s*(?:/|p|每|per )\s*(?:s|秒|second)"
