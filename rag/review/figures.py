@@ -46,7 +46,8 @@ ABOUT = re.compile(
 )
 ABOUT_AFTER = re.compile(r"\s*(?:左右|上下|多|余|or so\b)")
 AT_LEAST = re.compile(
-    r"(?:(?<!不)(?:超过|大于|高于|多于)|不低于|不少于|至少|最少|[≥>]|\b(?:more than|over|above|at least|exceed(?:s|ing)?))"
+    r"(?:(?<!不)(?:超过|大于|高于|多于)|不低于|不少于|至少|最少|[≥>]"
+    r"|\b(?:more than|over|above|at least|exceed(?:s|ing)?))"
     r"\s*(?:为|有|要|约)?\s*$"
 )
 AT_LEAST_AFTER = re.compile(r"\s*(?:以上|起|or more\b|\+)")

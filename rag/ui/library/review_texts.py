@@ -60,8 +60,8 @@ TEXTS = {
     ),
     Language.EN: ReviewTexts(
         label="Review",
-        hint="Finds sentences that contradict each other, sentences that grow old, and the documents checked longest ago. "
-        "It compares texts and does not say which is right; a large library takes half a minute.",
+        hint="Finds sentences that contradict each other, sentences that grow old, and the documents checked longest "
+        "ago. It compares texts and does not say which is right; a large library takes half a minute.",
         start="Start the review",
         waiting="Getting ready …",
         documents="Reading documents: {done} / {total}",
