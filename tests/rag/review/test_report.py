@@ -57,6 +57,7 @@ def test_the_oldest_come_first_and_those_without_a_date_last() -> None:
         ("A100 的带宽是 2.0 TB/s。", []),
         ("见 arXiv:2024.12345。", []),
         ("当前 token 的隐藏状态。", []),
+        ("AIME 2024 的 pass@1 是 79.8%。", []),
     ],
 )
 def test_sentences_that_grow_old(text: str, bounds: list[Bound]) -> None:
