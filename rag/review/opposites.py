@@ -17,7 +17,10 @@ DENIES_NOTHING = re.compile(
     r"|no more than|only|just)\b"
 )
 # Who does not do it: a clause that opens with the negation leaves that to the one before it.
-OPENING = re.compile(r"\W*(?:.*[+、/]\s*)?(?:(?:and|but|so|也|且|并|则|又|而|就|都|还)\W*)*$")
+OPENING = re.compile(
+    r"\W*(?:.*[+、/]\s*)?"
+    r"(?:(?:and|but|so|needs?|has|have|is|are|was|were|do|does|也|且|并|则|又|而|就|都|还)\W*)*$"
+)
 # What is denied: some characters, or a word, after the negation and its auxiliaries.
 DENIED = re.compile(r"\s*((?:[a-z][\w.+-]*\s*)?[\u3400-\u9fff]{2,4}|[a-z][\w.+-]*)")
 # Below this weight the shared words are too few to say that two clauses speak of the same.

@@ -26,7 +26,8 @@ CHOSEN = re.compile(
     r"默认|缺省|推荐|建议|论文|原文|官方|常[用取]|一般取|通常|\b(?:default|paper|recommend|official|typical|usual)",
     re.IGNORECASE,
 )
-# What the figure is the condition of follows it.
+# The result of a calculation holds for what was put in; what a figure is the condition of follows it.
+IS_COMPUTED = re.compile(r"[=≈]\s*约?\s*$")
 IS_CONDITION = re.compile(r"\s*(?:的?时(?!间|长|延)|时候|以后|之后)")
 
 
@@ -58,6 +59,8 @@ def _measured(reading: Reading, part: Part) -> list[Figure]:
     result = []
     for figure in part.clause.figures:
         if IS_CONDITION.match(reading.text, figure.end):
+            continue
+        if not figure.symbol and IS_COMPUTED.search(reading.text, 0, figure.start):
             continue
         # 7B is the size of a model, which names it.
         is_size = figure.unit == "parameter" and reading.written(figure)[-1] in "bB"
