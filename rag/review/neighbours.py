@@ -23,7 +23,7 @@ NEIGHBOURS = 24
 # Asked for, so that enough are left.
 SEARCHED = 96
 # In context, all tokens of a passage lean towards what it is about, and its sentences towards each other. Without so
-# much of their mean, 95% of the pairs that share their rare words are found, with all of it 86%.
+# much of their mean, 95% of the pairs that share their rare words are found, with it left in 86%.
 PASSAGE_SHARE = 0.7
 # A word that stands in no more statements than this is rare; so many of each are looked at, so many must be shared.
 RARE, RAREST, SHARED = 80, 20, 3

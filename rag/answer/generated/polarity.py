@@ -75,7 +75,7 @@ def polarity_of(folded: str) -> Polarity:
 
 def contradicts(claim: Polarity, evidence: Polarity) -> bool:
     """Whether one denies what the other says, or points the other way."""
-    if claim.negates != evidence.negates or affirms_negated(claim, evidence) or affirms_negated(evidence, claim):
+    if claim.negates != evidence.negates or _affirms_negated(claim, evidence) or _affirms_negated(evidence, claim):
         return True
     if bool(NOT_ONLY.search(claim.text)) != bool(NOT_ONLY.search(evidence.text)) and all(
         ONLY.search(clause.text) for clause in (claim, evidence)
@@ -84,7 +84,7 @@ def contradicts(claim: Polarity, evidence: Polarity) -> bool:
     return points_elsewhere(claim.text, evidence.text)
 
 
-def affirms_negated(one: Polarity, other: Polarity) -> bool:
+def _affirms_negated(one: Polarity, other: Polarity) -> bool:
     """Whether `one` says without a negation what `other` negates."""
     plain = NEUTRAL.sub(" ", one.text)
     ends = {_after(plain, negation) for negation in NEGATION.finditer(plain)}

@@ -1,14 +1,18 @@
 """Ages, sentences that grow old, and the shape of the report."""
 
+from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from rag.index import open_index
 from rag.index.storage import StoredDocument
 from rag.review.ages import DateField, age_of, oldest_first
-from rag.review.report import topic_of
+from rag.review.report import review, topic_of
 from rag.review.statements import Statement
 from rag.review.time_bound import Bound, time_bound
+from tests.conftest import HashEmbedder
 from tests.rag.review.conftest import Reviewing
 from tests.rag.review.documents import CONTRADICTORY, FILLER, page
 
@@ -101,8 +105,18 @@ def test_one_document_is_reviewed(reviewing: Reviewing) -> None:
     assert len(report.ages) == report.statements == 1
 
 
-def test_progress_is_told_to_its_end(reviewing: Reviewing) -> None:
-    assert reviewing(FILLER).statements == 2 * len(FILLER)
+def test_an_index_without_token_vectors_is_reviewed(
+    tmp_path: Path, hash_embedder: HashEmbedder, reviewing: Reviewing
+) -> None:
+    one, other = CONTRADICTORY["bandwidth"]
+    reviewing({"one.md": page("第一篇", one), "other.md": page("第二篇", other), **FILLER})
+    index = open_index(tmp_path / "index")
+    told: list[tuple[str, int, int]] = []
+    report = review(replace(index, tokens=None), hash_embedder, lambda *progress: told.append(progress))
+    index.close()
+    assert len(report.contradictions) == 1
+    assert told[-1][0] == "pairs"
+    assert all(done <= total for _, done, total in told)
 
 
 def test_a_topic_is_a_folder_or_a_tag(reviewing: Reviewing) -> None:
