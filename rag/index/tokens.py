@@ -95,6 +95,13 @@ class TokenIndex:
         part = slice(int(self.starts[number]), int(self.starts[number + 1]))
         return Coded(self.codes[part], self.scales[part], self.lengths[part], self.token_ids[part])
 
+    def vectors(self, number: int) -> NDArray[np.float32]:
+        """Unit vectors of the tokens of a passage, shape (n, dimension), as far as their codes tell."""
+        rows = slice(int(self.starts[number]), int(self.starts[number + 1]))
+        decoded = np.take(DECODED, self.codes[rows].view("<u2"), axis=0).reshape(-1, self.codec.centre.shape[0])
+        decoded = (decoded * self.scales[rows, np.newaxis]) @ self.codec.rotation.T + self.codec.centre
+        return np.asarray(decoded / self.lengths[rows, np.newaxis], np.float32)
+
     def scores(self, question: Encoded, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """How well passages answer, shape (len(numbers),), about -1..1.
 

@@ -55,6 +55,13 @@ def test_scores_are_those_of_the_vectors_before_coding(passages: list[Encoded], 
     np.testing.assert_allclose(index.scores(question, range(30)), plain(question, passages, weights), atol=0.015)
 
 
+def test_vectors_are_unit_and_near_those_before_coding(passages: list[Encoded], index: TokenIndex) -> None:
+    for number in (0, 7, 29):
+        vectors = index.vectors(number)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=2e-3)
+        assert ((vectors * passages[number].tokens).sum(axis=1) > 0.98).all()
+
+
 def test_scores_are_of_the_passages_asked_for_in_their_order(index: TokenIndex) -> None:
     question = text(99, 6)
     every = index.scores(question, range(30))
