@@ -122,7 +122,7 @@ class TokenIndex:
         best = np.maximum.reduceat(
             self._cosines(question, np.concatenate([ranges[place] for place in filled])), borders
         )
-        weights = self._rarity(question.token_ids)
+        weights = self.rarity(question.token_ids)
         result[filled] = best @ weights / weights.sum()
         return result
 
@@ -141,7 +141,7 @@ class TokenIndex:
         for number, held in zip(numbers, parts, strict=True):
             end = int(self.starts[number + 1])
             ranges.append(np.arange(max(int(self.starts[number]), end - held.shape[1]), end))
-        weights = self._rarity(question.token_ids)
+        weights = self.rarity(question.token_ids)
         cosines = self._cosines(question, np.concatenate(ranges))
         begin = 0
         for place, (rows, held) in enumerate(zip(ranges, parts, strict=True)):
@@ -162,7 +162,7 @@ class TokenIndex:
         cosines /= self.lengths[rows, np.newaxis]
         return cosines
 
-    def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
+    def rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """The idf of each token, shape (n,); one that stands nowhere counts as the rarest."""
         places = np.searchsorted(self.vocabulary, token_ids)
         known = places < len(self.vocabulary)
