@@ -1,0 +1,39 @@
+"""The labelled attempts: enough of each kind, their points stand on the pages, halves by page, a sealed test half."""
+
+import hashlib
+import json
+from collections import Counter
+
+from rag.evaluation.practice.attempts import load_attempts
+from tests.corpus.gold import DATA, split_of
+from tests.corpus.pages import PAGES
+
+ATTEMPTS = DATA / "attempts.jsonl"
+SEAL = DATA / "attempts.test.sha256"
+ROWS = load_attempts(ATTEMPTS)
+SOURCES = {page.name: page.source for page in PAGES}
+
+
+def test_there_is_enough_of_each_kind() -> None:
+    assert len(ROWS) >= 600
+    assert len({row.question_id for row in ROWS}) >= 120
+    assert min(Counter(row.kind for row in ROWS).values()) >= 5
+
+
+def test_every_labelled_point_stands_on_its_page() -> None:
+    missing = [
+        (row.id, point.text)
+        for row in ROWS
+        for point in row.points
+        if point.text not in SOURCES[row.question_id.partition("#")[0]]
+    ]
+    assert not missing
+
+
+def test_halves_are_by_page() -> None:
+    assert all(row.split == split_of(row.question_id.partition("#")[0]) for row in ROWS)
+
+
+def test_the_test_half_is_the_one_that_was_sealed() -> None:
+    lines = [line for line in ATTEMPTS.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
+    assert hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest() == SEAL.read_text().strip()
