@@ -4,13 +4,34 @@ A bank is read from one generation of the index and says what that generation sa
 source text: `source[start:end] == quote`.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from rag.answer.quoted.sections import MISTAKES_HEADINGS, SHORT_ANSWER_HEADINGS
+from rag.errors import UsageError
 from rag.index import Index
-from rag.practice.pages import Page
+from rag.practice.pages import Page, PageSection, page_of
+from rag.text.terms import fold
 from rag.types import Citation
+
+KEY_POINTS_HEADINGS = frozenset({"要点", "key points"})
+DETAIL_HEADINGS = frozenset({"展开", "in detail", "details"})
+FOLLOW_UP_HEADINGS = frozenset({"追问", "常见追问", "follow-ups", "follow-up questions"})
+ENGLISH_HEADING = "english"
+# A page of ours has at least one of these.
+PAGE_HEADINGS = SHORT_ANSWER_HEADINGS | KEY_POINTS_HEADINGS | FOLLOW_UP_HEADINGS
+NUMBERING = re.compile(
+    r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）](?!\d)|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
+)
+ASKS = re.compile(
+    r".*[?？][\s*]*$|(?:请(?:说明|解释|描述|简述|介绍|比较|谈)|简述|谈谈|介绍一下|解释一下|什么是|为什么|如何|怎么|怎样)"
+    r"|(?:what|why|how|when|which|where|explain|describe|compare)\b",
+    re.IGNORECASE,
+)
 
 
 class QuestionKind(StrEnum):
@@ -28,7 +49,7 @@ class Question:
 
     `topic` is the document's folder, `short` the short answer where there is one, `answer` all of it, as Markdown.
     `answer_sha256` tells that an answer was reworded. `parent` is the question of the page, `follow_ups` are those of
-    a page, by id.
+    a page, by id. `english` is the same question in English, where the page has it.
     """
 
     id: str
@@ -42,6 +63,7 @@ class Question:
     answer_sha256: str
     parent: str | None = None
     follow_ups: tuple[str, ...] = ()
+    english: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +75,117 @@ class Bank:
 
     def find(self, question_id: str) -> Question:
         """The question with this id; a document's name alone means the question of its title. Raises UsageError where
-        the material no longer asks it."""
-        raise NotImplementedError
+        the material does not ask it, or no longer."""
+        found = self.questions.get(question_id) or next(
+            (question for question in self.questions.values() if question.document == question_id), None
+        )
+        if found is None:
+            raise UsageError(
+                f"the material has no question {question_id!r}",
+                hint="its page may have been renamed or removed; list the questions with: python -m rag practice ask",
+            )
+        return found
 
     def topics(self) -> dict[str, int]:
         """How many questions each topic has, in order of name."""
-        raise NotImplementedError
+        return dict(sorted(Counter(question.topic for question in self.questions.values()).items()))
 
     def select(
         self, *, topic: str | None = None, kind: QuestionKind | None = None, sought: str = ""
     ) -> tuple[Question, ...]:
-        """The questions of a topic and kind whose question, tags or other wordings hold every word of `sought`."""
-        raise NotImplementedError
+        """The questions of a topic and kind whose question, tags or other wordings hold every word of `sought`. Raises
+        UsageError for a topic that there is not."""
+        if topic is not None and topic not in self.topics():
+            raise UsageError(f"there is no topic {topic!r}", hint=f"topics: {', '.join(self.topics()) or 'none'}")
+        words = fold(sought).split()
+        return tuple(
+            question
+            for question in self.questions.values()
+            if (topic is None or question.topic == topic)
+            and (kind is None or question.kind is kind)
+            and all(word in self._named(question) for word in words)
+        )
+
+    def _named(self, question: Question) -> str:
+        page = self.pages[question.document]
+        asked_as = page.asked_as if question.kind is QuestionKind.PAGE else ()
+        return fold(" ".join((question.text, question.english, *question.tags, *asked_as)))
 
 
 def read_bank(index: Index) -> Bank:
-    """The bank of a generation; 0.3 s for 160 pages. Keep it until the generation changes."""
-    raise NotImplementedError
+    """The bank of a generation; 0.4 s for 160 pages. Keep it until the generation changes."""
+    pages = [page_of(document) for document in index.storage.documents(with_passages=True)]
+    questions = {question.id: question for page in pages for question in _questions(page)}
+    return Bank(questions, {page.document: page for page in pages})
+
+
+def below(page: Page, headings: frozenset[str]) -> list[PageSection]:
+    """The sections under one of these headings, whatever is between."""
+    return [section for section in page.sections if any(name.lower() in headings for name in section.path)]
+
+
+def is_english(section: PageSection) -> bool:
+    """Whether a section is part of what a page says again in English."""
+    return any(name.lower() == ENGLISH_HEADING for name in section.path[1:])
+
+
+def english_sections(page: Page) -> list[PageSection]:
+    """What a page says again in English: for its title, then for each of its follow-ups."""
+    return [section for section in page.sections if is_english(section)]
+
+
+def _questions(page: Page) -> list[Question]:
+    is_page = bool(below(page, PAGE_HEADINGS)) and bool(ASKS.match(page.title))
+    found = list(_of_page(page) if is_page else _of_sections(page))
+    if is_page and len(english := english_sections(page)) == len(found):
+        found = [replace(q, english=section.heading) for q, section in zip(found, english, strict=True)]
+    return _with_ids(found)
+
+
+def _of_page(page: Page) -> Iterator[Question]:
+    short = below(page, SHORT_ANSWER_HEADINGS)
+    aside = FOLLOW_UP_HEADINGS | MISTAKES_HEADINGS | {ENGLISH_HEADING}
+    own = [section for section in page.sections if not any(name.lower() in aside for name in section.path)]
+    if own:
+        yield replace(
+            _question(page, QuestionKind.PAGE, page.title, own),
+            short=page.slice(short[0].start, short[0].end, short[0].path) if short else None,
+        )
+    for section in below(page, FOLLOW_UP_HEADINGS):
+        if ASKS.match(section.heading) and section.heading.lower() not in FOLLOW_UP_HEADINGS:
+            yield _question(page, QuestionKind.FOLLOW_UP, section.heading, [section])
+
+
+def _of_sections(page: Page) -> Iterator[Question]:
+    """Headings that ask, each with all that stands below it and below no other that asks."""
+    asking: dict[tuple[str, ...], list[PageSection]] = {}
+    for section in page.sections:
+        depths = [depth for depth, name in enumerate(section.path, start=1) if ASKS.match(NUMBERING.sub("", name))]
+        if depths:
+            asking.setdefault(section.path[: depths[-1]], []).append(section)
+    for path, sections in asking.items():
+        yield _question(page, QuestionKind.SECTION, NUMBERING.sub("", path[-1]), sections)
+
+
+def _question(page: Page, kind: QuestionKind, text: str, sections: Sequence[PageSection]) -> Question:
+    answer = page.slice(sections[0].start, sections[-1].end, sections[0].path)
+    digest = hashlib.sha256(" ".join(answer.quote.split()).encode()).hexdigest()
+    topic = page.document.rpartition("/")[0]
+    return Question(f"{page.document}#{text}", kind, text, topic, page.tags, page.document, None, answer, digest)
+
+
+def _with_ids(questions: Sequence[Question]) -> list[Question]:
+    """With ids that are unique within the page: a heading that comes again has those above it in front. And with their
+    parent and follow-ups."""
+    unique: dict[str, Question] = {}
+    for question in questions:
+        name = question.id
+        if name in unique:
+            name = f"{question.document}#{' > '.join((*question.answer.section[:-1], question.text))}"
+        if name not in unique:
+            unique[name] = replace(question, id=name)
+    page = next((question for question in unique.values() if question.kind is QuestionKind.PAGE), None)
+    if page is None:
+        return list(unique.values())
+    others = [replace(question, parent=page.id) for question in unique.values() if question is not page]
+    return [replace(page, follow_ups=tuple(question.id for question in others)), *others]

@@ -1,9 +1,16 @@
 """A document as practice sees it: its sections with their sentences, each a slice of the source."""
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from rag.text.sentences import UnitKind
+from rag.index.storage import StoredDocument, StoredPassage
+from rag.text.blocks import Block, BlockKind
+from rag.text.sentences import UnitKind, units
 from rag.types import Citation
+
+HEADING_MARKS = re.compile(r"^#{1,6}\s+|\*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +27,19 @@ class PageSection:
     """What stands directly under a heading; `path` are the headings above, outermost first, its own last."""
 
     path: tuple[str, ...]
-    start: int
-    end: int
     units: tuple[PageUnit, ...]
 
     @property
     def heading(self) -> str:
         return self.path[-1] if self.path else ""
+
+    @property
+    def start(self) -> int:
+        return self.units[0].citation.start
+
+    @property
+    def end(self) -> int:
+        return max(unit.citation.end for unit in self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +53,74 @@ class Page:
     source: str
     sections: tuple[PageSection, ...]
     passages: tuple[int, ...] = ()
+
+    def slice(self, start: int, end: int, path: tuple[str, ...] = ()) -> Citation:
+        """`source[start:end]`, without white space around it."""
+        text = self.source[start:end]
+        start += len(text) - len(text.lstrip())
+        end -= len(text) - len(text.rstrip())
+        return Citation(0, self.document, self.title, start, end, self.source[start:end], section=path)
+
+
+def page_of(document: StoredDocument) -> Page:
+    """The sections of a document that have text of their own, in order."""
+    placed = (pair for passage in document.passages for pair in _units(document, passage))
+    sections = [
+        PageSection(path, tuple(_without_repeats(unit for _, unit in members)))
+        for path, members in groupby(placed, key=lambda pair: pair[0])
+    ]
+    numbers = (passage.same_as if passage.number is None else passage.number for passage in document.passages)
+    return Page(
+        document.name, document.title, document.tags, document.asked_as, document.source, tuple(sections),
+        tuple(number for number in numbers if number is not None),
+    )  # fmt: skip
+
+
+def items_of(page: Page, units_: Sequence[PageUnit]) -> Iterator[Citation]:
+    """The list items among units, each whole with all its sentences."""
+    item: list[PageUnit] = []
+    for unit in (*units_, None):
+        if item and (unit is None or unit.mark or "\n" in page.source[item[-1].citation.end : unit.citation.start]):
+            yield page.slice(item[0].citation.start, item[-1].citation.end, item[0].citation.section)
+            item = []
+        if unit is not None and (unit.mark or item):
+            item.append(unit)
+
+
+def _units(document: StoredDocument, passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], PageUnit]]:
+    """The units of a passage that stand in the source, each with the headings above it. A passage may hold several
+    small sections; its own path is that of the first."""
+    text, path, levels = passage.content.text, passage.section, [0] * len(passage.section)
+    headings = {block.start: block for block in passage.blocks if block.kind is BlockKind.HEADING}
+    for unit in units(text, passage.blocks):
+        if unit.kind is UnitKind.HEADING:
+            path, levels = _under(headings[unit.start], text, path, levels)
+            continue
+        span = passage.content.source_range(unit.start, unit.end)
+        if span is not None:
+            quote = document.source[span[0] : span[1]]
+            citation = Citation(0, document.name, document.title, *span, quote, _page(document, span[0]), path)
+            yield path, PageUnit(unit.kind, citation, unit.mark)
+
+
+def _under(heading: Block, text: str, path: tuple[str, ...], levels: list[int]) -> tuple[tuple[str, ...], list[int]]:
+    """The path below a heading, with the level of each of its names (0 where it is not known)."""
+    name = HEADING_MARKS.sub("", text[heading.body_start : heading.body_end]).strip()
+    if name in path:
+        place = len(path) - 1 - path[::-1].index(name)
+        return path[: place + 1], [*levels[:place], heading.level]
+    depth = next((place for place, level in enumerate(levels) if level >= heading.level), len(path))
+    return (*path[:depth], name), [*levels[:depth], heading.level]
+
+
+def _without_repeats(found: Iterator[PageUnit]) -> Iterator[PageUnit]:
+    """A table or code that was cut has the same covering slice in each of its parts."""
+    before: PageUnit | None = None
+    for unit in found:
+        if before is None or unit.citation.start >= before.citation.end:
+            yield unit
+            before = unit
+
+
+def _page(document: StoredDocument, start: int) -> int | None:
+    return sum(begin <= start for begin in document.pages) or None if document.pages else None

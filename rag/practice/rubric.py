@@ -1,9 +1,50 @@
-"""What an answer must say: points with weights, and the mistakes that the material warns of."""
+"""What an answer must say: points with weights, and the mistakes that the material warns of.
 
+A page may correct what is derived here: `rubric`, a list in its front matter, holds the points word for word.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag.practice.bank import Bank, Question
+import yaml
+
+from rag.answer.quoted.sections import MISTAKES_HEADINGS, SHORT_ANSWER_HEADINGS
+from rag.errors import UsageError
+from rag.practice.bank import (
+    DETAIL_HEADINGS,
+    KEY_POINTS_HEADINGS,
+    Bank,
+    Question,
+    QuestionKind,
+    below,
+    english_sections,
+)
+from rag.practice.pages import Page, PageSection, PageUnit, items_of
+from rag.practice.sentences import is_claim, is_point, is_question
+from rag.text.sentences import UnitKind
+from rag.text.terms import LATIN_TERM, fold
 from rag.types import Citation
+
+ESSENTIAL, FURTHER = 2, 1
+MOST_POINTS = 9
+MOST_FURTHER = 4
+FEWEST_POINTS = 3
+# Shares of a claim's characters and words that one other claim, or all of them together, hold where it says nothing new.
+SAID_BY_ONE = 0.6
+SAID_BY_ALL = 0.85
+CHARACTER_OR_WORD = re.compile(rf"[\u3400-\u9fff]|{LATIN_TERM}")
+FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
+CORRECTED = re.compile(
+    r"(?P<wrong>.+?)\s*\*\*(?:正确|正解|Right|Correct)(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)\s*(?P<right>.+)",
+    re.DOTALL | re.IGNORECASE,
+)
+# What stands before a wrong claim: that it is one, and who says so.
+BEFORE_WRONG = re.compile(
+    r"(?:\*\*(?:误解|错误|误区|Myth|Wrong|Mistake)(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)\s*)?(?:网上常见说法\s*[:：]\s*)?",
+    re.IGNORECASE,
+)
+QUOTED_WHOLE = re.compile(r"[“「]([^”」]+)[”」][。.]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +83,127 @@ class Rubric:
 def rubric_of(bank: Bank, question: Question) -> Rubric:
     """The rubric of a question: that of the page's front matter where it has one, else derived from its sections.
     Raises UsageError where the front matter names what the page does not say."""
-    raise NotImplementedError
+    page = bank.pages[question.document]
+    if question.kind is QuestionKind.PAGE:
+        points = _written(page) or _of_page(page)
+    else:
+        points = _of_section(page, question)
+    return Rubric(question.id, question.text, tuple(points), tuple(mistakes_of(page)), page.passages)
+
+
+def mistakes_of(page: Page) -> Iterator[Mistake]:
+    """The mistakes that a page corrects."""
+    for section in below(page, MISTAKES_HEADINGS):
+        for item in items_of(page, section.units):
+            if (found := CORRECTED.fullmatch(item.quote)) is None:
+                continue
+            start = item.start + (BEFORE_WRONG.match(item.quote) or found).end() * bool(BEFORE_WRONG.match(item.quote))
+            wrong = page.slice(start, item.start + found.end("wrong"), item.section)
+            if quoted := QUOTED_WHOLE.fullmatch(wrong.quote):
+                wrong = page.slice(wrong.start + quoted.start(1), wrong.start + quoted.end(1), item.section)
+            if wrong.quote:
+                yield Mistake(wrong, page.slice(item.start + found.start("right"), item.end, item.section))
+
+
+def _written(page: Page) -> list[Point]:
+    """The points that the front matter lists, each where the page says it."""
+    front_matter = FRONT_MATTER.match(page.source)
+    if front_matter is None:
+        return []
+    try:
+        metadata = yaml.safe_load(front_matter[1])
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return []
+    listed = metadata.get("rubric") if isinstance(metadata, dict) else None
+    points = []
+    for text in listed if isinstance(listed, list) else []:
+        start = page.source.find(str(text), front_matter.end())
+        if not isinstance(text, str) or not text.strip() or start < 0:
+            raise UsageError(
+                f"{page.document}: the rubric in its front matter names what the page does not say: {str(text)[:80]!r}",
+                hint="copy each point word for word from the text of the page",
+            )
+        path = next((s.path for s in reversed(page.sections) if s.start <= start), ())
+        points.append(Point(page.slice(start, start + len(text), path), ESSENTIAL))
+    return points
+
+
+def _of_page(page: Page) -> list[Point]:
+    """The key points, the short answer where none of them says it, then claims of the sections."""
+    items = [item for section in below(page, KEY_POINTS_HEADINGS) for item in items_of(page, section.units)]
+    points = _with_english(page, [item for item in items if not is_question(item.quote)])
+    short = below(page, SHORT_ANSWER_HEADINGS)[:1]
+    if short and points:
+        whole = page.slice(short[0].start, short[0].end, short[0].path)
+        if is_claim(whole.quote) and not _is_said(whole, [point.citation for point in points]):
+            points.insert(0, Point(whole, ESSENTIAL))
+    elif short:
+        points = [Point(claim, ESSENTIAL) for claim in _claims(short[0].units)]
+    details = [section for section in below(page, DETAIL_HEADINGS) if section.heading.lower() not in DETAIL_HEADINGS]
+    further = _claims_in_turn(details or below(page, DETAIL_HEADINGS))
+    most = MOST_FURTHER if len(points) >= FEWEST_POINTS else MOST_POINTS
+    for claim in further:
+        if most <= 0 or len(points) >= MOST_POINTS:
+            break
+        if not _is_said(claim, [point.citation for point in points]):
+            points.append(Point(claim, FURTHER))
+            most -= 1
+    return points
+
+
+def _of_section(page: Page, question: Question) -> list[Point]:
+    """The claims under a heading, the first of which answers."""
+    sections = [s for s in page.sections if question.answer.start <= s.start < question.answer.end]
+    units = [unit for section in sections for unit in section.units]
+    claims = list(_claims(units, leaning=True))
+    if not claims:  # an answer of a few words, or of a table or formula alone
+        claims = [unit.citation for unit in units][:1]
+    english = (
+        next((s for s in english_sections(page) if s.heading == question.english), None) if question.english else None
+    )
+    same = list(_claims(english.units, leaning=True)) if english is not None else []
+    pairs = dict(enumerate(same)) if len(same) == len(claims) else {}
+    whole = page.slice(english.start, english.end, english.path) if english is not None else None
+    return [
+        Point(claim, FURTHER if number else ESSENTIAL, pairs.get(number, whole if len(claims) == 1 else None))
+        for number, claim in enumerate(claims[:MOST_POINTS])
+    ]
+
+
+def _with_english(page: Page, items: Sequence[Citation]) -> list[Point]:
+    """The points, each beside the same item of the English part, where that has as many."""
+    english = english_sections(page)[:1]
+    same = [item for section in english for item in items_of(page, section.units)]
+    if len(same) != len(items) or not _go_together(items, same):
+        return [Point(item, ESSENTIAL) for item in items]
+    return [Point(item, ESSENTIAL, other) for item, other in zip(items, same, strict=True)]
+
+
+def _go_together(items: Sequence[Citation], others: Sequence[Citation]) -> bool:
+    """Whether no item shares more names and numbers with the other text of another item than with its own."""
+    left, right = ([set(re.findall(LATIN_TERM, fold(one.quote))) for one in texts] for texts in (items, others))
+    return all(len(one & right[place]) >= max(len(one & other) for other in right) for place, one in enumerate(left))
+
+
+def _claims(units: Iterable[PageUnit], *, leaning: bool = False) -> Iterator[Citation]:
+    """The sentences that claim something; with `leaning` also those that lean on the one before them."""
+    for unit in units:
+        claims = is_claim if leaning else is_point
+        if unit.kind is UnitKind.SENTENCE and claims(unit.citation.quote):
+            yield unit.citation
+
+
+def _claims_in_turn(sections: Sequence[PageSection]) -> list[Citation]:
+    """The first claim of each section, then the second of each, and so on: what a section opens with sums it up."""
+    claims = [list(_claims(section.units)) for section in sections]
+    return [column[row] for row in range(max(map(len, claims), default=0)) for column in claims if row < len(column)]
+
+
+def _is_said(claim: Citation, others: Sequence[Citation]) -> bool:
+    """Whether one of the others, or all of them together, hold most of a claim."""
+    wanted = set(CHARACTER_OR_WORD.findall(fold(claim.quote)))
+    held = [set(CHARACTER_OR_WORD.findall(fold(other.quote))) & wanted for other in others]
+    if not wanted or not held:
+        return not wanted
+    most, together = max(map(len, held)), len(set().union(*held))
+    return most >= SAID_BY_ONE * len(wanted) or together >= SAID_BY_ALL * len(wanted)
