@@ -115,7 +115,7 @@ class TokenIndex:
         best = np.maximum.reduceat(
             self._cosines(question, np.concatenate([ranges[place] for place in filled])), borders
         )
-        weights = self._rarity(question.token_ids)
+        weights = self.rarity(question.token_ids)
         result[filled] = best @ weights / weights.sum()
         return result
 
@@ -128,7 +128,7 @@ class TokenIndex:
         rows = rows[max(0, len(rows) - parts.shape[1]) :]
         if not len(question.tokens) or not len(rows):
             return np.full(len(parts), -1.0, np.float32)
-        cosines, weights = self._cosines(question, rows), self._rarity(question.token_ids)
+        cosines, weights = self._cosines(question, rows), self.rarity(question.token_ids)
         best = np.stack([cosines[part[parts.shape[1] - len(rows) :]].max(axis=0, initial=-1.0) for part in parts])
         # Not a matrix product: that of a few rows may warn of numbers beyond their end.
         return np.asarray((best * weights).sum(axis=1) / weights.sum(), np.float32)
@@ -142,7 +142,7 @@ class TokenIndex:
         cosines /= self.lengths[rows, np.newaxis]
         return cosines
 
-    def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
+    def rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """The idf of each token, shape (n,); one that stands nowhere counts as the rarest."""
         places = np.searchsorted(self.vocabulary, token_ids)
         known = places < len(self.vocabulary)

@@ -30,9 +30,9 @@ ESSENTIAL, FURTHER = 2, 1
 MOST_POINTS = 9
 MOST_FURTHER = 4
 FEWEST_POINTS = 3
-# Shares of a claim's characters and words that one other claim, or all of them together, hold where it says nothing new.
+# Shares of a claim's characters and words that one other claim, or all of them together, hold where it is not new.
 SAID_BY_ONE = 0.6
-SAID_BY_ALL = 0.85
+SAID_BY_ALL = 0.75
 CHARACTER_OR_WORD = re.compile(rf"[\u3400-\u9fff]|{LATIN_TERM}")
 FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
 CORRECTED = re.compile(
@@ -84,10 +84,8 @@ def rubric_of(bank: Bank, question: Question) -> Rubric:
     """The rubric of a question: that of the page's front matter where it has one, else derived from its sections.
     Raises UsageError where the front matter names what the page does not say."""
     page = bank.pages[question.document]
-    if question.kind is QuestionKind.PAGE:
-        points = _written(page) or _of_page(page)
-    else:
-        points = _of_section(page, question)
+    is_page = question.kind is QuestionKind.PAGE
+    points = (_written(page) or _of_page(page)) if is_page else _of_section(page, question)
     return Rubric(question.id, question.text, tuple(points), tuple(mistakes_of(page)), page.passages)
 
 
@@ -152,7 +150,7 @@ def _of_page(page: Page) -> list[Point]:
 
 
 def _of_section(page: Page, question: Question) -> list[Point]:
-    """The claims under a heading, the first of which answers."""
+    """The claims under a heading."""
     sections = [s for s in page.sections if question.answer.start <= s.start < question.answer.end]
     units = [unit for section in sections for unit in section.units]
     claims = list(_claims(units, leaning=True))
@@ -165,7 +163,7 @@ def _of_section(page: Page, question: Question) -> list[Point]:
     pairs = dict(enumerate(same)) if len(same) == len(claims) else {}
     whole = page.slice(english.start, english.end, english.path) if english is not None else None
     return [
-        Point(claim, FURTHER if number else ESSENTIAL, pairs.get(number, whole if len(claims) == 1 else None))
+        Point(claim, ESSENTIAL, pairs.get(number, whole if len(claims) == 1 else None))
         for number, claim in enumerate(claims[:MOST_POINTS])
     ]
 

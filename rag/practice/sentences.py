@@ -12,12 +12,15 @@ from rag.text.terms import CHINESE_RUN, fold
 QUESTION = re.compile(r"[?？][”’」』）)\s*]*$|^(?:请问|为什么|什么是|如何|怎么)[^，。]{0,40}$")
 # What announces says that something follows, not what.
 ANNOUNCES = re.compile(
-    r"[:：][\s*_]*$|如下[。.：:]?$|^(?:下面|以下|下表|下图|上表|这里|代码).{0,60}(?:代码|表|图|例子|步骤|如下|所示|给出|列出|验证)"
+    r"[:：][\s*_]*$|如下[。.：:]?$|下面的?[两三四五六七八九几]|[三四五六七八九][项步点类件]事?[。.]$|^(?:下面|以下|下表|下图|上表|这里|代码).{0,60}(?:代码|表|图|例子|步骤|如下|所示|给出|列出|验证)"
     r"|^(?:详见|参见|见)|^(?:the )?(?:following|code below)\b",
     re.IGNORECASE,
 )
 # A legend says what the letters of a formula stand for.
-LEGEND = re.compile(r"^(?:其中|式中|这里的?|记|设|令)\s*[，,]?\s*(?=[$`A-Za-z])|^(?:where|here|let)\b", re.IGNORECASE)
+LEGEND = re.compile(
+    r"^(?:其中|式中|这里的?|记|设|令|若?把?)\s*[，,]?\s*(?=[$`])|^[设令记]|^(?:where|here|let)\b", re.IGNORECASE
+)
+ENDS = re.compile(r"[。！.!；;][”’」』）)]*$")
 # Leans on what stood before.
 LEANS = re.compile(
     r"^(?:[它他她这那此其]|因此|所以|于是|但是?|不过|而且?|并且|同时|另外|此外|例如|比如|反之|否则|前者|后者|两者|第[一二三四五]步|上面|等式)"
@@ -95,6 +98,7 @@ def is_point(text: str) -> bool:
     return (
         is_claim(text)
         and is_whole(text)
+        and bool(ENDS.search(words))
         and not ANNOUNCES.search(words)
         and not LEGEND.match(words)
         and not LEANS.match(words)

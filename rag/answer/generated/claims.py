@@ -99,7 +99,7 @@ def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> 
                     | _quantities(text)
                     | {word for word in EXACT.findall(fold(context)) if not word[0].isdigit()},
                     _formulas(text),
-                    tuple(_clauses(text)),
+                    tuple(clauses_of(text)),
                 )
             )
     return result
@@ -116,7 +116,7 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
     if not wanted:
         return []
     weights = {term: index.keywords.ceiling([term]) for term in wanted}
-    clauses = _clauses(sentence)
+    clauses = clauses_of(sentence)
     formulas = _formulas(sentence)
 
     def weight(held: frozenset[str]) -> float:
@@ -143,14 +143,14 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
         nearest = nearest_to(clause, (part for unit in ranked for part in unit.clauses))
         if nearest is None or weight(nearest.terms & clause.terms) < NEAR * weight(clause.terms):
             continue
-        if contradicts(clause.polarity, nearest.polarity) or _counts_otherwise(clause, nearest):
+        if contradicts(clause.polarity, nearest.polarity) or counts_otherwise(clause, nearest):
             return []
     singles = [[unit] for unit in ranked]
     pairs = [[a, b] for place, a in enumerate(ranked[:4]) for b in ranked[place + 1 : 4]]
     return next((chosen for chosen in (*singles, *pairs) if carries(chosen)), [])
 
 
-def _clauses(sentence: str) -> list[Clause]:
+def clauses_of(sentence: str) -> list[Clause]:
     english = not re.search(CHINESE_RUN, sentence)
     return [_clause(text, english=english) for text in CLAUSE_END.split(sentence) if terms(text)]
 
@@ -165,7 +165,7 @@ def _clause(text: str, *, english: bool) -> Clause:
     )
 
 
-def _counts_otherwise(claim: Clause, evidence: Clause) -> bool:
+def counts_otherwise(claim: Clause, evidence: Clause) -> bool:
     """Whether the claim has a number that the evidence lacks in place of one that it has."""
     said, known = Counter(claim.numbers), Counter(evidence.numbers)
     return bool(said - known) and bool(known - said)

@@ -1,0 +1,150 @@
+"""python -m rag.evaluation.practice.grading_fit ATTEMPTS: fit the regressions of `rag.practice.grading` to the
+development half of labelled attempts, and say how well they judge pages that they were not fitted to.
+
+Logistic regression with a ridge on standardised features, as for refusals. Folds are by page. The borders between
+verdicts are those of the cross-validated odds.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.answer.assistant import Assistant
+from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.evaluation.datasets import Split
+from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
+from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of
+from rag.evaluation.progress import bar
+from rag.practice.attempt import read_attempt
+from rag.practice.bank import read_bank
+from rag.practice.grading import EmbedderGrader, Regression
+from rag.practice.likeness import Comparer
+from rag.settings import ChatModelName
+
+FOLDS = 10
+RIDGE = 3.0
+# Of the points that an attempt makes, so many may be called contradicted.
+FALSE_ALARMS = 0.04
+# Of the points that are called made, so many are to be.
+PRECISION = 0.91
+
+Values = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Points of attempts, n in all: features, shape (n, features), the verdict of the label, and the page."""
+
+    rows: Values
+    verdicts: NDArray[np.str_]
+    pages: NDArray[np.str_]
+
+
+def examples(assistant: Assistant, attempts: Sequence[AttemptRow]) -> Examples:
+    """What the grader would see of each labelled point; attempts without claims are judged without it."""
+    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder))
+    rubrics = rubrics_of(read_bank(assistant.index), attempts)
+    rows, verdicts, pages = [], [], []
+    for row in bar(attempts, "attempts"):
+        attempt, rubric = read_attempt(row.attempt), rubrics[row.question_id]
+        if attempt.is_empty or attempt.is_foreign or not attempt.claims:
+            continue
+        read = grader.comparer.read(attempt)
+        for point, verdict in labelled(row, rubric):
+            found = grader.features(attempt, read, point, rubric.question)
+            if found is not None:
+                rows.append(found[0])
+                verdicts.append(verdict)
+                pages.append(row.document)
+    return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages))
+
+
+def fit(rows: Values, flags: Flags) -> Regression:
+    """The regression that tells the flagged rows from the others."""
+    with evaluation_extra():
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+    scaler = StandardScaler().fit(rows)
+    model = LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-9).fit(scaler.transform(rows), flags)
+    slopes = model.coef_[0] / scaler.scale_
+    return Regression(float(model.intercept_[0] - slopes @ scaler.mean_), tuple(slopes.tolist()))
+
+
+def left_out(examples: Examples, flags: Flags, considered: Flags) -> Values:
+    """The odds of each row by what was fitted to the considered rows of other pages."""
+    with evaluation_extra():
+        from sklearn.model_selection import GroupKFold
+    odds = np.zeros(len(flags))
+    folds = min(FOLDS, len(set(examples.pages)))
+    for learnt, other in GroupKFold(folds).split(examples.rows, groups=examples.pages):
+        part = learnt[considered[learnt]]
+        fitted = fit(examples.rows[part], flags[part])
+        odds[other] = fitted.offset + examples.rows[other] @ np.asarray(fitted.weights)
+    return odds
+
+
+def lowest_with_precision(odds: Values, right: Flags, precision: float) -> float:
+    """The lowest border above which so many are right."""
+    order = np.argsort(-odds)
+    shares = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
+    good = np.flatnonzero(shares >= precision)
+    return float(odds[order[good[-1]]]) if len(good) else float(odds.max())
+
+
+def report(found: Examples) -> list[str]:
+    """The fitted constants, and how well they do with pages left out."""
+    made = np.isin(found.verdicts, ("found", "partly"))
+    full, wrong = found.verdicts == "found", found.verdicts == "contradicted"
+    everything = np.ones(len(made), bool)
+    lines = [f"{len(made)} points of {len(set(found.pages))} pages: {made.sum()} made, {wrong.sum()} contradicted"]
+    made_odds = left_out(found, made, ~wrong)
+    full_odds = left_out(found, full, made)
+    wrong_odds = left_out(found, wrong, everything)
+    border = lowest_with_precision(made_odds[~wrong], made[~wrong], PRECISION)
+    alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
+    half = lowest_with_precision(full_odds[made], full[made], 0.8)
+    called, caught = (made_odds >= border) & (wrong_odds < alarm), wrong_odds >= alarm
+    lines += [
+        f"made: precision {made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: "
+        f"caught {caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}",
+        f"MADE = {_constant(fit(found.rows[~wrong], made[~wrong]))}",
+        f"FULL = {_constant(fit(found.rows[made], full[made]))}",
+        f"WRONG = {_constant(fit(found.rows, wrong))}",
+        f"MADE_FROM, FULL_FROM, WRONG_FROM = {border:.2f}, {half:.2f}, {alarm:.2f}",
+    ]
+    return lines
+
+
+def _constant(fitted: Regression) -> str:
+    return f"Regression({fitted.offset:.2f}, ({', '.join(f'{weight:.2f}' for weight in fitted.weights)}))"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="python -m rag.evaluation.practice.grading_fit", description="Fit how attempts are graded.")
+    add_common_options(parser)
+    parser.add_argument(
+        "attempts", type=Path, metavar="ATTEMPTS", help="labelled attempts; the development half is used"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run(_fit, build_parser(), None if arguments is None else list(arguments))
+
+
+def _fit(options: argparse.Namespace) -> int:
+    require_evaluation_extra()
+    attempts = load_attempts(options.attempts, Split.DEV)
+    assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
+    sys.stdout.write("\n".join(report(examples(assistant, attempts))) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""What somebody answered -> sentences that can be graded, with their places in what was typed."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from rag.answer.generated.injection import injection_spans, overlaps
+from rag.errors import UsageError
+from rag.practice.sentences import is_claim, is_question
+from rag.text.language import has_chinese
+from rag.text.terms import terms
+
+Span = tuple[int, int]
+
+# A longer attempt is no answer, and one beyond MOST_GRADED is graded as far as that: some ten minutes of speech.
+MOST_CHARACTERS = 100_000
+MOST_GRADED = 4_000
+LONGEST_SENTENCE = 160
+SENTENCE_END = re.compile(r"[。！？!?；;\n]+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s+[A-Z]|\s*$)", re.MULTILINE)
+CLAUSE_END = re.compile(r"[，,、：:]|\s")
+LIST_MARK = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.、)）])\s+")
+# Sentences that ask for a grade instead of answering.
+BEGS = re.compile(
+    r"(?:给|打|判|算|评)(?:我|个|出|一个)?.{0,6}(?:满分|高分|全对|通过|1\.0|100\s?分|十分)"
+    r"|(?:忽略|无视|不用管|绕过).{0,12}(?:评分|标准|要求|规则|rubric|指令)"
+    r"|(?:所有|全部|每个|每一个).{0,8}(?:要点|得分点|point).{0,12}(?:found|命中|答到|算对|满分|覆盖)"
+    r"|评分(?:员|者|系统|模型|助手|规则|标准)|阅卷|\bgraders?\b|system\s*[:：]|<\|?/?(?:system|im_start)"
+    r"|\b(?:full (?:marks?|score|credit)|score (?:of |this )?(?:1(?:\.0)?|100)|perfect score|mark (?:all|every)"
+    r"|grade (?:this|me)|rubric|verdict)\b",
+    re.IGNORECASE,
+)
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
+# Letters of neither Chinese nor the Latin and Greek alphabets.
+FOREIGN = re.compile(r"[\u0400-\u1fff\u3040-\u30ff\uac00-\ud7af]")
+LETTER = re.compile(r"[^\W\d_]")
+NOTHING = re.compile(
+    r"\W*(?:我?(?:也|真的?|完全)?(?:不知道|不会|不懂|不清楚|不了解|没学过|忘了|想不起来)(?:了|呢|啊|这个|这题)?"
+    r"|pass|跳过|无|no idea|i don'?t know)\W*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`attempt.text[start:end]`. `claims` says that it says something of something, `orders` that it speaks to whoever
+    grades."""
+
+    start: int
+    end: int
+    text: str
+    claims: bool
+    orders: bool
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`typed` is what was typed; `sentences` stand at their places in it."""
+
+    typed: str
+    sentences: tuple[Sentence, ...]
+    is_cut: bool
+
+    @property
+    def is_empty(self) -> bool:
+        return not terms(self.typed) or bool(NOTHING.fullmatch(CONTROL.sub("", self.typed)))
+
+    @cached_property
+    def claims(self) -> tuple[Sentence, ...]:
+        """What can make a point."""
+        return tuple(sentence for sentence in self.sentences if sentence.claims and not sentence.orders)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is written in neither Chinese nor English."""
+        letters = len(LETTER.findall(self.typed))
+        return len(FOREIGN.findall(self.typed)) > 0.3 * letters
+
+    @property
+    def is_english(self) -> bool:
+        return not has_chinese(self.typed)
+
+
+def read_attempt(typed: str) -> Attempt:
+    """The sentences of an attempt. Raises UsageError where it is longer than MOST_CHARACTERS."""
+    if len(typed) > MOST_CHARACTERS:
+        raise UsageError(
+            f"the answer has {len(typed):,} characters, at most {MOST_CHARACTERS:,} are taken",
+            hint="an interview answer has some hundred; shorten it",
+        )
+    # One character for one, so that places stay what they were.
+    text = CONTROL.sub(" ", typed)[:MOST_GRADED]
+    orders = injection_spans(text)
+    sentences = []
+    for start, end in _spans(text):
+        words = text[start:end]
+        order = overlaps(orders, start, end) or bool(BEGS.search(words))
+        sentences.append(Sentence(start, end, words, is_claim(words) and not is_question(words), order))
+    return Attempt(typed, tuple(sentences), len(typed.rstrip()) > MOST_GRADED)
+
+
+def _spans(text: str) -> list[Span]:
+    """Where the sentences begin and end, without list marks; a very long one is cut between clauses."""
+    spans: list[Span] = []
+    start = 0
+    for end in (*(match.end() for match in SENTENCE_END.finditer(text)), len(text)):
+        mark = LIST_MARK.match(text, start, end)
+        low = mark.end() if mark else start
+        while end - low > LONGEST_SENTENCE:
+            cuts = [match.end() for match in CLAUSE_END.finditer(text, low + 1, low + LONGEST_SENTENCE)]
+            cut = cuts[-1] if cuts else low + LONGEST_SENTENCE
+            spans.append((low, cut))
+            low = cut
+        spans.append((low, end))
+        start = end
+    stripped = ((low + len(text[low:high]) - len(text[low:high].lstrip()), high) for low, high in spans)
+    return [(low, low + len(text[low:high].rstrip())) for low, high in stripped if text[low:high].strip()]

@@ -1,0 +1,74 @@
+"""Whether an attempt denies what a point says, or gives another number, name or direction for it.
+
+The clauses are compared as those of a chat model are (`rag.answer.generated.claims`): only clauses that speak of the
+same can clash.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.answer.generated.claims import Clause, clauses_of, counts_otherwise
+from rag.answer.generated.polarity import contradicts
+from rag.practice.attempt import Sentence, Span
+from rag.practice.sentences import plain
+
+
+@dataclass(frozen=True, slots=True)
+class ClashFeatures:
+    """How much the clauses have in common (0..1) of which one denies the other or points elsewhere (`polarity`), counts
+    otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash."""
+
+    polarity: float = 0.0
+    numbers: float = 0.0
+    names: float = 0.0
+    agreed: float = 0.0
+
+    def row(self) -> NDArray[np.float64]:
+        return np.asarray(astuple(self), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    features: ClashFeatures
+    span: Span | None
+
+
+Weight = Callable[[str], float]
+
+
+def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Clash:
+    """The clash of an attempt's claims with a point; each clause of the point meets the nearest clause of the attempt."""
+    said = [(sentence, clause) for sentence in sentences for clause in clauses_of(plain(sentence.text))]
+    strength = {"polarity": 0.0, "numbers": 0.0, "names": 0.0, "agreed": 0.0}
+    span: Span | None = None
+    for wanted in clauses_of(plain(point)):
+        nearest, near, where = None, 0.0, None
+        for sentence, clause in said:
+            common = _common(clause, wanted, weight)
+            if common > near:
+                nearest, near, where = clause, common, sentence
+        if nearest is None or where is None:
+            continue
+        kind = _kind(nearest, wanted)
+        if kind != "agreed" and near > max(strength["polarity"], strength["numbers"], strength["names"]):
+            span = (where.start, where.end)
+        strength[kind] = max(strength[kind], near)
+    return Clash(ClashFeatures(**strength), span)
+
+
+def _kind(said: Clause, wanted: Clause) -> str:
+    if contradicts(said.polarity, wanted.polarity):
+        return "polarity"
+    if counts_otherwise(said, wanted):
+        return "numbers"
+    names = {word for word in said.exact if word[0].isalpha()}, {word for word in wanted.exact if word[0].isalpha()}
+    return "names" if names[0] - names[1] and names[1] - names[0] else "agreed"
+
+
+def _common(said: Clause, wanted: Clause, weight: Weight) -> float:
+    """What two clauses share of both of their terms (Dice), by rarity."""
+    both = sum(map(weight, said.terms & wanted.terms))
+    return 2 * both / max(sum(map(weight, said.terms)) + sum(map(weight, wanted.terms)), 1e-9)

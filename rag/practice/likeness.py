@@ -1,0 +1,202 @@
+"""How much of a point an attempt says: late interaction over centred token vectors, keyword terms, exact names.
+
+Each token of the point looks for the most similar token of the attempt (Khattab & Zaharia, ColBERT, 2020), weighted by
+its rarity. The vectors of a mean-pooled embedder all point much the same way; with their mean over the index taken away
+they tell more apart. What the question itself says is no merit of the answer, so it counts little.
+"""
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.answer.generated.claims import EXACT
+from rag.embedding import Embedder, Encoded
+from rag.index import Index
+from rag.practice.attempt import Attempt, Sentence, Span
+from rag.text.terms import fold, terms
+
+Matrix = NDArray[np.float32]
+
+# Texts of the material whose vectors are remembered, some 100 kB each.
+REMEMBERED = 512
+# What a token or term that the question has counts.
+IN_QUESTION = 0.25
+# From which cosine of centred vectors two tokens say the same.
+SAME = 0.55
+# A token of the question speaks of the same as one of the point from here.
+ASKED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class PointFeatures:
+    """What tells whether an attempt makes a point; as weights, how much each counts.
+
+    `whole`, `pair` and `best` are the shares of the point's tokens that all claims, two neighbouring sentences, or one
+    sentence come near to, by cosine; `same` is the share that they say. `likeness` is the cosine of the best sentence
+    with the point, `terms` the share of its keyword terms, `exact` of its names and numbers. `asked` is what the
+    question alone says of it.
+    """
+
+    whole: float
+    pair: float
+    best: float
+    same: float
+    least: float
+    likeness: float
+    terms: float
+    exact: float
+    asked: float
+
+    def row(self) -> NDArray[np.float64]:
+        return np.asarray(astuple(self), np.float64)
+
+
+NAMES = tuple(field.name for field in fields(PointFeatures))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a text of the material and an attempt compare; `span` is the sentence, or two, that come nearest."""
+
+    features: PointFeatures
+    span: Span
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The claims of an attempt as the embedder sees them: tokens of all, `owner` says whose each is."""
+
+    sentences: tuple[Sentence, ...]
+    vectors: Matrix
+    tokens: Matrix
+    owner: NDArray[np.int64]
+    term_sets: tuple[frozenset[str], ...]
+
+
+class Comparer:
+    """Compares attempts with texts of the material, over one index. Safe to use from several threads."""
+
+    def __init__(self, index: Index, embedder: Embedder) -> None:
+        self.index, self.embedder = index, embedder
+        self._encoded = lru_cache(REMEMBERED)(self._encode)
+
+    def read(self, attempt: Attempt) -> Read:
+        """The claims of an attempt, encoded once for all points."""
+        texts = [sentence.text for sentence in attempt.claims]
+        encoded = self.embedder.encode_queries(texts) if texts else []
+        tokens = [self._centred(one.tokens) for one in encoded]
+        return Read(
+            attempt.claims,
+            _centred_rows(np.stack([one.vector for one in encoded]), self._centre) if encoded else self._nothing(),
+            np.concatenate(tokens) if tokens else self._nothing(),
+            np.repeat(np.arange(len(tokens)), [len(one) for one in tokens]),
+            tuple(frozenset(terms(text)) for text in texts),
+        )
+
+    def compare(self, read: Read, point: str, question: str) -> Compared | None:
+        """How an attempt compares with a point of a question; None where either has no tokens."""
+        wanted, asked = self._encoded(point), self._encoded(question)
+        if not len(read.tokens) or not len(wanted.tokens):
+            return None
+        cosines = wanted.tokens @ read.tokens.T
+        known = (wanted.tokens @ asked.tokens.T).max(axis=1, initial=-1.0)
+        rarity = self._rarity(wanted.token_ids)
+        weights = rarity * np.where(known >= ASKED, IN_QUESTION, 1.0)
+        weights /= max(float(weights.sum()), 1e-9)
+        near = np.full((len(wanted.tokens), len(read.sentences)), -1.0, np.float32)
+        for number in range(len(read.sentences)):
+            near[:, number] = cosines[:, read.owner == number].max(axis=1, initial=-1.0)
+        everywhere = near.max(axis=1)
+        single = weights @ near
+        best = int(single.argmax())
+        pairs = np.maximum(near[:, :-1], near[:, 1:]) if near.shape[1] > 1 else near
+        paired = weights @ pairs
+        pair = int(paired.argmax())
+        term_weights = self._term_weights(point, question)
+        said = frozenset().union(*read.term_sets)
+        exact = frozenset(EXACT.findall(fold(point))) - set(terms(question))
+        features = PointFeatures(
+            whole=float(weights @ everywhere),
+            pair=float(paired[pair]),
+            best=float(single[best]),
+            same=float(weights[everywhere >= SAME].sum()),
+            least=_least(everywhere, weights),
+            likeness=float((read.vectors @ wanted.vector).max()),
+            terms=sum(weight for term, weight in term_weights.items() if term in said),
+            exact=len(exact & said) / len(exact) if exact else 0.5,
+            asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
+        )
+        first = read.sentences[best]
+        # Two sentences are shown where the second adds to the first.
+        if near.shape[1] > 1 and paired[pair] > single[best] + 0.08:
+            return Compared(features, (read.sentences[pair].start, read.sentences[pair + 1].end), best)
+        return Compared(features, (first.start, first.end), best)
+
+    def only(self, read: Read, sentence: int) -> Read:
+        """One sentence of an attempt."""
+        own = read.owner == sentence
+        part = slice(sentence, sentence + 1)
+        return Read(
+            read.sentences[part], read.vectors[part], read.tokens[own], read.owner[own] * 0, read.term_sets[part]
+        )
+
+    def known_to(self, read: Read, passages: Sequence[int]) -> NDArray[np.float32]:
+        """How much of each sentence the passages of a page say, shape (sentences,)."""
+        said = [
+            frozenset(terms(passage.text)) for passage in self.index.storage.passages(list(dict.fromkeys(passages)))
+        ]
+        everything = frozenset().union(*said) if said else frozenset()
+        return np.asarray(
+            [
+                sum(self.weight(term) for term in held & everything) / max(sum(map(self.weight, held)), 1e-9)
+                for held in read.term_sets
+            ],
+            np.float32,
+        )
+
+    def _term_weights(self, point: str, question: str) -> dict[str, float]:
+        asked = set(terms(question))
+        weights = {term: self.weight(term) * (IN_QUESTION if term in asked else 1.0) for term in terms(point)}
+        total = max(sum(weights.values()), 1e-9)
+        return {term: weight / total for term, weight in weights.items()}
+
+    def weight(self, term: str) -> float:
+        """How rare a term is."""
+        return self.index.keywords.ceiling([term])
+
+    def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        tokens = self.index.tokens
+        return np.ones(len(token_ids), np.float32) if tokens is None else tokens.rarity(token_ids)
+
+    @property
+    def _centre(self) -> Matrix:
+        tokens = self.index.tokens
+        return self._nothing()[:1].sum(axis=0) if tokens is None else tokens.codec.centre
+
+    def _nothing(self) -> Matrix:
+        return np.zeros((0, self.embedder.dimension), np.float32)
+
+    def _centred(self, rows: Matrix) -> Matrix:
+        return _centred_rows(rows, self._centre)
+
+    def _encode(self, text: str) -> Encoded:
+        one = self.embedder.encode_queries([text])[0]
+        vector = _centred_rows(one.vector[np.newaxis], self._centre)[0]
+        return Encoded(vector, self._centred(one.tokens), one.token_ids)
+
+
+def _least(everywhere: Matrix, weights: Matrix) -> float:
+    """The share of the third of the point that is said least: a point that is half said shows here."""
+    parts = np.array_split(np.arange(len(everywhere)), 3)
+    shares = [float(weights[part] @ everywhere[part] / max(float(weights[part].sum()), 1e-9)) for part in parts]
+    return min(shares)
+
+
+def _centred_rows(rows: Matrix, centre: Matrix) -> Matrix:
+    moved = rows - centre
+    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+    return np.asarray(moved / np.maximum(lengths, 1e-6), np.float32)
