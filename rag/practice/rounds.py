@@ -1,19 +1,25 @@
 """A mock interview: questions of a topic, follow-ups chosen by what was missed, and a report. Rounds are values."""
 
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 
-from rag.practice.bank import Bank, Question
-from rag.practice.grading import Grade
+from rag.errors import UsageError
+from rag.practice.bank import Bank, Question, QuestionKind
+from rag.practice.grading import Grade, Verdict
+from rag.practice.rubric import mistakes_of
 from rag.practice.schedule import Card
-from rag.text.language import Language
+from rag.text.terms import terms
 from rag.types import Citation
 
 
+FEWEST, MOST = 5, 8
+
+
 class Level(StrEnum):
-    """How far a round digs: questions of pages only, one follow-up to each, or as many as were missed."""
+    """How far a round digs: questions alone, one follow-up to each, or two where something was missed."""
 
     BASIC = "basic"
     STANDARD = "standard"
@@ -22,16 +28,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PointMade:
-    """A point of an answered question, as the report needs it. `verdict` is one of grading.Verdict."""
+    """A point of an answered question, as the report needs it."""
 
-    text: str
-    verdict: str
+    verdict: Verdict
     citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question of a round with what was said; `mistakes` are the corrections."""
+    """A question of a round with what was said; `mistakes` are the corrections of those it made."""
 
     question_id: str
     attempt: str
@@ -72,33 +77,83 @@ class Statement:
     correction: Citation
 
 
+FOLLOW_UPS = {Level.BASIC: 0, Level.STANDARD: 1, Level.DEEP: 2}
+MADE = (Verdict.FOUND, Verdict.PARTLY)
+
+
 def begin_round(
     bank: Bank, *, topic: str | None, level: Level, count: int, now: datetime, cards: Mapping[str, Card], seed: int
 ) -> Round:
-    """A round of 5 to 8 questions; due and new ones first. Raises UsageError for a topic without questions."""
-    raise NotImplementedError
+    """A round of 5 to 8 questions; those that are due come first, then new ones. Raises UsageError for another count
+    and for a topic without questions."""
+    if not FEWEST <= count <= MOST:
+        raise UsageError(f"a round has {FEWEST} to {MOST} questions, not {count}", hint="choose a number between")
+    questions = [q for q in bank.select(topic=topic) if q.kind is not QuestionKind.FOLLOW_UP]
+    if not questions:
+        raise UsageError("there is nothing to ask", hint="ingest pages whose headings are questions")
+    random.Random(seed).shuffle(questions)
+
+    def urgency(question: Question) -> int:
+        card = cards.get(question.id)
+        return 1 if card is None else 0 if card.due <= now else 2
+
+    planned = tuple(question.id for question in sorted(questions, key=urgency)[:count])
+    return Round(f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{seed}", topic, level, now.astimezone(UTC), count, planned)
 
 
 def answer(bank: Bank, round: Round, grade: Grade) -> Round:
-    """The round after an answer; the follow-up that asks most about what was missed comes next."""
-    raise NotImplementedError
+    """The round after an answer to its current question. A follow-up comes next where the level has one left for the
+    page: the one that asks most about what was missed. Raises UsageError for a grade of another question."""
+    if grade.question_id != round.current:
+        raise UsageError(
+            f"the round asks {round.current!r}, not {grade.question_id!r}", hint="grade its current question"
+        )
+    points = tuple(PointMade(graded.verdict, graded.point.citation) for graded in grade.points)
+    corrections = tuple(made.mistake.right for made in grade.mistakes)
+    answered = (*round.answered, Answered(grade.question_id, grade.attempt, grade.score, points, corrections))
+    planned = round.planned[1:]
+    question = bank.find(grade.question_id)
+    page = bank.questions.get(question.parent or "", question)
+    asked = [one.question_id for one in answered]
+    missed = any(graded.verdict not in MADE for graded in grade.points)
+    most = FOLLOW_UPS[round.level] if missed else min(1, FOLLOW_UPS[round.level])
+    if sum(name in page.follow_ups for name in asked) < most:
+        follow_up = next_follow_up(bank, page, grade, asked)
+        planned = (follow_up.id, *planned) if follow_up else planned
+    return replace(round, planned=planned[: round.count - len(answered)], answered=answered)
 
 
 def skip_vanished(bank: Bank, round: Round) -> Round:
     """The round without planned questions that left the material meanwhile."""
-    raise NotImplementedError
-
-
-def report(bank: Bank, round: Round, cards: Mapping[str, Card], language: Language) -> str:
-    """The report as Markdown: points made and missed with sources, mistakes, what to read, when it comes back."""
-    raise NotImplementedError
-
-
-def statements(bank: Bank, *, topic: str | None, count: int, seed: int) -> tuple[Statement, ...]:
-    """Claims to be judged right or wrong, made of the mistakes that pages correct."""
-    raise NotImplementedError
+    return replace(round, planned=tuple(name for name in round.planned if name in bank.questions))
 
 
 def next_follow_up(bank: Bank, question: Question, grade: Grade, asked: Sequence[str]) -> Question | None:
-    """The follow-up of a question that shares most with the points that were missed."""
-    raise NotImplementedError
+    """The follow-up of a question that shares most with the points that were missed; None where all were asked."""
+    missed = {term for graded in grade.points if graded.verdict not in MADE for term in terms(graded.point.text)}
+    known = set(terms(question.text))
+    left = [bank.questions[name] for name in question.follow_ups if name in bank.questions and name not in asked]
+
+    def asks(follow_up: Question) -> float:
+        wanted = set(terms(f"{follow_up.text} {follow_up.answer.quote}")) - known
+        return len(wanted & missed) / max(len(wanted), 1)
+
+    return max(left, key=asks, default=None)
+
+
+def statements(bank: Bank, *, topic: str | None, count: int, seed: int) -> tuple[Statement, ...]:
+    """Claims to be judged right or wrong, made of the mistakes that pages correct: half of them wrong, half what is
+    right. The same seed gives the same."""
+    chance = random.Random(seed)
+    found = [
+        (question, mistake)
+        for question in bank.select(topic=topic, kind=QuestionKind.PAGE)
+        for mistake in mistakes_of(bank.pages[question.document])
+    ]
+    chosen = chance.sample(found, min(count, len(found)))
+    truths = [place % 2 == 0 for place in range(len(chosen))]
+    chance.shuffle(truths)
+    return tuple(
+        Statement(question.id, (mistake.right if is_right else mistake.wrong).quote, is_right, mistake.right)
+        for (question, mistake), is_right in zip(chosen, truths, strict=True)
+    )

@@ -1,11 +1,18 @@
-"""When a question is asked again: FSRS with its default parameters, over UTC; days are the reader's own."""
+"""When a question is asked again: FSRS (Ye, 2022) with its default parameters, over UTC; days are the reader's own.
 
+A card is what its log of reviews leads to, so intervals are not varied at random: the same log gives the same card.
+"""
+
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from rag.practice.bank import Bank, Question
+
+# The scores from which an answer was hard, good and easy; below the first it was not known.
+HARD_FROM, GOOD_FROM, EASY_FROM = 0.4, 0.65, 0.92
 
 
 class Rating(StrEnum):
@@ -61,44 +68,92 @@ class TopicProgress:
 
 def rating_of(score: float) -> Rating:
     """The rating that a score stands for."""
-    raise NotImplementedError
+    if score >= GOOD_FROM:
+        return Rating.EASY if score >= EASY_FROM else Rating.GOOD
+    return Rating.HARD if score >= HARD_FROM else Rating.AGAIN
 
 
 def reviewed(card: Card | None, review: Review) -> Card:
     """The card after a review. A clock that went back counts as no time."""
-    raise NotImplementedError
+    import fsrs
+
+    at = in_order(card, review.at)
+    # An id is given, for without one fsrs waits until the clock gives another.
+    before = fsrs.Card(card_id=0, due=at)
+    if card is not None:
+        before = fsrs.Card(
+            0, fsrs.State(card.state), card.step, card.stability, card.difficulty, card.due, card.last_review
+        )
+    scheduler = fsrs.Scheduler(enable_fuzzing=False)
+    after, _ = scheduler.review_card(before, fsrs.Rating[review.rating.name.title()], at)
+    assert after.stability is not None
+    assert after.difficulty is not None
+    return Card(
+        review.question_id, after.due, at, int(after.state), after.step, after.stability, after.difficulty,
+        (card.reviews if card else 0) + 1, review.answer_sha256,
+    )  # fmt: skip
+
+
+def in_order(card: Card | None, at: datetime) -> datetime:
+    """The time of a review in UTC, never before the one that came before it."""
+    at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    return at if card is None else max(at, card.last_review)
 
 
 def rebuilt(reviews: Iterable[Review]) -> dict[str, Card]:
     """The cards that a log of reviews leads to, by question."""
-    raise NotImplementedError
+    cards: dict[str, Card] = {}
+    for review in reviews:
+        cards[review.question_id] = reviewed(cards.get(review.question_id), review)
+    return cards
 
 
 def knowledge_of(card: Card | None) -> Knowledge:
-    """New, shaky or known."""
-    raise NotImplementedError
+    """New before its first review, shaky while it is (re)learnt, then known."""
+    if card is None:
+        return Knowledge.NEW
+    import fsrs
+
+    return Knowledge.KNOWN if card.state == fsrs.State.Review else Knowledge.SHAKY
 
 
 def is_reworded(card: Card, question: Question) -> bool:
     """Whether the answer says something else than when it was last reviewed."""
-    raise NotImplementedError
+    return card.answer_sha256 not in ("", question.answer_sha256)
 
 
 def due_cards(bank: Bank, cards: Mapping[str, Card], now: datetime) -> list[Card]:
     """The cards that are due, the longest overdue first; questions that left the material are left out."""
-    raise NotImplementedError
+    due = [card for card in cards.values() if card.due <= now and card.question_id in bank.questions]
+    return sorted(due, key=lambda card: (card.due, card.question_id))
 
 
 def forecast(cards: Iterable[Card], now: datetime, zone: tzinfo, days: int = 14) -> list[tuple[date, int]]:
     """How many cards fall due on each of the next days; what is overdue counts for today."""
-    raise NotImplementedError
+    today = now.astimezone(zone).date()
+    counts = Counter(max(today, card.due.astimezone(zone).date()) for card in cards)
+    return [(day, counts[day]) for day in (today + timedelta(days=ahead) for ahead in range(days))]
 
 
 def progress(bank: Bank, cards: Mapping[str, Card], now: datetime) -> list[TopicProgress]:
-    """New, shaky, known and due questions of each topic."""
-    raise NotImplementedError
+    """New, shaky, known and due questions of each topic, in order of name."""
+    counts: dict[str, Counter[Knowledge]] = {topic: Counter() for topic in bank.topics()}
+    due = Counter(bank.questions[card.question_id].topic for card in due_cards(bank, cards, now))
+    for question in bank.questions.values():
+        counts[question.topic][knowledge_of(cards.get(question.id))] += 1
+    return [
+        TopicProgress(topic, found[Knowledge.NEW], found[Knowledge.SHAKY], found[Knowledge.KNOWN], due[topic])
+        for topic, found in counts.items()
+    ]
 
 
 def streak(reviews: Sequence[Review], now: datetime, zone: tzinfo) -> int:
     """Days in a row with a review, up to today or yesterday, by the reader's local day."""
-    raise NotImplementedError
+    days = {review.at.astimezone(zone).date() for review in reviews}
+    day = now.astimezone(zone).date()
+    if day not in days:
+        day -= timedelta(days=1)
+    length = 0
+    while day in days:
+        length, day = length + 1, day - timedelta(days=1)
+    return length

@@ -1,16 +1,46 @@
 """What a reader practised, on disk: reviews (only ever appended), the cards they lead to, bookmarks, notes, rounds."""
 
+import logging
+import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from rag.errors import UsageError
 from rag.practice.grading import Verdict
 from rag.practice.rounds import Round
-from rag.practice.schedule import Card, Review
+from rag.practice.schedule import Card, Rating, Review, in_order, rebuilt, reviewed
 from rag.user_database import UserDatabase
 
+logger = logging.getLogger(__name__)
+
 FILE = "practice.sqlite"
+VERSION = 1
+# Cards only save the time of going through the log: `rebuild` makes them anew.
+SCHEMA = """
+CREATE TABLE reviews (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, question TEXT NOT NULL, at TEXT NOT NULL,
+    rating TEXT NOT NULL, score REAL, attempt TEXT NOT NULL, answer_sha256 TEXT NOT NULL, seconds REAL
+) STRICT;
+CREATE INDEX reviews_of_user ON reviews (user, question);
+CREATE TABLE cards (user TEXT NOT NULL, question TEXT NOT NULL, card TEXT NOT NULL, PRIMARY KEY (user, question)) STRICT;
+CREATE TABLE jottings (
+    user TEXT NOT NULL, question TEXT NOT NULL, jotting TEXT NOT NULL, PRIMARY KEY (user, question)
+) STRICT;
+CREATE TABLE overrides (
+    user TEXT NOT NULL, question TEXT NOT NULL, attempt TEXT NOT NULL, point TEXT NOT NULL, verdict TEXT NOT NULL,
+    PRIMARY KEY (user, question, attempt, point)
+) STRICT;
+CREATE TABLE rounds (
+    user TEXT NOT NULL, id TEXT NOT NULL, begun TEXT NOT NULL, finished INTEGER NOT NULL, round TEXT NOT NULL,
+    PRIMARY KEY (user, id)
+) STRICT
+"""
+EXPORT_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,60 +54,230 @@ class Jotting:
     draft: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A reader's own verdict on a point of an attempt."""
+
+    question_id: str
+    attempt: str
+    point: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Everything of a reader."""
+
+    format: int
+    exported: datetime
+    reviews: tuple[Review, ...] = ()
+    jottings: Mapping[str, Jotting] | None = None
+    overrides: tuple[Override, ...] = ()
+    rounds: tuple[Round, ...] = ()
+
+
+CARD, JOTTING, ROUND, EXPORT = TypeAdapter(Card), TypeAdapter(Jotting), TypeAdapter(Round), TypeAdapter(Export)
+REVIEW_COLUMNS = "question, at, rating, score, attempt, answer_sha256, seconds"
+
+
 class PracticeStore:
     """Safe to use from several threads and processes; every reader by name (`user`), "" where nobody signs in. All
     methods raise UserDataError. `database.set_aside` is where a damaged predecessor now lies."""
 
-    database: UserDatabase
-
     def __init__(self, folder: Path | None) -> None:
         """The file in a folder (the setting `data`); None keeps everything in memory."""
-        raise NotImplementedError
+        self.database = UserDatabase(folder and folder / FILE, SCHEMA, VERSION)
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self.database.close()
 
     def review(self, user: str, review: Review) -> Card:
-        """Append a review and move its card."""
-        raise NotImplementedError
+        """Append a review and move its card. The time kept is never before that of the review before it."""
+        with self.database.writing() as connection:
+            row = connection.execute(
+                "SELECT card FROM cards WHERE user = ? AND question = ?", (user, review.question_id)
+            ).fetchone()
+            before = _card(row[0]) if row else None
+            if row and before is None:
+                before = rebuilt(_reviews(connection, user, review.question_id)).get(review.question_id)
+            review = replace(review, at=in_order(before, review.at))
+            card = reviewed(before, review)
+            _append(connection, user, review)
+            _put(connection, user, card)
+        return card
 
     def cards(self, user: str) -> dict[str, Card]:
-        raise NotImplementedError
+        """The cards of a reader by question."""
+        with self.database.reading() as connection:
+            rows = connection.execute("SELECT question, card FROM cards WHERE user = ?", (user,)).fetchall()
+        cards = {question: _card(card) for question, card in rows}
+        if None in cards.values():
+            return self.rebuild(user)
+        return {question: card for question, card in cards.items() if card is not None}
 
     def reviews(self, user: str, question_id: str | None = None) -> Sequence[Review]:
         """The log in order, of one question or of all."""
-        raise NotImplementedError
+        with self.database.reading() as connection:
+            return _reviews(connection, user, question_id)
 
     def rebuild(self, user: str) -> dict[str, Card]:
         """Make the cards anew from the log."""
-        raise NotImplementedError
+        with self.database.writing() as connection:
+            return _rebuild(connection, user)
 
     def jottings(self, user: str) -> dict[str, Jotting]:
-        raise NotImplementedError
+        """What is kept about questions, by question."""
+        with self.database.reading() as connection:
+            rows = connection.execute("SELECT question, jotting FROM jottings WHERE user = ?", (user,)).fetchall()
+        return {question: JOTTING.validate_json(jotting) for question, jotting in rows}
 
     def jot(self, user: str, question_id: str, jotting: Jotting) -> None:
         """Keep these in place of what was kept."""
-        raise NotImplementedError
+        with self.database.writing() as connection:
+            _jot(connection, user, question_id, jotting)
 
     def override(self, user: str, question_id: str, attempt: str, point: str, verdict: Verdict | None) -> None:
         """Keep the reader's own verdict on a point of an attempt; None takes it back."""
-        raise NotImplementedError
+        with self.database.writing() as connection:
+            if verdict is None:
+                connection.execute(
+                    "DELETE FROM overrides WHERE user = ? AND question = ? AND attempt = ? AND point = ?",
+                    (user, question_id, attempt, point),
+                )
+            else:
+                connection.execute(
+                    "INSERT OR REPLACE INTO overrides VALUES (?, ?, ?, ?, ?)",
+                    (user, question_id, attempt, point, verdict),
+                )
 
     def overrides(self, user: str, question_id: str, attempt: str) -> Mapping[str, Verdict]:
         """The reader's own verdicts on an attempt, by the text of the point."""
-        raise NotImplementedError
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT point, verdict FROM overrides WHERE user = ? AND question = ? AND attempt = ?",
+                (user, question_id, attempt),
+            ).fetchall()
+        return {point: Verdict(verdict) for point, verdict in rows}
 
     def save_round(self, user: str, round: Round) -> None:
-        raise NotImplementedError
+        """Keep a round as it stands now, in place of what was kept of it."""
+        with self.database.writing() as connection:
+            _save_round(connection, user, round)
 
     def rounds(self, user: str, *, unfinished: bool = False) -> Sequence[Round]:
-        """The newest first."""
-        raise NotImplementedError
+        """The newest first. One that cannot be read is left out."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT round FROM rounds WHERE user = ? AND finished <= ? ORDER BY begun DESC, id",
+                (user, 0 if unfinished else 1),
+            ).fetchall()
+        found = []
+        for (text,) in rows:
+            try:
+                found.append(ROUND.validate_json(text))
+            except ValidationError as error:
+                logger.warning("a round cannot be read: %s", error)
+        return found
 
     def export(self, user: str) -> dict[str, Any]:
         """Everything of a reader, as JSON has it."""
-        raise NotImplementedError
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT question, attempt, point, verdict FROM overrides WHERE user = ? ORDER BY rowid", (user,)
+            ).fetchall()
+        overrides = tuple(Override(*row[:3], Verdict(row[3])) for row in rows)
+        everything = Export(
+            EXPORT_FORMAT, datetime.now(UTC), tuple(self.reviews(user)), self.jottings(user), overrides,
+            tuple(self.rounds(user)),
+        )  # fmt: skip
+        exported: dict[str, Any] = EXPORT.dump_python(everything, mode="json")
+        return exported
 
     def restore(self, user: str, exported: Mapping[str, Any]) -> int:
-        """Add what an export holds and is not there yet; gives how many reviews were added. Raises UsageError for what
-        is no export."""
-        raise NotImplementedError
+        """Add what an export holds and is not there yet; gives how many reviews were added. What is there already is
+        not changed. Raises UsageError for what is no export."""
+        try:
+            found = EXPORT.validate_python(dict(exported))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            raise UsageError(
+                f"this is no export of practice: {'.'.join(map(str, problem['loc']))}: {problem['msg']}",
+                hint="name a file that was exported here; nothing was changed",
+            ) from error
+        if found.format != EXPORT_FORMAT:
+            raise UsageError(
+                f"the export has format {found.format}, this program reads format {EXPORT_FORMAT}",
+                hint="use the version of the program that wrote it; nothing was changed",
+            )
+        jottings, rounds = self.jottings(user), {round.id for round in self.rounds(user)}
+        with self.database.writing() as connection:
+            known = set(_reviews(connection, user))
+            added = [review for review in found.reviews if review not in known]
+            for review in added:
+                _append(connection, user, replace(review, at=in_order(None, review.at)))
+            _rebuild(connection, user)
+            for question, jotting in (found.jottings or {}).items():
+                if question not in jottings:
+                    _jot(connection, user, question, jotting)
+            for override in found.overrides:
+                connection.execute(
+                    "INSERT OR IGNORE INTO overrides VALUES (?, ?, ?, ?, ?)",
+                    (user, override.question_id, override.attempt, override.point, override.verdict),
+                )
+            for round in found.rounds:
+                if round.id not in rounds:
+                    _save_round(connection, user, round)
+        return len(added)
+
+
+def _reviews(connection: sqlite3.Connection, user: str, question_id: str | None = None) -> list[Review]:
+    rows = connection.execute(
+        f"SELECT {REVIEW_COLUMNS} FROM reviews WHERE user = ?1 AND (?2 IS NULL OR question = ?2) ORDER BY at, id",
+        (user, question_id),
+    )
+    return [Review(row[0], datetime.fromisoformat(row[1]), Rating(row[2]), *row[3:]) for row in rows]
+
+
+def _append(connection: sqlite3.Connection, user: str, review: Review) -> None:
+    connection.execute(
+        f"INSERT INTO reviews (user, {REVIEW_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            user, review.question_id, review.at.isoformat(timespec="microseconds"), review.rating, review.score,
+            review.attempt, review.answer_sha256, review.seconds,
+        ),
+    )  # fmt: skip
+
+
+def _put(connection: sqlite3.Connection, user: str, card: Card) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO cards VALUES (?, ?, ?)", (user, card.question_id, CARD.dump_json(card).decode())
+    )
+
+
+def _rebuild(connection: sqlite3.Connection, user: str) -> dict[str, Card]:
+    cards = rebuilt(_reviews(connection, user))
+    connection.execute("DELETE FROM cards WHERE user = ?", (user,))
+    for card in cards.values():
+        _put(connection, user, card)
+    return cards
+
+
+def _jot(connection: sqlite3.Connection, user: str, question_id: str, jotting: Jotting) -> None:
+    text = JOTTING.dump_json(jotting).decode()
+    connection.execute("INSERT OR REPLACE INTO jottings VALUES (?, ?, ?)", (user, question_id, text))
+
+
+def _save_round(connection: sqlite3.Connection, user: str, round: Round) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?)",
+        (user, round.id, round.begun.isoformat(), round.is_finished, ROUND.dump_json(round).decode()),
+    )
+
+
+def _card(text: str) -> Card | None:
+    """None where what is kept cannot be read: the log still knows it."""
+    try:
+        return CARD.validate_json(text)
+    except ValidationError as error:
+        logger.warning("a card is made anew from its reviews: %s", error)
+        return None
