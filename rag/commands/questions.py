@@ -56,7 +56,7 @@ def _one_of(question: str | None, batch: str | None, name: str) -> None:
         raise UsageError(f"give either a question or {name}", hint="see --help")
 
 
-def _batch(name: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
+def run_batch(name: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
     """Answer each row on a line of its own. Whatever a row runs into costs that row alone: it gives an error row, and
     exit code 1 at the end."""
     failed = False
@@ -81,7 +81,7 @@ def _search(options: argparse.Namespace) -> int:
     _one_of(options.question, options.queries, "--queries")
     assistant = Assistant.open(settings_from(options, top_k=options.top_k, llm=ChatModelName.EXTRACTIVE))
     if options.queries:
-        return _batch(
+        return run_batch(
             options.queries, lambda row: {"id": row.get("id"), **search_as_dict(assistant.search(_text(row, "text")))}
         )
     evidence = assistant.search(options.question)
@@ -106,7 +106,7 @@ def _ask(options: argparse.Namespace) -> int:
         return {"id": row.get("id"), **answer_as_dict(assistant.ask(_text(row, "question"), turns))}
 
     if options.questions:
-        return _batch(options.questions, answer)
+        return run_batch(options.questions, answer)
     reply = assistant.ask(options.question, history)
     if options.json:
         print_json({"id": None, **answer_as_dict(reply)})

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 
 from rag.answer.quoted.sections import MISTAKES_HEADINGS, SHORT_ANSWER_HEADINGS
 from rag.errors import UsageError
@@ -114,7 +115,9 @@ class Bank:
 
 def read_bank(index: Index) -> Bank:
     """The bank of a generation; 0.4 s for 160 pages. Keep it until the generation changes."""
-    pages = [page_of(document) for document in index.storage.documents(with_passages=True)]
+    roots = {root.number: Path(root.path) for root in index.manifest.roots}
+    stored = index.storage.documents(with_passages=True)
+    pages = [page_of(document, roots.get(document.root)) for document in stored]
     questions = {question.id: question for page in pages for question in _questions(page)}
     return Bank(questions, {page.document: page for page in pages})
 

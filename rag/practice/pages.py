@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 from rag.index.storage import StoredDocument, StoredPassage
 from rag.text.blocks import Block, BlockKind
@@ -44,7 +45,7 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`passages` are its numbers in the index."""
+    """`passages` are its numbers in the index, `uri` where its file lies."""
 
     document: str
     title: str
@@ -53,6 +54,7 @@ class Page:
     source: str
     sections: tuple[PageSection, ...]
     passages: tuple[int, ...] = ()
+    uri: str = ""
 
     def slice(self, start: int, end: int, path: tuple[str, ...] = ()) -> Citation:
         """`source[start:end]`, without white space around it."""
@@ -62,7 +64,7 @@ class Page:
         return Citation(0, self.document, self.title, start, end, self.source[start:end], section=path)
 
 
-def page_of(document: StoredDocument) -> Page:
+def page_of(document: StoredDocument, root: Path | None = None) -> Page:
     """The sections of a document that have text of their own, in order."""
     placed = (pair for passage in document.passages for pair in _units(document, passage))
     sections = [
@@ -72,8 +74,14 @@ def page_of(document: StoredDocument) -> Page:
     numbers = (passage.same_as if passage.number is None else passage.number for passage in document.passages)
     return Page(
         document.name, document.title, document.tags, document.asked_as, document.source, tuple(sections),
-        tuple(number for number in numbers if number is not None),
+        tuple(number for number in numbers if number is not None), _uri(document, root),
     )  # fmt: skip
+
+
+def _uri(document: StoredDocument, root: Path | None) -> str:
+    if root is None or not root.is_absolute():
+        return ""
+    return (root if root.is_file() else root / document.relative).as_uri()
 
 
 def items_of(page: Page, units_: Sequence[PageUnit]) -> Iterator[Citation]:

@@ -1,0 +1,281 @@
+"""python -m rag practice ask | grade | due | export: questions of the material, asked, graded and scheduled."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag.commands.command_line import add_common_options, print_json, settings_from
+from rag.errors import UsageError
+from rag.settings import ChatModelName
+
+if TYPE_CHECKING:
+    from rag.answer.assistant import Assistant
+    from rag.commands.command_line import Commands
+    from rag.practice.bank import Bank, Question
+    from rag.practice.grading import Grade
+    from rag.practice.schedule import Card
+    from rag.types import Citation
+
+# Who grades: rag.practice.grading.Method, which `--help` must not load.
+METHODS = ("overlap", "embedder", "chat_model")
+FILE_TYPES = ("anki", "csv", "markdown")
+
+
+def add_practice(commands: "Commands") -> None:
+    """The command `practice`."""
+    actions = commands.add_parser("practice", help="be asked, graded, and asked again").add_subparsers(
+        dest="action", required=True
+    )
+    ask = actions.add_parser("ask", help="the question to answer now: what is due, else a new one")
+    _common(ask)
+    ask.add_argument("--topic", metavar="T", help="of this topic, a folder of the documents")
+    ask.set_defaults(main=_ask)
+    grade = actions.add_parser("grade", help="grade an answer point by point")
+    _common(grade)
+    grade.add_argument("--question", metavar="ID", help="the id that `ask` gave")
+    grade.add_argument("--answer", metavar="FILE", help="the answer; - is stdin")
+    grade.add_argument("--attempts", metavar="FILE", help='many: JSON lines {"id", "question", "answer"}; - is stdin')
+    grade.add_argument("--method", choices=METHODS, help="who grades (default: embedder)")
+    grade.add_argument(
+        "--llm", choices=[str(name) for name in ChatModelName], help="the chat model of --method chat_model"
+    )
+    grade.set_defaults(main=_grade)
+    due = actions.add_parser("due", help="what is due, and when the rest is")
+    _common(due)
+    due.set_defaults(main=_due)
+    export = actions.add_parser("export", help="questions and answers for another program")
+    _common(export)
+    export.add_argument("--as", dest="file_type", choices=FILE_TYPES, required=True, help="kind of file")
+    export.add_argument("--topic", metavar="T", help="of this topic only")
+    export.add_argument("--out", type=Path, metavar="FILE", help="write to this file (default: stdout)")
+    export.set_defaults(main=_export)
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    add_common_options(parser)
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder it is kept in (default: .interview-rag/user)")
+
+
+def _bank(options: argparse.Namespace) -> "Bank":
+    from rag.index import open_index
+    from rag.practice.bank import read_bank
+
+    bank = read_bank(open_index(settings_from(options).index))
+    if not bank.questions:
+        raise UsageError("the material asks no questions", hint="ingest pages whose headings are questions")
+    return bank
+
+
+def _cards(options: argparse.Namespace) -> "dict[str, Card]":
+    from rag.practice.store import PracticeStore
+
+    store = PracticeStore(settings_from(options, data=options.data).data)
+    try:
+        return store.cards("")
+    finally:
+        store.close()
+
+
+def _ask(options: argparse.Namespace) -> int:
+    import random
+
+    from rag.practice.schedule import due_cards
+
+    bank, cards = _bank(options), _cards(options)
+    asked = bank.select(topic=options.topic)
+    ids = {question.id for question in asked}
+    due = [card.question_id for card in due_cards(bank, cards, datetime.now(UTC)) if card.question_id in ids]
+    new = [question.id for question in asked if question.id not in cards]
+    name = due[0] if due else random.choice(new or sorted(ids, key=lambda one: cards[one].due)[:1])
+    question = bank.find(name)
+    if options.json:
+        print_json({**_question_as_dict(question), "due": bool(due)})
+    else:
+        sys.stdout.write(f"{question.text}\n\npython -m rag practice grade --question '{question.id}' --answer -\n")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from rag.answer.assistant import Assistant
+    from rag.commands.questions import run_batch
+    from rag.practice.bank import read_bank
+    from rag.practice.graders import open_grader
+    from rag.practice.grading import Method
+    from rag.practice.rubric import rubric_of
+
+    if (options.attempts is None) == (options.question is None or options.answer is None):
+        raise UsageError("give either --question and --answer, or --attempts", hint="see --help")
+    method = Method(options.method) if options.method else None
+    llm = options.llm if method is Method.CHAT_MODEL else ChatModelName.EXTRACTIVE
+    answer = None if options.attempts else _text_of(options.answer)
+    assistant: Assistant = Assistant.open(settings_from(options, llm=llm))
+    bank, grader = read_bank(assistant.index), open_grader(assistant, method)
+
+    def graded(question_id: str, text: str) -> "tuple[Question, Grade]":
+        question = bank.find(question_id)
+        return question, grader.grade(text, rubric_of(bank, question))
+
+    def row(given: dict[str, Any]) -> dict[str, Any]:
+        name, text = given.get("question"), given.get("answer")
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise UsageError(
+                "the row has no text under 'question' or 'answer'",
+                hint='a row looks like {"id": "a1", "question": "rope.md#…", "answer": "…"}',
+            )
+        return {"id": given.get("id"), **grade_as_dict(graded(name, text)[1])}
+
+    if options.attempts:
+        return run_batch(options.attempts, row)
+    assert answer is not None
+    question, grade = graded(options.question, answer)
+    card = _keep(options, question, grade)
+    if options.json:
+        print_json({"id": None, **grade_as_dict(grade)})
+    else:
+        sys.stdout.write(_grade_as_text(grade, card))
+    return 0
+
+
+def _keep(options: argparse.Namespace, question: "Question", grade: "Grade") -> "Card":
+    """Keep the attempt in the log and set the day of the next one."""
+    from rag.practice.schedule import Review, rating_of
+    from rag.practice.store import PracticeStore
+
+    store = PracticeStore(settings_from(options, data=options.data).data)
+    try:
+        return store.review(
+            "",
+            Review(
+                question.id, datetime.now(UTC), rating_of(grade.score), grade.score, grade.attempt,
+                question.answer_sha256,
+            ),
+        )  # fmt: skip
+    finally:
+        store.close()
+
+
+def _due(options: argparse.Namespace) -> int:
+    from rag.practice.schedule import due_cards, forecast, is_reworded
+
+    bank, cards, now = _bank(options), _cards(options), datetime.now(UTC)
+    due = due_cards(bank, cards, now)
+    zone = now.astimezone().tzinfo or UTC
+    ahead = forecast((card for card in cards.values() if card.question_id in bank.questions), now, zone)
+    if options.json:
+        print_json(
+            {
+                "due": [
+                    {
+                        **_question_as_dict(bank.find(card.question_id)), "due": card.due.isoformat(),
+                        "reworded": is_reworded(card, bank.find(card.question_id)),
+                    }
+                    for card in due
+                ],
+                "forecast": [{"day": day.isoformat(), "cards": count} for day, count in ahead],
+            }
+        )  # fmt: skip
+    else:
+        lines = [f"{card.due:%Y-%m-%d %H:%M} UTC  {card.question_id}" for card in due] or ["nothing is due"]
+        sys.stdout.write("\n".join([*lines, "", *(f"{day}  {count}" for day, count in ahead if count)]) + "\n")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from rag.practice.exports import ExportAs, export
+    from rag.practice.store import PracticeStore
+
+    bank = _bank(options)
+    questions = bank.select(topic=options.topic)
+    store = PracticeStore(settings_from(options, data=options.data).data)
+    try:
+        data = export(bank, questions, store.jottings(""), ExportAs(options.file_type))
+    finally:
+        store.close()
+    if options.out is None:
+        if options.file_type == ExportAs.ANKI and sys.stdout.isatty():
+            raise UsageError("an Anki package is no text for a terminal", hint="name a file with --out")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        return 0
+    try:
+        options.out.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {options.out}: {error.strerror}", hint="name another file") from error
+    sys.stderr.write(f"{len(questions)} questions written to {options.out}\n")
+    return 0
+
+
+def _text_of(name: str) -> str:
+    try:
+        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
+
+
+def grade_as_dict(grade: "Grade") -> dict[str, Any]:
+    """A grade as JSON has it."""
+    return {
+        "score": grade.score,
+        "points": [
+            {
+                "text": graded.point.text,
+                "verdict": graded.verdict,
+                "attempt": graded.attempt and list(graded.attempt),
+                "citation": _citation(graded.point.citation),
+            }
+            for graded in grade.points
+        ],
+        "mistakes": [
+            {
+                "text": made.mistake.wrong.quote,
+                "attempt": list(made.attempt),
+                "citation": _citation(made.mistake.right),
+            }
+            for made in grade.mistakes
+        ],
+        "beyond": [list(span) for span in grade.beyond],
+        "notes": list(grade.notes),
+        "graded_by": grade.graded_by,
+    }
+
+
+def _citation(citation: "Citation") -> dict[str, Any]:
+    return {
+        "document": citation.document,
+        "title": citation.title,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+        "page": citation.page,
+        "section": list(citation.section),
+    }
+
+
+def _question_as_dict(question: "Question") -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "question": question.text,
+        "kind": question.kind,
+        "topic": question.topic,
+        "tags": list(question.tags),
+        "follow_ups": list(question.follow_ups),
+    }
+
+
+def _grade_as_text(grade: "Grade", card: "Card") -> str:
+    lines = [f"{grade.score:.0%}, graded by {grade.graded_by}; asked again {card.due:%Y-%m-%d %H:%M} UTC", ""]
+    for graded in grade.points:
+        lines.append(f"{graded.verdict:13}{' '.join(graded.point.text.split())}")
+        if graded.attempt:
+            lines.append(f"{'':13}> {' '.join(grade.attempt[slice(*graded.attempt)].split())}")
+        lines.append(
+            f"{'':13}{graded.point.citation.document} {graded.point.citation.start}–{graded.point.citation.end}"
+        )
+    for made in grade.mistakes:
+        lines.append(f"{'mistake':13}{' '.join(grade.attempt[slice(*made.attempt)].split())}")
+        lines.append(f"{'':13}{' '.join(made.mistake.right.quote.split())}")
+    return "\n".join([*lines, *(f"note: {note}" for note in grade.notes)]) + "\n"
