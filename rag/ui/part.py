@@ -4,11 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import gradio as gr
+
 from rag.ui.chat.session import Session
 
 Updates = tuple[Any, ...]
 # For what takes no time: it waits behind no answer and shows no progress.
 AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
+
+@dataclass(frozen=True, slots=True)
+class Overlays:
+    """What lies outside of every room: a source over the page, and a file on its way to the reader's disk."""
+
+    whole: gr.HTML
+    parcel: gr.HTML
 
 
 @dataclass(frozen=True, slots=True)
