@@ -51,7 +51,7 @@ def rows_of(bank: Bank, wanted: Filter, kept: Kept, now: datetime) -> list[Row]:
             below.setdefault(question.parent, []).append(question)
     rows = [Row(q, tuple(below.get(q.id, ()))) for q in found.values() if q.parent not in found]
     if wanted.seed:
-        random.Random(wanted.seed).shuffle(rows)  # noqa: S311 - an order to read in
+        random.Random(wanted.seed).shuffle(rows)
     return rows
 
 
@@ -107,7 +107,8 @@ def bank_part(
     items = "".join(_row(row, kept, now, texts, language, unfolded=unfolded) for row in rows[: wanted.most])
     left = len(rows) - wanted.most
     more = button("more", texts.more.format(count=left)) if left > 0 else ""
-    return f'<p class="hint" role="status">{text_of(texts.found.format(count=count))}</p><ol class="questions">{items}</ol>{more}'
+    told = text_of(texts.found.format(count=count))
+    return f'<p class="hint" role="status">{told}</p><ol class="questions">{items}</ol>{more}'
 
 
 def standing_name(standing: Standing | Knowledge, texts: PracticeTexts) -> str:

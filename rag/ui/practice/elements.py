@@ -1,5 +1,5 @@
-"""What the views of the practice room are made of: buttons and fields as practice.js knows them, quotes, dates. All text
-is escaped here."""
+"""What the views of the practice room are made of: buttons and fields as practice.js knows them, quotes, dates. All
+text is escaped here."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -80,8 +80,8 @@ def text_box(field: str, question: str, label: str, text: str, *, rows: int, pla
 
 def source_button(citation: Citation, texts: PracticeTexts) -> str:
     """Opens the document at a quote; where it stands is said on the button."""
-    place = " › ".join(name for name in (citation.title, *citation.section) if name)
-    place = citation.document if not citation.title else place
+    title = citation.title or citation.document
+    place = " › ".join((title, *(name for name in citation.section if name != title)))
     return (
         f'<button type="button" class="source-link" data-act="source" data-document="{text_of(citation.document)}"'
         f' data-start="{citation.start}" data-title="{text_of(citation.title)}"'
@@ -98,6 +98,11 @@ def prose(text: str) -> str:
 def words(text: str) -> str:
     """Material as it reads, within a line."""
     return f'<span class="readable">{readable([(balanced(text.strip()), ())], lambda markers, html: html)}</span>'
+
+
+def timer(texts: PracticeTexts) -> str:
+    """Runs from when its view opened."""
+    return f'<span class="timer" role="timer" aria-label="{text_of(texts.timer)}" data-timer>0:00</span>'
 
 
 def percent(score: float) -> str:

@@ -49,7 +49,8 @@ def grade_part(graded: Graded, texts: PracticeTexts, language: Language) -> str:
     )
     key = text_of(f"attempt:{grade.question_id}")
     return (
-        f'<section class="grade" data-graded="{key}" data-moment="{graded.number}" aria-label="{text_of(texts.grade_heading)}">'
+        f'<section class="grade" data-graded="{key}" data-moment="{graded.number}"'
+        f' aria-label="{text_of(texts.grade_heading)}">'
         f'<h3 tabindex="-1" data-arrived>{text_of(_heading(grade, texts))}</h3>'
         f'<p class="hint">{text_of(" · ".join(filter(None, (graded_by(grade, texts), graded.due))))}</p>'
         f"{_notes(grade, texts)}"
@@ -154,7 +155,8 @@ def _mistakes(grade: Grade, texts: PracticeTexts) -> str:
     if not grade.mistakes:
         return ""
     items = "".join(
-        f'<li class="point mistake"><div class="sides"><div><h5>{text_of(texts.you_said)}</h5><blockquote class="typed">'
+        f'<li class="point mistake"><div class="sides"><div><h5>{text_of(texts.you_said)}</h5>'
+        f'<blockquote class="typed">'
         f"{text_of(grade.attempt[slice(*made.attempt)])}</blockquote></div><div><h5>{text_of(texts.right_is)}</h5>"
         f"<blockquote>{words(made.mistake.right.quote)}</blockquote>{source_button(made.mistake.right, texts)}</div>"
         "</div></li>"

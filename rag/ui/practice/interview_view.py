@@ -7,7 +7,18 @@ from rag.practice.rounds import Level, Round
 from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked
-from rag.ui.practice.elements import button, heading, hint, named_question, percent, prose, select, submit, text_box
+from rag.ui.practice.elements import (
+    button,
+    heading,
+    hint,
+    named_question,
+    percent,
+    prose,
+    select,
+    submit,
+    text_box,
+    timer,
+)
 from rag.ui.practice.state import Practice
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
@@ -43,9 +54,9 @@ def round_shell(round: Round, question: Question, draft: str, texts: PracticeTex
     place = texts.place.format(place=len(round.answered) + 1, count=round.count)
     box = text_box("attempt", question.id, texts.attempt, draft, rows=9, placeholder=texts.attempt_hint)
     return (
-        f'<p class="crumbs">{text_of(texts.view_interview)} <span>{text_of(place)}</span> <span class="timer"'
-        f' role="timer" aria-label="{text_of(texts.timer)}" data-timer>0:00</span></p>{heading(asked(question, language))}'
-        f'<form class="attempt" data-act="answer">{box}{named_question(question.id)}<div class="buttons">{submit(texts.answer_round)}'
+        f'<p class="crumbs">{text_of(texts.view_interview)} <span>{text_of(place)}</span> {timer(texts)}</p>'
+        f'{heading(asked(question, language))}<form class="attempt" data-act="answer">{box}'
+        f'{named_question(question.id)}<div class="buttons">{submit(texts.answer_round)}'
         f"{button('end', texts.end_round)}</div></form>{hint(texts.round_hint)}"
     )
 

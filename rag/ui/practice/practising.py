@@ -104,8 +104,7 @@ class Practising:
 
     def answer(self, session: Session, action: Action, now: datetime) -> str:
         """Answer the question that the open round asks."""
-        practice, bank = session.practice, self._resources.material().bank
-        round = self.round(session)
+        bank, round = self._resources.material().bank, self.round(session)
         question = self.find(session, action.text("question"))
         if round is None or round.current != question.id:  # answered in another tab
             return ""

@@ -8,7 +8,7 @@ from rag.practice.schedule import Rating
 from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked, badges
-from rag.ui.practice.elements import button, checkbox, heading, hint, prose, select, source_button, submit
+from rag.ui.practice.elements import button, checkbox, heading, hint, prose, select, source_button, submit, timer
 from rag.ui.practice.resources import Kept
 from rag.ui.practice.state import Practice, Reveal, Standing
 from rag.ui.practice.texts import PracticeTexts
@@ -36,8 +36,7 @@ def card_shell(question: Question, topic: str, practice: Practice, texts: Practi
     place = texts.place.format(place=practice.dealt - len(practice.deck) + 1, count=practice.dealt)
     return (
         f'<p class="crumbs">{button("go", "← " + texts.end_deck, "recall", style="quiet")} {text_of(topic)} '
-        f'<span>{text_of(place)}</span> <span class="timer" role="timer" aria-label="{text_of(texts.timer)}" data-timer>'
-        f"0:00</span></p>{heading(asked(question, language))}"
+        f"<span>{text_of(place)}</span> {timer(texts)}</p>{heading(asked(question, language))}"
     )
 
 

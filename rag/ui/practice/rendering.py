@@ -40,9 +40,10 @@ class Rendering:
         """The views, and what must be known in all of them."""
         texts, practice = TEXTS[session.language], session.practice
         shown = View.BANK if practice.view is View.QUESTION else practice.view
+        here = {shown: ' aria-current="page"'}
         items = "".join(
-            f'<li><button type="button" data-act="go" data-rest="{one}"'
-            f"{' aria-current="page"' if one is shown else ''}>{text_of(getattr(texts, f'view_{one}'))}</button></li>"
+            f'<li><button type="button" data-act="go" data-rest="{one}"{here.get(one, "")}>'
+            f"{text_of(getattr(texts, f'view_{one}'))}</button></li>"
             for one in View
             if one is not View.QUESTION
         )

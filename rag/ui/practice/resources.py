@@ -1,4 +1,4 @@
-"""What the practice room works with: the questions of the live generation, a grader, and what a reader has practised."""
+"""What the practice room works with: the live generation's questions, a grader, and what a reader has practised."""
 
 import logging
 from collections.abc import Mapping

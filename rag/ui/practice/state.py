@@ -9,7 +9,6 @@ from rag.practice.bank import Question
 from rag.practice.grading import Grade
 from rag.practice.rounds import Statement
 
-
 # Questions that are listed at first, and with every wish for more.
 MORE = 40
 
@@ -61,8 +60,9 @@ class Practice:
     """`renders` counts what was rendered, so that every view has a name of its own.
 
     `queue` are the questions that "next" leads through. `grade` is what the grader said, without the reader's own
-    verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown; `statements` are judged one after the
-    other, `judged` are the verdicts so far. `round_id` is the interview or report that is open.
+    verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown. `statements` are
+    judged one after the other, `judged` are the verdicts so far; `is_told` says that the last one is still shown.
+    `round_id` is the interview or report that is open.
     """
 
     view: View = View.BANK

@@ -43,11 +43,12 @@ def statement_part(practice: Practice, texts: PracticeTexts) -> str:
     statement, was_right = practice.statements[number], practice.judged[number]
     told = texts.judged_well if was_right else texts.judged_badly
     is_last = len(practice.judged) == len(practice.statements)
+    onward = button("onward", texts.see_result if is_last else texts.next_one, style="lead-on", key=" ")
     return (
         f'<div class="told-verdict {"found" if was_right else "contradicted"}" role="status"><b>{text_of(told)}</b> '
         f"{text_of(texts.it_is_right if statement.is_right else texts.it_is_wrong)}</div>"
         f"{_correction(statement, texts)}"
-        f'<div class="buttons">{button("onward", texts.see_result if is_last else texts.next_one, style="lead-on", key=" ")}'
+        f'<div class="buttons">{onward}'
         f"{button('open', texts.practise_question, statement.question_id)}</div>"
     )
 
@@ -69,6 +70,7 @@ def result_shell(practice: Practice, texts: PracticeTexts) -> str:
 
 def _correction(statement: Statement, texts: PracticeTexts) -> str:
     return (
-        f'<div class="correction"><h5>{text_of(texts.material_says)}</h5><blockquote>{words(statement.correction.quote)}'
-        f"</blockquote>{source_button(statement.correction, texts)}</div>"
+        f'<div class="correction"><h5>{text_of(texts.material_says)}</h5>'
+        f"<blockquote>{words(statement.correction.quote)}</blockquote>"
+        f"{source_button(statement.correction, texts)}</div>"
     )

@@ -1,5 +1,5 @@
-"""The practice room: its components, and which handler each of their events has. practice.js sends what a reader does as
-events of the view."""
+"""The practice room: its components, and which handler each of their events has. practice.js sends what a reader does
+as events of the view."""
 
 from dataclasses import dataclass
 from typing import Any

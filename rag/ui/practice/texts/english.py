@@ -170,7 +170,8 @@ ENGLISH = PracticeTexts(
     restored="Restored: {count} reviews were added.",
     question_gone="The material no longer has this question: its document may have been moved or renamed. What you "
     "wrote is still here.",
-    too_long="The answer has {count} characters, at most {most} can be graded. It is still in the box: please shorten it.",
+    too_long="The answer has {count} characters, at most {most} can be graded. It is still in the box: "
+    "please shorten it.",
     no_score="No score yet",
     restore_large="{name} is too large to be restored here. Choose a smaller backup.",
     restore_bad="{name} is no backup of this room ({problem}); nothing was changed. Choose a JSON file saved with "
