@@ -61,9 +61,9 @@ class Action:
         name, fields = values.get("action"), values.get("fields")
         return cls(
             ActionName(name) if name in list(ActionName) else None,
-            str(values.get("rest") or ""),
-            {str(key): str(value) for key, value in fields.items()} if isinstance(fields, Mapping) else {},
-            str(values.get("zone") or "")[:60],
+            _whole(values.get("rest") or ""),
+            {str(key): _whole(value) for key, value in fields.items()} if isinstance(fields, Mapping) else {},
+            _whole(values.get("zone") or "")[:60],
         )
 
     def text(self, name: str) -> str:
@@ -101,3 +101,8 @@ class Action:
             return None
         title = self.fields.get("title") or document
         return Citation(1, document, title, int(start), int(start) + len(quote), quote)
+
+
+def _whole(value: object) -> str:
+    """As text that can be stored: half of a character that two stand for becomes a question mark."""
+    return str(value).encode("utf-8", "replace").decode()

@@ -32,8 +32,8 @@ def exports_shell(topics: Sequence[tuple[str, str]], standings: Sequence[tuple[s
         f'<div class="buttons">{submit(texts.save_file)}</div></form>'
         f"<h3>{text_of(texts.backup)}</h3>{hint(texts.backup_hint)}"
         f'<div class="buttons">{button("backup", texts.save_backup)}</div>'
-        f'<label class="field wide"><span>{text_of(texts.restore)}</span>'
-        f'<input type="file" accept=".json,application/json" data-restore></label>'
+        f'<div class="buttons"><label class="file">{text_of(texts.restore)}'
+        f'<input type="file" accept=".json,application/json" data-restore></label></div>'
     )
 
 

@@ -44,11 +44,11 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
     handlers = Handlers(assistant)
     with gr.Column(elem_classes="room", elem_id="practice"):
         parts = PracticeComponents(
-            navigation=gr.HTML(elem_id="practice-navigation"),
-            told=gr.HTML(elem_id="practice-told"),
-            shell=gr.HTML(elem_id="practice-view", js_on_load=read_asset("practice/practice.js")),
-            saved=gr.HTML(elem_id="practice-saved"),
-            part=gr.HTML(elem_id="practice-part"),
+            navigation=_html("navigation"),
+            told=_html("told"),
+            shell=_html("view", js_on_load=read_asset("practice/practice.js")),
+            saved=_html("saved"),
+            part=_html("part"),
         )
     tab.select(handlers.open, session, parts.view, **AT_ONCE)
     parts.shell.select(handlers.act, session, parts.view, **EACH)
@@ -59,3 +59,8 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
     parts.shell.expand(handlers.source, session, [overlays.whole, parts.told], **EACH)
     parts.shell.download(handlers.give, session, [overlays.parcel, parts.told], **EACH)
     return Part((tab, *parts.view), handlers.speak)
+
+
+def _html(name: str, **options: Any) -> gr.HTML:
+    """Without Gradio's styles for text, which reach into buttons and lists."""
+    return gr.HTML(elem_id=f"practice-{name}", apply_default_css=False, **options)

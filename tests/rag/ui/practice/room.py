@@ -97,9 +97,7 @@ HOSTILE = """\
 PAGES = {"README.md": README, "memory/zero.md": ZERO, "attention/cache.md": CACHE, "attention/hostile.md": HOSTILE}
 ZERO_QUESTION = "memory/zero.md#ZeRO-2 和 ZeRO-3 差在哪？"
 CACHE_QUESTION = "attention/cache.md#KV cache 是什么，为什么能省计算？"
-GOOD = (
-    "ZeRO-2 把优化器状态和梯度切分到各张卡，每张卡还保存完整的模型参数。ZeRO-3 还切分模型参数，前向和反向时再收集。"
-)
+GOOD = "ZeRO-2 把优化器状态和梯度切分到各张卡，每张卡还保存完整的模型参数。ZeRO-3 还切分模型参数，前向和反向时再收集。"
 
 
 def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES) -> Settings:
@@ -111,9 +109,7 @@ def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES
     for file in source.rglob("*.md"):
         if file.relative_to(source).as_posix() not in pages:
             file.unlink()
-    settings = Settings(
-        index=folder / "index", data=folder / "user", embedder="hash", llm=ChatModelName.EXTRACTIVE
-    )
+    settings = Settings(index=folder / "index", data=folder / "user", embedder="hash", llm=ChatModelName.EXTRACTIVE)
     sync(settings, lambda: embedder, [source], identity=embedder.identity)
     return settings
 
