@@ -6,6 +6,7 @@ same can clash.
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from rag.answer.generated.claims import Clause, clauses_of, counts_otherwise
 from rag.answer.generated.polarity import contradicts
 from rag.practice.attempt import Sentence, Span
 from rag.practice.sentences import plain
+
+
+# Sentences whose clauses are remembered, some 2 kB each.
+REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,19 @@ class Clash:
 Weight = Callable[[str], float]
 
 
+@lru_cache(REMEMBERED)
+def clauses_in(text: str) -> tuple[Clause, ...]:
+    """The clauses of a sentence, without Markdown's marks."""
+    return tuple(clauses_of(plain(text)))
+
+
 def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Clash:
-    """The clash of an attempt's claims with a point; each clause of the point meets the nearest clause of the attempt."""
-    said = [(sentence, clause) for sentence in sentences for clause in clauses_of(plain(sentence.text))]
+    """The clash of an attempt's claims with a point: each clause of the point meets the nearest clause of the
+    attempt."""
+    said = [(sentence, clause) for sentence in sentences for clause in clauses_in(sentence.text)]
     strength = {"polarity": 0.0, "numbers": 0.0, "names": 0.0, "agreed": 0.0}
     span: Span | None = None
-    for wanted in clauses_of(plain(point)):
+    for wanted in clauses_in(point):
         nearest, near, where = None, 0.0, None
         for sentence, clause in said:
             common = _common(clause, wanted, weight)

@@ -82,7 +82,8 @@ class Comparer:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.index, self.embedder = index, embedder
-        self._encoded = lru_cache(REMEMBERED)(self._encode)
+        self._remembered: dict[str, Encoded] = {}
+        self.weight = lru_cache(REMEMBERED * 100)(self._weight)
 
     def read(self, attempt: Attempt) -> Read:
         """The claims of an attempt, encoded once for all points."""
@@ -99,7 +100,7 @@ class Comparer:
 
     def compare(self, read: Read, point: str, question: str) -> Compared | None:
         """How an attempt compares with a point of a question; None where either has no tokens."""
-        wanted, asked = self._encoded(point), self._encoded(question)
+        wanted, asked = self._encoded([point, question])
         if not len(read.tokens) or not len(wanted.tokens):
             return None
         cosines = wanted.tokens @ read.tokens.T
@@ -144,6 +145,11 @@ class Comparer:
             read.sentences[part], read.vectors[part], read.tokens[own], read.owner[own] * 0, read.term_sets[part]
         )
 
+    def shared_terms(self, read: Read, text: str) -> float:
+        """The share of a text's terms, by rarity, that the attempt has."""
+        said = frozenset().union(*read.term_sets)
+        return sum(weight for term, weight in self._term_weights(text, "").items() if term in said)
+
     def known_to(self, read: Read, passages: Sequence[int]) -> NDArray[np.float32]:
         """How much of each sentence the passages of a page say, shape (sentences,)."""
         said = [
@@ -164,7 +170,7 @@ class Comparer:
         total = max(sum(weights.values()), 1e-9)
         return {term: weight / total for term, weight in weights.items()}
 
-    def weight(self, term: str) -> float:
+    def _weight(self, term: str) -> float:
         """How rare a term is."""
         return self.index.keywords.ceiling([term])
 
@@ -183,10 +189,21 @@ class Comparer:
     def _centred(self, rows: Matrix) -> Matrix:
         return _centred_rows(rows, self._centre)
 
-    def _encode(self, text: str) -> Encoded:
-        one = self.embedder.encode_queries([text])[0]
-        vector = _centred_rows(one.vector[np.newaxis], self._centre)[0]
-        return Encoded(vector, self._centred(one.tokens), one.token_ids)
+    def remember(self, texts: Sequence[str]) -> None:
+        """Encode texts of the material that will be compared, all at once."""
+        self._encoded(texts)
+
+    def _encoded(self, texts: Sequence[str]) -> list[Encoded]:
+        """Texts of the material, centred; those that were seen lately are not encoded anew."""
+        known = dict(self._remembered)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        for text, one in zip(new, self.embedder.encode_queries(new) if new else [], strict=True):
+            vector = _centred_rows(one.vector[np.newaxis], self._centre)[0]
+            known[text] = Encoded(vector, self._centred(one.tokens), one.token_ids)
+        if new:
+            # Replaced, not changed: another thread may be reading it.
+            self._remembered = dict(list(known.items())[-REMEMBERED:])
+        return [known[text] for text in texts]
 
 
 def _least(everywhere: Matrix, weights: Matrix) -> float:

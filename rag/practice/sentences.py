@@ -1,7 +1,7 @@
 """What kind of a sentence one is: a claim, a question, an announcement, a fragment, or terms in a row.
 
-A claim says something of something. Terms in a row ("RoPE 外推 旋转 相对位置") name what an answer would speak of, and say
-nothing.
+A claim says something of something. Terms in a row ("RoPE 外推 旋转 相对位置") name what an answer would speak of, and
+say nothing.
 """
 
 import re
