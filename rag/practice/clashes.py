@@ -16,7 +16,6 @@ from rag.answer.generated.polarity import contradicts
 from rag.practice.attempt import Sentence, Span
 from rag.practice.sentences import plain
 
-
 # Sentences whose clauses are remembered, some 2 kB each.
 REMEMBERED = 4_096
 
@@ -24,12 +23,14 @@ REMEMBERED = 4_096
 @dataclass(frozen=True, slots=True)
 class ClashFeatures:
     """How much the clauses have in common (0..1) of which one denies the other or points elsewhere (`polarity`), counts
-    otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash."""
+    otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash.
+    `other_numbers` is the share of the point's numbers that the sentence nearest to it lacks, where it has others."""
 
     polarity: float = 0.0
     numbers: float = 0.0
     names: float = 0.0
     agreed: float = 0.0
+    other_numbers: float = 0.0
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -50,7 +51,7 @@ def clauses_in(text: str) -> tuple[Clause, ...]:
     return tuple(clauses_of(plain(text)))
 
 
-def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Clash:
+def clash_with(sentences: Iterable[Sentence], point: str, nearest_sentence: str, weight: Weight) -> Clash:
     """The clash of an attempt's claims with a point: each clause of the point meets the nearest clause of the
     attempt."""
     said = [(sentence, clause) for sentence in sentences for clause in clauses_in(sentence.text)]
@@ -68,7 +69,12 @@ def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Cla
         if kind != "agreed" and near > max(strength["polarity"], strength["numbers"], strength["names"]):
             span = (where.start, where.end)
         strength[kind] = max(strength[kind], near)
-    return Clash(ClashFeatures(**strength), span)
+    return Clash(ClashFeatures(**strength, other_numbers=_other_numbers(nearest_sentence, point)), span)
+
+
+def _other_numbers(said: str, wanted: str) -> float:
+    known, given = ({number for clause in clauses_in(text) for number in clause.numbers} for text in (wanted, said))
+    return len(known - given) / len(known) if known and given - known else 0.0
 
 
 def _kind(said: Clause, wanted: Clause) -> str:

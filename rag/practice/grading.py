@@ -185,7 +185,7 @@ class EmbedderGrader:
         if not found:
             return None
         text, compared = max(found, key=lambda pair: pair[1].features.whole)
-        clash = clash_with(read.sentences, text, self.comparer.weight)
+        clash = clash_with(read.sentences, text, attempt.typed[slice(*compared.span)], self.comparer.weight)
         return np.concatenate([compared.features.row(), clash.features.row()]), compared
 
     def _judge(self, attempt: Attempt, read: Read, point: Point, rubric: Rubric) -> PointGrade:
@@ -208,7 +208,7 @@ class EmbedderGrader:
             sentence = read.sentences[wrong.sentence]
             alone = self.comparer.only(read, wrong.sentence)
             right = self.comparer.compare(alone, mistake.right.quote, "")
-            clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight).features
+            clash = clash_with([sentence], mistake.wrong.quote, sentence.text, self.comparer.weight).features
             denies = max(clash.polarity, clash.numbers) > clash.agreed
             if not denies and (right is None or wrong.features.best > right.features.best + MISTAKEN_MORE):
                 made.append(MistakeMade(mistake, (sentence.start, sentence.end)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rag.index.storage import StoredDocument, StoredPassage
+from rag.index.storage import StoredDocument
 from rag.text.blocks import Block, BlockKind
 from rag.text.sentences import UnitKind, units
 from rag.types import Citation

@@ -31,7 +31,7 @@ RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
 FALSE_ALARMS = 0.04
 # Of the points that are called made, so many are to be.
-PRECISION = 0.91
+PRECISION = 0.9
 
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -106,7 +106,7 @@ def report(found: Examples) -> list[str]:
     made_odds = left_out(found, made, ~wrong)
     full_odds = left_out(found, full, made)
     wrong_odds = left_out(found, wrong, everything)
-    border = lowest_with_precision(made_odds[~wrong], made[~wrong], PRECISION)
+    border = lowest_with_precision(made_odds, made, PRECISION)
     alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
     half = lowest_with_precision(full_odds[made], full[made], 0.8)
     called, caught = (made_odds >= border) & (wrong_odds < alarm), wrong_odds >= alarm

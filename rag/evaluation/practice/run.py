@@ -146,8 +146,10 @@ def as_text(result: dict[str, Any]) -> str:
     methods = result["methods"]
     lines = [f"{result['attempts']} attempts at {result['questions']} questions ({result['split']})", ""]
     lines.append(f"{'':26}" + "".join(f"{name:>24}" for name in methods))
-    for measure in next(iter(methods.values())):
-        lines.append(f"{measure:26}" + "".join(f"{_shown(found[measure]):>24}" for found in methods.values()))
+    lines += [
+        f"{measure:26}" + "".join(f"{_shown(found[measure]):>24}" for found in methods.values())
+        for measure in next(iter(methods.values()))
+    ]
     return "\n".join(lines) + "\n"
 
 
