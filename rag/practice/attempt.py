@@ -62,7 +62,8 @@ class Attempt:
 
     @property
     def is_empty(self) -> bool:
-        return not terms(self.typed) or bool(NOTHING.fullmatch(CONTROL.sub("", self.typed)))
+        plain = CONTROL.sub(" ", self.typed)
+        return not terms(plain) or bool(NOTHING.fullmatch(plain))
 
     @cached_property
     def claims(self) -> tuple[Sentence, ...]:

@@ -5,7 +5,7 @@ same can clash.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import lru_cache
 
 import numpy as np
@@ -23,17 +23,19 @@ REMEMBERED = 4_096
 @dataclass(frozen=True, slots=True)
 class ClashFeatures:
     """How much the clauses have in common (0..1) of which one denies the other or points elsewhere (`polarity`), counts
-    otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash.
-    `other_numbers` is the share of the point's numbers that the sentence nearest to it lacks, where it has others."""
+    otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash."""
 
     polarity: float = 0.0
     numbers: float = 0.0
     names: float = 0.0
     agreed: float = 0.0
-    other_numbers: float = 0.0
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def clauses_in(text: str) -> tuple[Clause, ...]:
     return tuple(clauses_of(plain(text)))
 
 
-def clash_with(sentences: Iterable[Sentence], point: str, nearest_sentence: str, weight: Weight) -> Clash:
+def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Clash:
     """The clash of an attempt's claims with a point: each clause of the point meets the nearest clause of the
     attempt."""
     said = [(sentence, clause) for sentence in sentences for clause in clauses_in(sentence.text)]
@@ -69,12 +71,7 @@ def clash_with(sentences: Iterable[Sentence], point: str, nearest_sentence: str,
         if kind != "agreed" and near > max(strength["polarity"], strength["numbers"], strength["names"]):
             span = (where.start, where.end)
         strength[kind] = max(strength[kind], near)
-    return Clash(ClashFeatures(**strength, other_numbers=_other_numbers(nearest_sentence, point)), span)
-
-
-def _other_numbers(said: str, wanted: str) -> float:
-    known, given = ({number for clause in clauses_in(text) for number in clause.numbers} for text in (wanted, said))
-    return len(known - given) / len(known) if known and given - known else 0.0
+    return Clash(ClashFeatures(**strength), span)
 
 
 def _kind(said: Clause, wanted: Clause) -> str:

@@ -101,13 +101,13 @@ class Regression:
 
 
 # Rows are PointFeatures, then ClashFeatures.
-MADE = Regression(-14.0, (8.0, 4.0, 2.0, 3.0, 4.0, 2.0, 3.0, 1.5, -6.0, 0.0, 0.0, 0.0, 1.0))
-FULL = Regression(-18.0, (10.0, 4.0, 2.0, 4.0, 6.0, 2.0, 3.0, 1.5, -6.0, 0.0, 0.0, 0.0, 1.0))
-WRONG = Regression(-7.0, (0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 2.0, -2.0))
+MADE = Regression(-6.03, (5.06, 2.16, -0.24, 3.46, -1.62, 1.90, 7.32, 1.30, 0.94, 1.09, 0.21, 3.33, 1.46))
+FULL = Regression(-2.53, (0.31, 1.96, 6.04, 2.49, 1.69, -6.11, 4.60, 0.55, -0.55, 0.29, 2.06, 1.12, -0.39))
+WRONG = Regression(-3.71, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.51, 4.21, 1.15, -0.15))
 # Log odds from which a verdict is given; a little below, the grader says that it is not sure.
 MADE_FROM = 0.0
 FULL_FROM = 0.0
-WRONG_FROM = 0.0
+WRONG_FROM = -1.8
 UNSURE_FROM = -0.4
 # What a verdict counts towards the score.
 CREDIT = {
@@ -185,7 +185,7 @@ class EmbedderGrader:
         if not found:
             return None
         text, compared = max(found, key=lambda pair: pair[1].features.whole)
-        clash = clash_with(read.sentences, text, attempt.typed[slice(*compared.span)], self.comparer.weight)
+        clash = clash_with(read.sentences, text, self.comparer.weight)
         return np.concatenate([compared.features.row(), clash.features.row()]), compared
 
     def _judge(self, attempt: Attempt, read: Read, point: Point, rubric: Rubric) -> PointGrade:
@@ -208,7 +208,7 @@ class EmbedderGrader:
             sentence = read.sentences[wrong.sentence]
             alone = self.comparer.only(read, wrong.sentence)
             right = self.comparer.compare(alone, mistake.right.quote, "")
-            clash = clash_with([sentence], mistake.wrong.quote, sentence.text, self.comparer.weight).features
+            clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight).features
             denies = max(clash.polarity, clash.numbers) > clash.agreed
             if not denies and (right is None or wrong.features.best > right.features.best + MISTAKEN_MORE):
                 made.append(MistakeMade(mistake, (sentence.start, sentence.end)))

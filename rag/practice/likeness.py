@@ -53,8 +53,9 @@ class PointFeatures:
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
 
-
-NAMES = tuple(field.name for field in fields(PointFeatures))
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)
