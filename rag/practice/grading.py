@@ -101,9 +101,9 @@ class Regression:
 
 
 # Rows are PointFeatures, then ClashFeatures.
-MADE = Regression(-6.03, (5.06, 2.16, -0.24, 3.46, -1.62, 1.90, 7.32, 1.30, 0.94, 1.09, 0.21, 3.33, 1.46))
-FULL = Regression(-2.53, (0.31, 1.96, 6.04, 2.49, 1.69, -6.11, 4.60, 0.55, -0.55, 0.29, 2.06, 1.12, -0.39))
-WRONG = Regression(-3.71, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.51, 4.21, 1.15, -0.15))
+MADE = Regression(-6.03, (5.06, 2.16, -0.24, 3.46, -1.62, 1.90, 7.32, 1.30, 0.94, 0.0, 1.09, 0.21, 3.33, 1.46))
+FULL = Regression(-2.53, (0.31, 1.96, 6.04, 2.49, 1.69, -6.11, 4.60, 0.55, -0.55, 0.0, 0.29, 2.06, 1.12, -0.39))
+WRONG = Regression(-3.71, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.51, 4.21, 1.15, -0.15))
 # Log odds from which a verdict is given; a little below, the grader says that it is not sure.
 MADE_FROM = 0.0
 FULL_FROM = 0.0

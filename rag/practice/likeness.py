@@ -26,6 +26,8 @@ REMEMBERED = 512
 IN_QUESTION = 0.25
 # From which cosine of centred vectors two tokens say the same.
 SAME = 0.55
+# How much more of the point two sentences must say than one to be shown together.
+ADDS = 0.08
 # A token of the question speaks of the same as one of the point from here.
 ASKED = 0.8
 
@@ -37,7 +39,7 @@ class PointFeatures:
     `whole`, `pair` and `best` are the shares of the point's tokens that all claims, two neighbouring sentences, or one
     sentence come near to, by cosine; `same` is the share that they say. `likeness` is the cosine of the best sentence
     with the point, `terms` the share of its keyword terms, `exact` of its names and numbers. `asked` is what the
-    question alone says of it.
+    question alone says of it, and `extent` how long what was said is beside the point, at most 1.
     """
 
     whole: float
@@ -49,6 +51,7 @@ class PointFeatures:
     terms: float
     exact: float
     asked: float
+    extent: float
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -121,6 +124,11 @@ class Comparer:
         term_weights = self._term_weights(point, question)
         said = frozenset().union(*read.term_sets)
         exact = frozenset(EXACT.findall(fold(point))) - set(terms(question))
+        # Two sentences are shown where the second adds to the first.
+        first = last = best
+        if near.shape[1] > 1 and paired[pair] > single[best] + ADDS:
+            first, last = pair, pair + 1
+        span = read.sentences[first].start, read.sentences[last].end
         features = PointFeatures(
             whole=float(weights @ everywhere),
             pair=float(paired[pair]),
@@ -131,12 +139,9 @@ class Comparer:
             terms=sum(weight for term, weight in term_weights.items() if term in said),
             exact=len(exact & said) / len(exact) if exact else 0.5,
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
+            extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
         )
-        first = read.sentences[best]
-        # Two sentences are shown where the second adds to the first.
-        if near.shape[1] > 1 and paired[pair] > single[best] + 0.08:
-            return Compared(features, (read.sentences[pair].start, read.sentences[pair + 1].end), best)
-        return Compared(features, (first.start, first.end), best)
+        return Compared(features, span, best)
 
     def only(self, read: Read, sentence: int) -> Read:
         """One sentence of an attempt."""

@@ -31,8 +31,8 @@ FOLDS = 10
 RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
 FALSE_ALARMS = 0.01
-# Of the points that are called made, so many are to be.
-PRECISION = 0.9
+# Of the points that are called made, so many are to be: the target, .90, and a margin.
+PRECISION = 0.92
 
 # The features of clashes, which follow those of points.
 CLASHES = np.concatenate([np.zeros(len(PointFeatures.columns())), np.ones(len(ClashFeatures.columns()))])

@@ -30,7 +30,8 @@ MADE = ("found", "partly")
 GRADES = 10
 # Scores of labels in between, where a grader has something to tell apart.
 MIDDLE = (0.2, 0.8)
-WORTHLESS = ("keyword-soup", "injection")
+# Kinds that are to earn nothing, unless a label says that there is an answer among it.
+WORTHLESS, NOTHING = ("keyword-soup", "injection"), 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,11 @@ def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: 
     accused = [verdict is Verdict.CONTRADICTED for _, verdict in pairs]
     labels, scores = np.asarray([row.score for row in attempts]), np.asarray([grade.score for grade in grades])
     middle = (labels >= MIDDLE[0]) & (labels <= MIDDLE[1])
-    worthless = [grade.score for row, grade in zip(attempts, grades, strict=True) if row.kind in WORTHLESS]
+    worthless = [
+        grade.score
+        for row, grade in zip(attempts, grades, strict=True)
+        if row.kind in WORTHLESS and row.score <= NOTHING
+    ]
     return {
         "point_precision": _part(made, called),
         "point_recall": _part(called, made),

@@ -53,13 +53,16 @@ def test_ids_stay_and_a_reworded_answer_shows(bank: Bank, tmp_path: Path) -> Non
 
 
 def test_a_heading_that_comes_twice_gives_two_questions(tmp_path: Path) -> None:
-    notes = "# 笔记\n\n## LoRA\n\n### 为什么有效？\n微调时权重的增量可以用两个低秩矩阵之积来近似。\n\n## DoRA\n\n### 为什么有效？\nDoRA 把权重的方向和大小分开训练。\n"
+    notes = (
+        "# 笔记\n\n## LoRA\n\n### 为什么有效？\n微调时权重的增量可以用两个低秩矩阵之积来近似。\n\n"
+        "## DoRA\n\n### 为什么有效？\nDoRA 把权重的方向和大小分开训练。\n"
+    )
     found = bank_of(tmp_path, {"notes.md": notes})
     assert list(found.questions) == ["notes.md#为什么有效？", "notes.md#笔记 > DoRA > 为什么有效？"]
 
 
 def test_a_page_that_vanished_is_a_clear_word(bank: Bank) -> None:
-    with pytest.raises(UsageError, match="gone.md#为什么") as raised:
+    with pytest.raises(UsageError, match=r"gone\.md#为什么") as raised:
         bank.find("gone.md#为什么？")
     assert "practice ask" in raised.value.hint
     assert bank.find("cache.md").id == CACHE_ID

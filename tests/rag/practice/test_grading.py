@@ -15,8 +15,8 @@ from rag.practice.graders import open_grader
 from rag.practice.grading import (
     EmbedderGrader,
     Grade,
-    Grader,
     GradeNote,
+    Grader,
     Method,
     PointGrade,
     Verdict,
@@ -30,8 +30,9 @@ from tests.rag.library import ingest
 from tests.rag.practice.pages import CACHE_ID, DOCUMENTS
 
 GOOD = (
-    "KV cache 就是把每层算过的 key 和 value 存下来，解码的时候每一步只对新 token 做一次前向，不用重算。它的大小跟序列长度、并发数成正比，"
-    "Llama-2-7B 一个 token 要 512 KiB。想缩小的话可以减少 KV 头、压成潜向量，或者降低位宽。"
+    "KV cache 就是把每层算过的 key 和 value 存下来，解码的时候每一步只对新 token 做一次前向，不用重算。"
+    "它的大小跟序列长度、并发数成正比，Llama-2-7B 一个 token 要 512 KiB。"
+    "想缩小的话可以减少 KV 头、压成潜向量，或者降低位宽。"
 )
 SOUP = "KV cache Key Value 解码 前向 token 序列长度 并发数 512 KiB KV 头 潜向量 位宽 GQA MLA 量化"
 METHODS = (Method.OVERLAP, Method.EMBEDDER)

@@ -67,7 +67,7 @@ def test_a_round_ends_and_takes_no_grade_of_another_question(bank: Bank) -> None
     while not round.is_finished:
         assert round.current is not None
         round = answer(bank, round, graded(bank, bank.find(round.current)))
-    assert [one.question_id for one in round.answered][0] == CACHE_ID
+    assert round.answered[0].question_id == CACHE_ID
     assert round.current is None
 
 
