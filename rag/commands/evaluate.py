@@ -21,6 +21,7 @@ def add_eval(commands: "Commands") -> None:
     kinds = commands.add_parser("eval", help="measure quality").add_subparsers(dest="kind", required=True)
     _add_retrieval(kinds)
     _add_answers(kinds)
+    _add_practice(kinds)
 
 
 def _add_retrieval(kinds: "Commands") -> None:
@@ -137,6 +138,47 @@ def _asked(options: argparse.Namespace) -> int:
         print_json(result)
     else:
         sys.stdout.write(as_text(result))
+    return 0
+
+
+def _add_practice(kinds: "Commands") -> None:
+    practice = kinds.add_parser("practice", help="how well answers to practice questions are graded")
+    add_common_options(practice)
+    practice.add_argument("attempts", type=Path, metavar="ATTEMPTS", help="attempts that people labelled (JSON lines)")
+    practice.add_argument(
+        "--split", choices=["dev", "test", "all"], default="all", help="attempts to grade (default: all)"
+    )
+    practice.add_argument(
+        "--llm",
+        choices=[str(name) for name in ChatModelName],
+        default=str(ChatModelName.EXTRACTIVE),
+        help="a chat model that grades beside the other methods (default: none)",
+    )
+    practice.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
+    practice.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each attempt")
+    practice.set_defaults(main=_practice)
+
+
+def _practice(options: argparse.Namespace) -> int:
+    from rag.evaluation.extra import require_evaluation_extra
+
+    require_evaluation_extra()
+    from rag.answer.assistant import Assistant
+    from rag.evaluation.datasets import Split
+    from rag.evaluation.practice.run import as_text, evaluate
+
+    for file in (options.out, options.per_query):
+        _require_writable(file)
+    assistant = Assistant.open(settings_from(options, llm=options.llm))
+    evaluation = evaluate(options.attempts, assistant, split=Split(options.split))
+    if options.out:
+        _write(options.out, json.dumps(evaluation.result, ensure_ascii=False, indent=1) + "\n")
+    if options.per_query:
+        _write(options.per_query, _lines(evaluation.rows))
+    if options.json:
+        print_json(evaluation.result)
+    else:
+        sys.stdout.write(as_text(evaluation.result))
     return 0
 
 

@@ -11,7 +11,6 @@ from rag.errors import UsageError
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
-    from rag.answer.assistant import Assistant
     from rag.commands.command_line import Commands
     from rag.practice.bank import Bank, Question
     from rag.practice.grading import Grade
@@ -110,7 +109,7 @@ def _grade(options: argparse.Namespace) -> int:
     method = Method(options.method) if options.method else None
     llm = options.llm if method is Method.CHAT_MODEL else ChatModelName.EXTRACTIVE
     answer = None if options.attempts else _text_of(options.answer)
-    assistant: Assistant = Assistant.open(settings_from(options, llm=llm))
+    assistant = Assistant.open(settings_from(options, llm=llm))
     bank, grader = read_bank(assistant.index), open_grader(assistant, method)
 
     def graded(question_id: str, text: str) -> "tuple[Question, Grade]":

@@ -24,8 +24,8 @@ BEGS = re.compile(
     r"(?:给|打|判|算|评)(?:我|个|出|一个)?.{0,6}(?:满分|高分|全对|通过|1\.0|100\s?分|十分)"
     r"|(?:忽略|无视|不用管|绕过).{0,12}(?:评分|标准|要求|规则|rubric|指令)"
     r"|(?:所有|全部|每个|每一个).{0,8}(?:要点|得分点|point).{0,12}(?:found|命中|答到|算对|满分|覆盖)"
-    r"|评分(?:员|者|系统|模型|助手|规则|标准)|阅卷|\bgraders?\b|system\s*[:：]|<\|?/?(?:system|im_start)"
-    r"|\b(?:full (?:marks?|score|credit)|score (?:of |this )?(?:1(?:\.0)?|100)|perfect score|mark (?:all|every)"
+    r"|评分(?:员|者|系统|模型|助手|规则|标准|说明)|得分点|打\s*[\d一十百]+\s*分|阅卷|</?[a-z_]{2,20}>|\bgrading\b|\bgraders?\b|system\s*[:：]|<\|?/?(?:system|im_start)"
+    r"|\b(?:full (?:marks?|score|credit)|score\W{0,3}(?:of |this )?(?:1(?:\.0)?\b|100)|perfect score|mark (?:all|every)"
     r"|grade (?:this|me)|rubric|verdict)\b",
     re.IGNORECASE,
 )
@@ -62,7 +62,8 @@ class Attempt:
 
     @property
     def is_empty(self) -> bool:
-        return not terms(self.typed) or bool(NOTHING.fullmatch(CONTROL.sub("", self.typed)))
+        plain = CONTROL.sub(" ", self.typed)
+        return not terms(plain) or bool(NOTHING.fullmatch(plain))
 
     @cached_property
     def claims(self) -> tuple[Sentence, ...]:

@@ -118,7 +118,7 @@ def read_bank(index: Index) -> Bank:
     roots = {root.number: Path(root.path) for root in index.manifest.roots}
     stored = index.storage.documents(with_passages=True)
     pages = [page_of(document, roots.get(document.root)) for document in stored]
-    questions = {question.id: question for page in pages for question in _questions(page)}
+    questions = {question.id: question for page in pages for question in questions_of(page)}
     return Bank(questions, {page.document: page for page in pages})
 
 
@@ -137,7 +137,8 @@ def english_sections(page: Page) -> list[PageSection]:
     return [section for section in page.sections if is_english(section)]
 
 
-def _questions(page: Page) -> list[Question]:
+def questions_of(page: Page) -> list[Question]:
+    """The questions that one page asks."""
     is_page = bool(below(page, PAGE_HEADINGS)) and bool(ASKS.match(page.title))
     found = list(_of_page(page) if is_page else _of_sections(page))
     if is_page and len(english := english_sections(page)) == len(found):

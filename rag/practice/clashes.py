@@ -5,7 +5,8 @@ same can clash.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from rag.answer.generated.claims import Clause, clauses_of, counts_otherwise
 from rag.answer.generated.polarity import contradicts
 from rag.practice.attempt import Sentence, Span
 from rag.practice.sentences import plain
+
+# Sentences whose clauses are remembered, some 2 kB each.
+REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,10 @@ class ClashFeatures:
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
 
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
+
 
 @dataclass(frozen=True, slots=True)
 class Clash:
@@ -39,12 +47,19 @@ class Clash:
 Weight = Callable[[str], float]
 
 
+@lru_cache(REMEMBERED)
+def clauses_in(text: str) -> tuple[Clause, ...]:
+    """The clauses of a sentence, without Markdown's marks."""
+    return tuple(clauses_of(plain(text)))
+
+
 def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Clash:
-    """The clash of an attempt's claims with a point; each clause of the point meets the nearest clause of the attempt."""
-    said = [(sentence, clause) for sentence in sentences for clause in clauses_of(plain(sentence.text))]
+    """The clash of an attempt's claims with a point: each clause of the point meets the nearest clause of the
+    attempt."""
+    said = [(sentence, clause) for sentence in sentences for clause in clauses_in(sentence.text)]
     strength = {"polarity": 0.0, "numbers": 0.0, "names": 0.0, "agreed": 0.0}
     span: Span | None = None
-    for wanted in clauses_of(plain(point)):
+    for wanted in clauses_in(point):
         nearest, near, where = None, 0.0, None
         for sentence, clause in said:
             common = _common(clause, wanted, weight)

@@ -101,13 +101,13 @@ class Regression:
 
 
 # Rows are PointFeatures, then ClashFeatures.
-MADE = Regression(-14.0, (8.0, 4.0, 2.0, 3.0, 4.0, 2.0, 3.0, 1.5, -6.0, 0.0, 0.0, 0.0, 1.0))
-FULL = Regression(-18.0, (10.0, 4.0, 2.0, 4.0, 6.0, 2.0, 3.0, 1.5, -6.0, 0.0, 0.0, 0.0, 1.0))
-WRONG = Regression(-7.0, (0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 2.0, -2.0))
+MADE = Regression(-6.03, (5.06, 2.16, -0.24, 3.46, -1.62, 1.90, 7.32, 1.30, 0.94, 0.0, 1.09, 0.21, 3.33, 1.46))
+FULL = Regression(-2.53, (0.31, 1.96, 6.04, 2.49, 1.69, -6.11, 4.60, 0.55, -0.55, 0.0, 0.29, 2.06, 1.12, -0.39))
+WRONG = Regression(-3.71, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.51, 4.21, 1.15, -0.15))
 # Log odds from which a verdict is given; a little below, the grader says that it is not sure.
 MADE_FROM = 0.0
 FULL_FROM = 0.0
-WRONG_FROM = 0.0
+WRONG_FROM = -1.8
 UNSURE_FROM = -0.4
 # What a verdict counts towards the score.
 CREDIT = {
@@ -116,8 +116,10 @@ CREDIT = {
 # What further points can make up for, of what the essential ones lack.
 FURTHER_COUNTS = 0.1
 MISTAKE_COSTS = 0.05
-# How near a sentence comes to a wrong claim that it makes, and how much nearer than to the right one.
+# How near a sentence comes to a wrong claim that it makes, how much nearer than to the right one, and the share of its
+# terms that the attempt has at least.
 MISTAKEN = 0.62
+MISTAKEN_TERMS = 0.25
 MISTAKEN_MORE = 0.06
 # The share of a sentence's terms that the page has, below which it goes beyond the material.
 KNOWN = 0.35
@@ -155,6 +157,7 @@ class EmbedderGrader:
         if ungraded := _without_claims(typed, rubric, self.method):
             return ungraded
         read = self.comparer.read(typed)
+        self.comparer.remember([rubric.question, *(text for point in rubric.points for text in wordings(point, typed))])
         points = tuple(self._judge(typed, read, point, rubric) for point in rubric.points)
         mistakes = tuple(self._mistakes(read, rubric))
         known = self.comparer.known_to(read, rubric.passages)
@@ -174,8 +177,11 @@ class EmbedderGrader:
     ) -> tuple[NDArray[np.float64], Compared] | None:
         """What the regressions see, and where the attempt comes nearest to the point: in the wording, Chinese or
         English, that it comes nearer to."""
-        texts = [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
-        found = [(text, compared) for text in texts if (compared := self.comparer.compare(read, text, question))]
+        found = [
+            (text, compared)
+            for text in wordings(point, attempt)
+            if (compared := self.comparer.compare(read, text, question))
+        ]
         if not found:
             return None
         text, compared = max(found, key=lambda pair: pair[1].features.whole)
@@ -194,6 +200,8 @@ class EmbedderGrader:
         """The mistakes that a sentence makes: it is near to the wrong claim, and nearer than to its correction."""
         made = []
         for mistake in rubric.mistakes:
+            if self.comparer.shared_terms(read, mistake.wrong.quote) < MISTAKEN_TERMS:
+                continue
             wrong = self.comparer.compare(read, mistake.wrong.quote, "")
             if wrong is None or wrong.features.best < MISTAKEN:
                 continue
@@ -228,6 +236,11 @@ class OverlapGrader:
             verdict = Verdict.FOUND if full else Verdict.PARTLY if half else Verdict.MISSING
             points.append(PointGrade(point, verdict, (sentence.start, sentence.end) if half else None))
         return Grade(rubric.question_id, attempt, score_of(points), tuple(points), (), (), self.method, notes_on(typed))
+
+
+def wordings(point: Point, attempt: Attempt) -> list[str]:
+    """What an attempt is compared with: an English one with the English wording too."""
+    return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
 
 
 def verdict_of(row: NDArray[np.float64]) -> Verdict:

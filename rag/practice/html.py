@@ -1,4 +1,4 @@
-"""Markdown -> HTML for flash cards: formulas as MathJax has them, code as it stands, and no HTML of the source's own."""
+"""Markdown -> HTML for flash cards: formulas as MathJax has them, code as it stands, no HTML of the source's own."""
 
 import re
 from functools import cache

@@ -26,6 +26,8 @@ REMEMBERED = 512
 IN_QUESTION = 0.25
 # From which cosine of centred vectors two tokens say the same.
 SAME = 0.55
+# How much more of the point two sentences must say than one to be shown together.
+ADDS = 0.08
 # A token of the question speaks of the same as one of the point from here.
 ASKED = 0.8
 
@@ -37,7 +39,7 @@ class PointFeatures:
     `whole`, `pair` and `best` are the shares of the point's tokens that all claims, two neighbouring sentences, or one
     sentence come near to, by cosine; `same` is the share that they say. `likeness` is the cosine of the best sentence
     with the point, `terms` the share of its keyword terms, `exact` of its names and numbers. `asked` is what the
-    question alone says of it.
+    question alone says of it, and `extent` how long what was said is beside the point, at most 1.
     """
 
     whole: float
@@ -49,12 +51,14 @@ class PointFeatures:
     terms: float
     exact: float
     asked: float
+    extent: float
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
 
-
-NAMES = tuple(field.name for field in fields(PointFeatures))
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,8 @@ class Comparer:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.index, self.embedder = index, embedder
-        self._encoded = lru_cache(REMEMBERED)(self._encode)
+        self._remembered: dict[str, Encoded] = {}
+        self.weight = lru_cache(REMEMBERED * 100)(self._weight)
 
     def read(self, attempt: Attempt) -> Read:
         """The claims of an attempt, encoded once for all points."""
@@ -99,7 +104,7 @@ class Comparer:
 
     def compare(self, read: Read, point: str, question: str) -> Compared | None:
         """How an attempt compares with a point of a question; None where either has no tokens."""
-        wanted, asked = self._encoded(point), self._encoded(question)
+        wanted, asked = self._encoded([point, question])
         if not len(read.tokens) or not len(wanted.tokens):
             return None
         cosines = wanted.tokens @ read.tokens.T
@@ -119,6 +124,11 @@ class Comparer:
         term_weights = self._term_weights(point, question)
         said = frozenset().union(*read.term_sets)
         exact = frozenset(EXACT.findall(fold(point))) - set(terms(question))
+        # Two sentences are shown where the second adds to the first.
+        first = last = best
+        if near.shape[1] > 1 and paired[pair] > single[best] + ADDS:
+            first, last = pair, pair + 1
+        span = read.sentences[first].start, read.sentences[last].end
         features = PointFeatures(
             whole=float(weights @ everywhere),
             pair=float(paired[pair]),
@@ -129,12 +139,9 @@ class Comparer:
             terms=sum(weight for term, weight in term_weights.items() if term in said),
             exact=len(exact & said) / len(exact) if exact else 0.5,
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
+            extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
         )
-        first = read.sentences[best]
-        # Two sentences are shown where the second adds to the first.
-        if near.shape[1] > 1 and paired[pair] > single[best] + 0.08:
-            return Compared(features, (read.sentences[pair].start, read.sentences[pair + 1].end), best)
-        return Compared(features, (first.start, first.end), best)
+        return Compared(features, span, best)
 
     def only(self, read: Read, sentence: int) -> Read:
         """One sentence of an attempt."""
@@ -143,6 +150,11 @@ class Comparer:
         return Read(
             read.sentences[part], read.vectors[part], read.tokens[own], read.owner[own] * 0, read.term_sets[part]
         )
+
+    def shared_terms(self, read: Read, text: str) -> float:
+        """The share of a text's terms, by rarity, that the attempt has."""
+        said = frozenset().union(*read.term_sets)
+        return sum(weight for term, weight in self._term_weights(text, "").items() if term in said)
 
     def known_to(self, read: Read, passages: Sequence[int]) -> NDArray[np.float32]:
         """How much of each sentence the passages of a page say, shape (sentences,)."""
@@ -164,7 +176,7 @@ class Comparer:
         total = max(sum(weights.values()), 1e-9)
         return {term: weight / total for term, weight in weights.items()}
 
-    def weight(self, term: str) -> float:
+    def _weight(self, term: str) -> float:
         """How rare a term is."""
         return self.index.keywords.ceiling([term])
 
@@ -183,10 +195,21 @@ class Comparer:
     def _centred(self, rows: Matrix) -> Matrix:
         return _centred_rows(rows, self._centre)
 
-    def _encode(self, text: str) -> Encoded:
-        one = self.embedder.encode_queries([text])[0]
-        vector = _centred_rows(one.vector[np.newaxis], self._centre)[0]
-        return Encoded(vector, self._centred(one.tokens), one.token_ids)
+    def remember(self, texts: Sequence[str]) -> None:
+        """Encode texts of the material that will be compared, all at once."""
+        self._encoded(texts)
+
+    def _encoded(self, texts: Sequence[str]) -> list[Encoded]:
+        """Texts of the material, centred; those that were seen lately are not encoded anew."""
+        known = dict(self._remembered)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        for text, one in zip(new, self.embedder.encode_queries(new) if new else [], strict=True):
+            vector = _centred_rows(one.vector[np.newaxis], self._centre)[0]
+            known[text] = Encoded(vector, self._centred(one.tokens), one.token_ids)
+        if new:
+            # Replaced, not changed: another thread may be reading it.
+            self._remembered = dict(list(known.items())[-REMEMBERED:])
+        return [known[text] for text in texts]
 
 
 def _least(everywhere: Matrix, weights: Matrix) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rag.index.storage import StoredDocument, StoredPassage
+from rag.index.storage import StoredDocument
 from rag.text.blocks import Block, BlockKind
 from rag.text.sentences import UnitKind, units
 from rag.types import Citation
@@ -66,7 +66,7 @@ class Page:
 
 def page_of(document: StoredDocument, root: Path | None = None) -> Page:
     """The sections of a document that have text of their own, in order."""
-    placed = (pair for passage in document.passages for pair in _units(document, passage))
+    placed = _units(document)
     sections = [
         PageSection(path, tuple(_without_repeats(unit for _, unit in members)))
         for path, members in groupby(placed, key=lambda pair: pair[0])
@@ -95,30 +95,38 @@ def items_of(page: Page, units_: Sequence[PageUnit]) -> Iterator[Citation]:
             item.append(unit)
 
 
-def _units(document: StoredDocument, passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], PageUnit]]:
-    """The units of a passage that stand in the source, each with the headings above it. A passage may hold several
-    small sections; its own path is that of the first."""
-    text, path, levels = passage.content.text, passage.section, [0] * len(passage.section)
-    headings = {block.start: block for block in passage.blocks if block.kind is BlockKind.HEADING}
-    for unit in units(text, passage.blocks):
-        if unit.kind is UnitKind.HEADING:
-            path, levels = _under(headings[unit.start], text, path, levels)
-            continue
-        span = passage.content.source_range(unit.start, unit.end)
-        if span is not None:
-            quote = document.source[span[0] : span[1]]
-            citation = Citation(0, document.name, document.title, *span, quote, _page(document, span[0]), path)
-            yield path, PageUnit(unit.kind, citation, unit.mark)
+def _units(document: StoredDocument) -> Iterator[tuple[tuple[str, ...], PageUnit]]:
+    """The units that stand in the source, each with the headings above it. A passage may hold several small sections;
+    it is then stored under what these have in common, so headings are followed through the whole document."""
+    path: tuple[str, ...] = ()
+    levels: list[int] = []
+    for passage in document.passages:
+        if path[: len(passage.section)] != passage.section:
+            path, levels = passage.section, [0] * len(passage.section)
+        text = passage.content.text
+        headings = {block.start: block for block in passage.blocks if block.kind is BlockKind.HEADING}
+        for unit in units(text, passage.blocks):
+            if unit.kind is UnitKind.HEADING:
+                path, levels = _under(headings[unit.start], text, passage.section, path, levels)
+                continue
+            span = passage.content.source_range(unit.start, unit.end)
+            if span is not None:
+                quote = document.source[span[0] : span[1]]
+                citation = Citation(0, document.name, document.title, *span, quote, _page(document, span[0]), path)
+                yield path, PageUnit(unit.kind, citation, unit.mark)
 
 
-def _under(heading: Block, text: str, path: tuple[str, ...], levels: list[int]) -> tuple[tuple[str, ...], list[int]]:
-    """The path below a heading, with the level of each of its names (0 where it is not known)."""
+def _under(
+    heading: Block, text: str, section: tuple[str, ...], path: tuple[str, ...], levels: list[int]
+) -> tuple[tuple[str, ...], list[int]]:
+    """The path below a heading, with the level of each of its names; 0 where a heading without text was not kept."""
     name = HEADING_MARKS.sub("", text[heading.body_start : heading.body_end]).strip()
-    if name in path:
-        place = len(path) - 1 - path[::-1].index(name)
-        return path[: place + 1], [*levels[:place], heading.level]
-    depth = next((place for place, level in enumerate(levels) if level >= heading.level), len(path))
-    return (*path[:depth], name), [*levels[:depth], heading.level]
+    if name in section:
+        depth, path = section.index(name), section
+    else:
+        depth = next((place for place, level in enumerate(levels) if level >= heading.level), len(path))
+    above = [level or max(0, heading.level - (depth - place)) for place, level in enumerate(levels[:depth])]
+    return (*path[:depth], name), [*above, heading.level]
 
 
 def _without_repeats(found: Iterator[PageUnit]) -> Iterator[PageUnit]:

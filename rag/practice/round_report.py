@@ -33,8 +33,8 @@ WORDS = {
         summary="{begun}，{topic}，{done} 题，平均 {score:.0%}",
         gone="（这道题已不在资料里）",
         verdicts={
-            Verdict.FOUND: "说到", Verdict.PARTLY: "说到一半", Verdict.MISSING: "没说到", Verdict.CONTRADICTED: "说反了",
-            Verdict.UNSURE: "不确定",
+            Verdict.FOUND: "说到", Verdict.PARTLY: "说到一半", Verdict.MISSING: "没说到",
+            Verdict.CONTRADICTED: "说反了", Verdict.UNSURE: "不确定",
         },
         mistakes="常见错误",
         reading="再读一遍",

@@ -14,7 +14,6 @@ from rag.practice.schedule import Card
 from rag.text.terms import terms
 from rag.types import Citation
 
-
 FEWEST, MOST = 5, 8
 
 

@@ -4,6 +4,7 @@ A page may correct what is derived here: `rubric`, a list in its front matter, h
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -180,6 +181,8 @@ def _with_english(page: Page, items: Sequence[Citation]) -> list[Point]:
 def _go_together(items: Sequence[Citation], others: Sequence[Citation]) -> bool:
     """Whether no item shares more names and numbers with the other text of another item than with its own."""
     left, right = ([set(re.findall(LATIN_TERM, fold(one.quote))) for one in texts] for texts in (items, others))
+    counts = Counter(term for one in left for term in one)
+    left = [{term for term in one if counts[term] == 1} for one in left]  # what stands in several tells none apart
     return all(len(one & right[place]) >= max(len(one & other) for other in right) for place, one in enumerate(left))
 
 

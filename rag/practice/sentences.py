@@ -1,7 +1,7 @@
 """What kind of a sentence one is: a claim, a question, an announcement, a fragment, or terms in a row.
 
-A claim says something of something. Terms in a row ("RoPE 外推 旋转 相对位置") name what an answer would speak of, and say
-nothing.
+A claim says something of something. Terms in a row ("RoPE 外推 旋转 相对位置") name what an answer would speak of, and
+say nothing.
 """
 
 import re
@@ -49,7 +49,9 @@ BINDS_EN = re.compile(
 MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_#>]+")
 VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Between Chinese and Latin a space is only style.
-GAP = re.compile(r"[、,，/|+;；·]+\s*|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])|(?<=[\w)])\s+(?=[A-Z])|\n+")
+GAP = re.compile(
+    r"[、,，/|+;；·]+\s*|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])|(?<=[A-Za-z0-9)])\s+(?=[A-Za-z0-9])|\n+"
+)
 SHORTEST_CLAIM = 5
 SHORTEST_CLAIM_EN = 3
 # A row of terms has this many pieces at least, and fewer binding characters than this share of them.

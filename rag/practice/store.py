@@ -27,7 +27,9 @@ CREATE TABLE reviews (
     rating TEXT NOT NULL, score REAL, attempt TEXT NOT NULL, answer_sha256 TEXT NOT NULL, seconds REAL
 ) STRICT;
 CREATE INDEX reviews_of_user ON reviews (user, question);
-CREATE TABLE cards (user TEXT NOT NULL, question TEXT NOT NULL, card TEXT NOT NULL, PRIMARY KEY (user, question)) STRICT;
+CREATE TABLE cards (
+    user TEXT NOT NULL, question TEXT NOT NULL, card TEXT NOT NULL, PRIMARY KEY (user, question)
+) STRICT;
 CREATE TABLE jottings (
     user TEXT NOT NULL, question TEXT NOT NULL, jotting TEXT NOT NULL, PRIMARY KEY (user, question)
 ) STRICT;

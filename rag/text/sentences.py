@@ -9,7 +9,7 @@ from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind
 
 # Before whose full stop a sentence goes on ("Hu et al. 发现"), unless the text ends there.
 ABBREVIATIONS = "".join(
-    rf"(?<!\b{name})" for name in ("et al", "vs", "cf", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
+    rf"(?<!\b{name})" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
 )
 SENTENCE_END = re.compile(
     r"(?:[。！？?]|!(?!\[))+[”’」』）)]*"

@@ -35,6 +35,7 @@ class FrontMatter(BaseModel):
     checked: Annotated[date, Field(strict=True)]
     checked_against: list[Text]
     references: Annotated[list[Text], Field(min_length=1)]
+    rubric: list[Text] = []
 
     @field_validator("tags", "asked_as", "references", "checked_against")
     @classmethod

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.rag.answer.quoted.test_selection import check
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.answer.events import EvidenceFound, Finished, TextAdded, Written
@@ -16,6 +15,7 @@ from rag.errors import IndexMismatchError, IndexMissingError, UsageError
 from rag.settings import Settings
 from rag.types import Role, Turn
 from tests.conftest import HashEmbedder
+from tests.rag.answer.quoted.test_selection import check
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
 QUESTIONS = [

@@ -1,0 +1,58 @@
+"""Every page of the corpus asks questions whose rubrics can be graded by."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest.prepare import prepare
+from ingest.reading.parser_process import ParserProcess
+from rag.practice.bank import Bank, QuestionKind, questions_of
+from rag.practice.pages import page_of
+from rag.practice.rubric import ESSENTIAL, FEWEST_POINTS, MOST_POINTS, rubric_of
+from rag.practice.sentences import is_question, is_whole
+from rag.settings import Settings
+from tests.corpus.pages import PAGES, Page
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=str)
+
+
+@pytest.fixture(scope="module")
+def bank() -> Bank:
+    with ParserProcess() as parser:
+        stored = [prepare(0, page.name, Path(page.path), Settings(), parser).document for page in PAGES]
+    pages = [page_of(document) for document in stored]
+    questions = {question.id: question for page in pages for question in questions_of(page)}
+    return Bank(questions, {page.document: page for page in pages})
+
+
+@every_page
+def test_a_page_asks_its_title_and_all_its_follow_ups(page: Page, bank: Bank) -> None:
+    asked = [question for question in bank.questions.values() if question.document == page.name]
+    assert [q.text for q in asked if q.kind is QuestionKind.PAGE] == [page.metadata["title"]]
+    follow_ups, inside = [], False
+    for level, text, _ in page.headings:
+        inside = text == "追问" if level == 2 else inside
+        follow_ups += [text] if inside and level == 3 else []
+    assert [q.text for q in asked if q.kind is QuestionKind.FOLLOW_UP] == follow_ups
+    assert all(question.english for question in asked)
+
+
+@every_page
+def test_points_are_whole_claims_word_for_word(page: Page, bank: Bank) -> None:
+    for question in (one for one in bank.questions.values() if one.document == page.name):
+        rubric = rubric_of(bank, question)
+        assert len({point.text for point in rubric.points}) == len(rubric.points)
+        if question.kind is QuestionKind.PAGE:
+            assert FEWEST_POINTS <= len(rubric.points) <= MOST_POINTS
+            assert sum(point.weight == ESSENTIAL for point in rubric.points) >= FEWEST_POINTS
+            assert rubric.mistakes
+        else:
+            assert rubric.points
+        for point in rubric.points:
+            assert page.source[point.citation.start : point.citation.end] == point.text
+            assert is_whole(point.text)
+            assert not is_question(point.text)
+            assert (
+                point.text.endswith(("。", ".", "）", "；", "$", "|", "`", "："))
+                or question.kind is not QuestionKind.PAGE
+            )

@@ -1,0 +1,143 @@
+"""Labelled attempts, and the figures made of them, against numbers worked out by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag.answer.assistant import Assistant
+from rag.errors import UsageError
+from rag.evaluation.datasets import Split
+from rag.evaluation.practice.attempts import AttemptRow, load_attempts
+from rag.evaluation.practice.grading_fit import Examples, examples, fit, left_out, lowest_with_precision, report
+from rag.evaluation.practice.run import as_text, evaluate, figures, quadratic_weighted_kappa
+from rag.practice.bank import read_bank
+from rag.practice.grading import Grade, Method, PointGrade, Verdict
+from rag.practice.rubric import rubric_of
+from tests.rag.library import library_settings
+from tests.rag.practice.pages import CACHE_ID, bank_of
+
+np = pytest.importorskip("numpy")
+ITEMS = (
+    "KV cache 把每一层已经算过的 Key 和 Value 存下来，解码的每一步只需为新 token 做一次前向。",
+    "KV cache 的大小随序列长度和并发数线性增长，Llama-2-7B 每个 token 占 512 KiB。",
+    "缩小 KV cache 的办法有减少 KV 头、压成潜向量、降低位宽。",
+)
+
+
+def row(number: int, attempt: str, verdicts: tuple[str, ...], **more: Any) -> dict[str, Any]:
+    points = [{"text": text, "verdict": verdict} for text, verdict in zip(ITEMS, verdicts, strict=True)]
+    return {
+        "id": f"a{number}", "question_id": CACHE_ID, "kind": "good", "split": "dev", "attempt": attempt,
+        "points": points, "score": 0.5, **more,
+    }  # fmt: skip
+
+
+ROWS = [
+    row(1, "".join(ITEMS), ("found", "found", "found"), score=1.0),
+    row(2, ITEMS[0], ("found", "missing", "missing"), kind="partial", score=0.3),
+    row(
+        3,
+        "KV cache 缓存 长度 位宽 GQA MLA 量化 显存 吞吐",
+        ("missing", "missing", "missing"),
+        kind="keyword-soup",
+        score=0.0,
+    ),
+    row(
+        4,
+        ITEMS[1].replace("512", "64"),
+        ("missing", "contradicted", "missing"),
+        kind="wrong-one",
+        flipped="a1",
+        score=0,
+    ),
+    row(5, ITEMS[2], ("missing", "missing", "found"), split="test", score=0.3),
+]
+
+
+@pytest.fixture
+def attempts(tmp_path: Path) -> Path:
+    file = tmp_path / "attempts.jsonl"
+    file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in ROWS), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def assistant(tmp_path: Path, hash_embedder: Any) -> Assistant:
+    bank_of(tmp_path)
+    return Assistant(library_settings(tmp_path), hash_embedder)
+
+
+def test_rows_are_read_by_split(attempts: Path) -> None:
+    assert [one.id for one in load_attempts(attempts, Split.TEST)] == ["a5"]
+    assert len(load_attempts(attempts)) == 5
+    undecided = AttemptRow.model_validate({**ROWS[0], "split": None})
+    assert undecided.half is AttemptRow.model_validate({**ROWS[1], "split": None}).half, "a page is in one half"
+
+
+def test_a_row_that_is_wrong_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.jsonl"
+    file.write_text(json.dumps({**ROWS[0], "score": 7}), encoding="utf-8")
+    with pytest.raises(UsageError, match="line 1: score"):
+        load_attempts(file)
+
+
+def test_figures_by_hand(assistant: Assistant) -> None:
+    """Of 12 labelled points (dev) 4 are made; 3 are called made, 2 of them rightly; the one contradicted is caught."""
+    bank = read_bank(assistant.index)
+    rubric = rubric_of(bank, bank.find(CACHE_ID))
+    rows = [AttemptRow.model_validate(one) for one in ROWS[:4]]
+    verdicts = [
+        (Verdict.FOUND, Verdict.PARTLY, Verdict.MISSING),
+        (Verdict.MISSING, Verdict.FOUND, Verdict.UNSURE),
+        (Verdict.MISSING,) * 3,
+        (Verdict.MISSING, Verdict.CONTRADICTED, Verdict.MISSING),
+    ]
+    grades = [
+        Grade(
+            CACHE_ID, one.attempt, score,
+            tuple(PointGrade(p, v) for p, v in zip(rubric.points, (*found, Verdict.MISSING), strict=True)),
+            (), (), Method.OVERLAP,
+        )
+        for one, found, score in zip(rows, verdicts, (0.9, 0.3, 0.3, 0.0), strict=True)
+    ]  # fmt: skip
+    found = figures(rows, {CACHE_ID: rubric}, grades)
+    assert found["points"] == 12
+    assert found["point_precision"]["value"] == pytest.approx(2 / 3, abs=0.001)
+    assert found["point_recall"]["value"] == 0.5
+    assert found["contradictions_caught"]["value"] == 1
+    assert found["points_made_called_wrong"]["value"] == 0
+    assert found["flipped_caught"]["value"] == 1
+    assert found["worthless_score_max"] == 0.3
+    assert found["worthless_above_0.2"]["value"] == 1
+
+
+def test_quadratic_weighted_kappa_by_hand() -> None:
+    # Labels 0, 1 and scores 0, .5: observed squared distance 0 + 25, by chance (0 + 25 + 100 + 25) / 4 * 2 = 75.
+    assert quadratic_weighted_kappa([0.0, 1.0], [0.0, 0.5]) == pytest.approx(1 - 25 / 75)
+    assert quadratic_weighted_kappa([0.0, 0.5, 1.0], [0.0, 0.5, 1.0]) == 1
+
+
+def test_methods_are_measured_side_by_side(assistant: Assistant, attempts: Path) -> None:
+    found = evaluate(attempts, assistant, split=Split.ALL)
+    assert list(found.result["methods"]) == ["overlap", "embedder"]
+    assert len(found.rows) == 10
+    assert found.result["methods"]["embedder"]["worthless_score_max"] <= 0.2
+    assert "point_precision" in as_text(found.result)
+
+
+def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> None:
+    seen = examples(assistant, load_attempts(attempts, Split.DEV))
+    assert seen.rows.shape == (9, 14), "three attempts have claims, terms in a row have none"
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(200, 14))
+    verdicts = np.where(rows[:, 0] > 0, np.where(rows[:, 1] > 0, "found", "partly"), "missing")
+    verdicts[::20] = "contradicted"
+    made_up = Examples(rows, verdicts, np.asarray([f"page {number % 12}" for number in range(200)]))
+    fitted = fit(rows, rows[:, 0] > 0)
+    assert int(np.argmax(np.abs(fitted.weights))) == 0
+    odds = left_out(made_up, rows[:, 0] > 0, np.ones(200, bool))
+    assert ((odds > 0) == (rows[:, 0] > 0)).mean() > 0.9
+    assert any(line.startswith("MADE = Regression(") for line in report(made_up))
+    assert lowest_with_precision(np.asarray([3.0, 2.0, 1.0]), np.asarray([True, True, False]), 0.9) == 2.0
