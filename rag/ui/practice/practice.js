@@ -1,7 +1,8 @@
 // What the practice room does by itself: its buttons and forms tell the server what is meant, what is typed is kept as it is
 // typed, the timer runs, and keys press the buttons that name them.
 const room = () => document.getElementById("room-practice");
-const within = (target, selector) => element.isConnected && room()?.contains(target) && target.closest?.(selector);
+const within = (target, selector) =>
+  element.isConnected && room()?.contains(target) ? target.closest?.(selector) : null;
 // Which event of the view takes an action to the server; all others are "select".
 const EVENTS = {
   filter: "edit",
@@ -128,7 +129,6 @@ document.addEventListener("change", async (event) => {
 
 let shown = "";
 let begun = Date.now();
-let greeted = false;
 function refresh() {
   const view = element.querySelector(".view");
   if (!view || view.tagName === shown) return;
