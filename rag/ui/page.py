@@ -93,7 +93,10 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             return speak(state, state.language)
 
         switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
-        page.load(greet, [session, kept], labels, **AT_ONCE)
+        greeted = page.load(greet, [session, kept], labels, **AT_ONCE)
+        for part in parts:
+            if part.prepare is not None:
+                greeted.then(part.prepare, None, None, **AT_ONCE)
         for event in events:
             event.then(again, session, labels, **AT_ONCE)
     page.queue(max_size=WAITING)

@@ -23,7 +23,9 @@ class Overlays:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The components whose words depend on the reader's language, and their updates, in the same order."""
+    """The components whose words depend on the reader's language, and their updates, in the same order. `prepare` does
+    what the first visit would wait for, once a page has greeted its reader."""
 
     components: tuple[Any, ...]
     speak: Callable[[Session], Updates]
+    prepare: Callable[[], None] | None = None

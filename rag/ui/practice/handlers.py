@@ -45,8 +45,16 @@ class Handlers:
         self._practising = Practising(self._resources)
         self._rendering = Rendering(self._resources, self._practising)
 
+    def prepare(self) -> None:
+        """Read the questions before anybody enters: that is most of what a first visit takes."""
+        try:
+            self._resources.material()
+        except RagError as error:  # whoever enters is told
+            logger.warning("%s (%s)", error.message, error.hint)
+
     def open(self, state: Session) -> Updates:
         """Everything, in the order of `PracticeComponents.view`."""
+        state.practice.is_open = True
         return self._all(state, "")
 
     def act(self, state: Session, event: gr.EventData) -> Updates:
@@ -122,7 +130,8 @@ class Handlers:
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
-        return (gr.update(label=TEXTS[state.language].tab), *self._all(state, ""))
+        shown = self._all(state, "") if state.practice.is_open else (gr.skip(),) * 4
+        return (gr.update(label=TEXTS[state.language].tab), *shown)
 
     def _do(self, state: Session, action: Action, do: Do) -> Updates:
         now = _now()

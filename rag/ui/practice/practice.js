@@ -187,7 +187,8 @@ setInterval(() => {
 }, 500);
 
 // On paper stands what is on the screen: this room, or the conversation.
+const page = () => document.getElementById("page");
 addEventListener("beforeprint", () => {
-  document.documentElement.toggleAttribute("data-printing-practice", Boolean(element.offsetParent));
+  page().toggleAttribute("data-printing-practice", Boolean(element.offsetParent));
 });
-addEventListener("afterprint", () => document.documentElement.removeAttribute("data-printing-practice"));
+addEventListener("afterprint", () => page().removeAttribute("data-printing-practice"));

@@ -57,7 +57,8 @@ class Filter:
 
 @dataclass(slots=True)
 class Practice:
-    """`renders` counts what was rendered, so that every view has a name of its own.
+    """`is_open` once the room was entered: before that nothing is shown. `renders` counts what was rendered, so that
+    every view has a name of its own.
 
     `queue` are the questions that "next" leads through. `grade` is what the grader said, without the reader's own
     verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown. `statements` are
@@ -66,6 +67,7 @@ class Practice:
     """
 
     view: View = View.BANK
+    is_open: bool = False
     zone: str = ""
     renders: int = 0
     filter: Filter = field(default_factory=Filter)

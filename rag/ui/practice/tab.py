@@ -58,7 +58,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
     parts.shell.upload(handlers.restore, session, parts.view, **GRADING)
     parts.shell.expand(handlers.source, session, [overlays.whole, parts.told], **EACH)
     parts.shell.download(handlers.give, session, [overlays.parcel, parts.told], **EACH)
-    return Part((tab, *parts.view), handlers.speak)
+    return Part((tab, *parts.view), handlers.speak, handlers.prepare)
 
 
 def _html(name: str, **options: Any) -> gr.HTML:
