@@ -110,7 +110,7 @@ def is_point(text: str) -> bool:
 def is_whole(text: str) -> bool:
     """Whether brackets, quotation marks and formulas that open also close."""
     bare = VERBATIM.sub("", text)
-    pairs = ("（）", "「」", "“”", "《》")
+    pairs = (("（", "）"), ("「", "」"), ("“", "”"), ("《", "》"))
     return "$" not in bare and "`" not in bare and all(bare.count(a) == bare.count(b) for a, b in pairs)
 
 

@@ -187,7 +187,9 @@ class PracticeStore:
             rows = connection.execute(
                 "SELECT question, attempt, point, verdict FROM overrides WHERE user = ? ORDER BY rowid", (user,)
             ).fetchall()
-        overrides = tuple(Override(*row[:3], Verdict(row[3])) for row in rows)
+        overrides = tuple(
+            Override(question, attempt, point, Verdict(verdict)) for question, attempt, point, verdict in rows
+        )
         everything = Export(
             EXPORT_FORMAT, datetime.now(UTC), tuple(self.reviews(user)), self.jottings(user), overrides,
             tuple(self.rounds(user)),

@@ -132,7 +132,7 @@ def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> Non
     assert seen.rows.shape == (9, 14), "three attempts have claims, terms in a row have none"
     random = np.random.default_rng(0)
     rows = random.normal(size=(200, 14))
-    verdicts = np.where(rows[:, 0] > 0, np.where(rows[:, 1] > 0, "found", "partly"), "missing")
+    verdicts = np.where(rows[:, 0] > 0, np.where(rows[:, 1] > 0, "found", "partly"), "missing").astype("U12")
     verdicts[::20] = "contradicted"
     made_up = Examples(rows, verdicts, np.asarray([f"page {number % 12}" for number in range(200)]))
     fitted = fit(rows, rows[:, 0] > 0)
