@@ -15,6 +15,7 @@ from rag.practice.grading import Grade, GradeNote, Verdict, overridden
 from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished, statements
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import Rating, Review, due_cards, rating_of
+from rag.practice.store import Jotting
 from rag.ui.chat.session import Session
 from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
@@ -89,8 +90,8 @@ class Practising:
             return
         with self._jotting:
             jotting = self._resources.kept(user_of(session)).jotting(question_id)
-            kept = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
-            self._resources.store.jot(user_of(session), question_id, replace(jotting, **kept))
+            texts = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
+            self._resources.store.jot(user_of(session), question_id, Jotting(jotting.bookmarked, **texts))
 
     def grade(self, session: Session, action: Action, now: datetime) -> str:
         """Grade an attempt, and move its card."""

@@ -1,6 +1,7 @@
 """What the practice room works with: the live generation's questions, a grader, and what a reader has practised."""
 
 import logging
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,7 @@ class Resources:
     def __init__(self, assistant: Assistant) -> None:
         self.assistant = assistant
         self.problem: UserDataError | None = None
+        self._reading = threading.Lock()
         self._read: tuple[str, Material] | None = None
         self._graders: dict[tuple[str, Choices], Grader] = {}
         try:
@@ -69,12 +71,13 @@ class Resources:
         return self.store.database.set_aside
 
     def material(self) -> Material:
-        """That of the live generation, read once."""
-        index = self.assistant.index
-        if self._read is None or self._read[0] != index.manifest_sha256:
-            titles = topic_titles(Path(root.path) for root in index.manifest.roots)
-            self._read = (index.manifest_sha256, Material(read_bank(index), titles))
-        return self._read[1]
+        """That of the live generation, read once, however many ask for it."""
+        with self._reading:
+            index = self.assistant.index
+            if self._read is None or self._read[0] != index.manifest_sha256:
+                titles = topic_titles(Path(root.path) for root in index.manifest.roots)
+                self._read = (index.manifest_sha256, Material(read_bank(index), titles))
+            return self._read[1]
 
     def kept(self, user: str) -> Kept:
         return Kept(self.store.cards(user), self.store.jottings(user))

@@ -9,7 +9,7 @@ from rag.answer.assistant import Assistant
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
-from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, PAGES, ZERO_QUESTION, Room, ingest_pages
+from tests.rag.ui.practice.room import CACHE_QUESTION, PAGES, ZERO_QUESTION, Room, ingest_pages
 
 ZH = TEXTS[Language.ZH]
 
@@ -59,7 +59,7 @@ def test_a_filter_leaves_what_fits_and_what_is_typed(room: Room) -> None:
 
 
 def test_states_are_told_and_filtered(room: Room) -> None:
-    room.grade(ZERO_QUESTION, GOOD)
+    room.grade(ZERO_QUESTION, "我不知道这道题的答案是什么。")
     room.act("go", "bank")
     room.act("filter", standing="shaky")
     assert listed(room) == [ZERO_QUESTION]
