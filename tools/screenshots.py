@@ -14,7 +14,15 @@ MARKER = 2
 # What a reader of the README sees without scrolling, and a file of less than 250 kB.
 DESKTOP: ViewportSize = {"width": 1280, "height": 760}
 # Which room each picture shows, by its place among the tabs.
-ROOMS = {"library": 1, "inspector": 2, "quality": 3}
+ROOMS = {"library": 2, "inspector": 3, "quality": 4}
+PRACTICE = 1
+PRACTISED = "KV cache 是什么，一个 token 要占多少显存？"
+# Made in part: some points found, one mistake that the page corrects.
+ATTEMPT = (
+    "KV cache 把每一层算过的 Key 和 Value 存下来，解码时每一步只算新 token。"
+    "大小是 2 × 层数 × KV 头数 × 每头维度 × 字节数。"
+    "FlashAttention 会减少 KV cache。缩小它可以用 GQA、MLA，或者量化成更低的位宽。"
+)
 
 
 def main() -> None:
@@ -40,6 +48,8 @@ def take(browser: Browser, address: str, folder: Path) -> None:
         page.get_by_role("tab").nth(place).click()
         show(page, name)
         page.screenshot(path=folder / f"screenshot-{name}.png")
+    practise(page)
+    page.screenshot(path=folder / "screenshot-practice.png")
     page = open_page(browser, address, language="en", dark=True)
     page.set_viewport_size(DESKTOP)
     answer(page, ENGLISH_QUESTION)
@@ -48,6 +58,19 @@ def take(browser: Browser, address: str, folder: Path) -> None:
     page = open_page(browser, address, width=360)
     answer(page, QUESTION)
     page.screenshot(path=folder / "screenshot-phone.png")
+    practise(page)
+    page.screenshot(path=folder / "screenshot-practice-phone.png")
+
+
+def practise(page: Page) -> None:
+    """Grade an attempt at one question."""
+    page.get_by_role("tab").nth(PRACTICE).click()
+    page.fill("#practice input[type='search']", "KV cache")
+    page.locator(".question-link", has_text=PRACTISED).first.click()
+    page.fill("textarea[name='attempt']", ATTEMPT)
+    page.press("textarea[name='attempt']", "Control+Enter")
+    page.locator("#practice .grade").wait_for()
+    page.wait_for_timeout(500)
 
 
 def answer(page: Page, question: str) -> None:

@@ -33,6 +33,7 @@ SESSIONS_KEPT = 200
 STYLES = (
     "style.css", "screens.css", "page.css",
     "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
+    "practice/style.css", "practice/grade.css",
 )  # fmt: skip
 
 

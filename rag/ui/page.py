@@ -11,7 +11,9 @@ from rag.ui.chat.session import Session
 from rag.ui.chat.tab import build_chat
 from rag.ui.inspector.tab import build_inspector
 from rag.ui.library.tab import build_library
-from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.part import AT_ONCE, Overlays, Part, Updates
+from rag.ui.practice.state import Practice
+from rag.ui.practice.tab import build_practice
 from rag.ui.preferences.handlers import take
 from rag.ui.preferences.stored import KEY, to_store
 from rag.ui.preferences.tab import build_preferences
@@ -51,10 +53,13 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     elem_id="language",
                 )
             gr.HTML(elem_classes="theme-keeper", js_on_load=read_asset("preferences/theme.js"))
+            overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"))
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
-                    parts = [build_chat(assistant, session, rooms, first), _named(chat)]
+                    parts = [build_chat(assistant, session, rooms, overlays, first), _named(chat)]
+                with gr.Tab(id="practice", elem_id="room-practice") as tab:
+                    parts.append(build_practice(assistant, session, overlays, tab, first))
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts.append(build_library(assistant, rooms.library, session, tab, first))
@@ -76,6 +81,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
             if state.user not in (None, request.username or ""):
                 state.clear()  # somebody else has signed in
+                state.practice = Practice()
             state.user = request.username or ""
             chosen = take(assistant, state, stored)
             return speak(state, language or chosen or language_of(request.headers.get("accept-language", "")))
@@ -87,7 +93,10 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             return speak(state, state.language)
 
         switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
-        page.load(greet, [session, kept], labels, **AT_ONCE)
+        greeted = page.load(greet, [session, kept], labels, **AT_ONCE)
+        for part in parts:
+            if part.prepare is not None:
+                greeted.then(part.prepare, None, None, **AT_ONCE)
         for event in events:
             event.then(again, session, labels, **AT_ONCE)
     page.queue(max_size=WAITING)

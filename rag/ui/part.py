@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import gradio as gr
+
 from rag.ui.chat.session import Session
 
 Updates = tuple[Any, ...]
@@ -12,8 +14,18 @@ AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visib
 
 
 @dataclass(frozen=True, slots=True)
+class Overlays:
+    """What lies outside of every room: a source over the page, and a file on its way to the reader's disk."""
+
+    whole: gr.HTML
+    parcel: gr.HTML
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """The components whose words depend on the reader's language, and their updates, in the same order."""
+    """The components whose words depend on the reader's language, and their updates, in the same order. `prepare` does
+    what the first visit would wait for, once a page has greeted its reader."""
 
     components: tuple[Any, ...]
     speak: Callable[[Session], Updates]
+    prepare: Callable[[], None] | None = None

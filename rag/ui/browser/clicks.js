@@ -4,6 +4,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   const cite = parse(link, "cite");
   const ask = parse(link, "ask");
+  const room = /^#room-\w+$/.exec(link?.getAttribute("href") ?? "")?.[0];
   const written = event.target.closest?.(".as-written");
   const button = event.target.closest?.("button");
   const what = button && deed(button);
@@ -20,6 +21,9 @@ document.addEventListener("click", (event) => {
   } else if (ask) {
     event.preventDefault();
     send({ action: "ask", number: Number(ask[1]), rest: ask[2] });
+  } else if (room) {
+    event.preventDefault();
+    find(`${room}-button`)?.click();
   } else if (what) {
     act(what, button);
   } else if (written) {

@@ -47,7 +47,9 @@ watchOver("#parcel", () => {
   parcel.dataset.taken = "";
   const file = JSON.parse(parcel.dataset.parcel);
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([file.text], { type: `${file.type};charset=utf-8` }));
+  const bytes = file.base64 && Uint8Array.from(atob(file.base64), (sign) => sign.charCodeAt(0));
+  const type = bytes ? file.type : `${file.type};charset=utf-8`;
+  link.href = URL.createObjectURL(new Blob([bytes || file.text], { type }));
   link.download = file.name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -60,8 +60,8 @@ new MutationObserver(() => {
   for (const list of document.querySelectorAll("#chat .examples[role=list]")) list.setAttribute("role", "group");
 }).observe(document.getElementById("chat-column"), { childList: true, subtree: true });
 
-// A document that is read in the library has formulas, too.
-watchOver("#library-list", (list) => draw(list));
+// What is read in the library and in the practice room has formulas, too.
+for (const place of ["#library-list", "#practice-view", "#practice-part"]) watchOver(place, (list) => draw(list));
 
 watch("value", refresh);
 refresh();

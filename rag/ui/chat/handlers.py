@@ -181,7 +181,7 @@ class Handlers:
             *self.look(state),
             gr.update(
                 value=conversation,
-                placeholder=escape(texts.welcome),
+                placeholder=welcome(texts),
                 examples=self.examples(state.language),
                 label=texts.chat_label,
             ),
@@ -191,6 +191,11 @@ class Handlers:
 
 def _moment() -> str:
     return f"{datetime.now().astimezone():%H%M%S%f}"
+
+
+def welcome(texts: Texts) -> str:
+    """What an empty conversation says, and the way to the practice room."""
+    return f'{escape(texts.welcome)}\n\n<a href="#room-practice">{escape(texts.practise)}</a>'
 
 
 def bar(texts: Texts) -> str:

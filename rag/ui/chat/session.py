@@ -11,6 +11,7 @@ from rag.answer.running import Run
 from rag.feedback.store import EvidencePassage
 from rag.types import Answer, Role, Turn
 from rag.ui.chat.sources import Excerpt, Nearby
+from rag.ui.practice.state import Practice
 from rag.ui.texts import Language
 
 # A conversation longer than this shows its newest exchanges only: what is sent to the page stays bounded.
@@ -101,6 +102,7 @@ class Session:
     run: Run | None = None
     stopping: bool = False
     preferences: Choices = field(default_factory=Choices)
+    practice: Practice = field(default_factory=Practice)
     # The question whose sources are shown, and which of them is picked out.
     shown: int = 0
     selected: int = 0

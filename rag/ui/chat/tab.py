@@ -1,19 +1,18 @@
 """The chat: its components, and which handler each of their events has."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.settings import ChatModelName
-from rag.ui.assets import behaviour, read_asset
-from rag.ui.chat.handlers import Handlers, bar, privacy
+from rag.ui.assets import behaviour
+from rag.ui.chat.handlers import Handlers, bar, privacy, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.chat.session import Session
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.part import AT_ONCE, Part
+from rag.ui.part import AT_ONCE, Overlays, Part
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -64,16 +63,18 @@ class ChatComponents:
         return (*labels, self.switch, self.updates, self.clock, *self.view)
 
 
-def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, first: Language) -> Part:
+def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> Part:
     """The chat over an assistant, first shown in a language."""
     handlers = Handlers(assistant, rooms)
-    parts = _components(assistant, handlers, rooms, first)
+    parts = _components(assistant, handlers, rooms, overlays, first)
     at_once = QUOTED_AT_ONCE if assistant.llm == ChatModelName.EXTRACTIVE else WRITTEN_AT_ONCE
     _wire(parts, handlers, session, at_once)
     return Part(parts.spoken, handlers.speak)
 
 
-def _components(assistant: Assistant, handlers: Handlers, rooms: Rooms, first: Language) -> ChatComponents:
+def _components(
+    assistant: Assistant, handlers: Handlers, rooms: Rooms, overlays: Overlays, first: Language
+) -> ChatComponents:
     texts = TEXTS[first]
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="list-column"):
@@ -103,7 +104,7 @@ def _components(assistant: Assistant, handlers: Handlers, rooms: Rooms, first: L
                 switch = gr.Checkbox(
                     label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch
                 )
-                updates = gr.HTML(elem_id="updates", visible=may_switch, js_on_load=read_asset("chat/auto_update.js"))
+                updates = gr.HTML(elem_id="updates", visible=may_switch)
                 told = gr.HTML(privacy(assistant, texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(
@@ -121,8 +122,8 @@ def _components(assistant: Assistant, handlers: Handlers, rooms: Rooms, first: L
         clock=gr.Timer(LOOK_SECONDS, active=False),
         told=told,
         sources=sources,
-        whole=gr.HTML(elem_id="whole"),
-        parcel=gr.HTML(elem_id="parcel"),
+        whole=overlays.whole,
+        parcel=overlays.parcel,
     )
 
 
@@ -152,7 +153,7 @@ def _chatbot(texts: Texts, examples: list[Any]) -> gr.Chatbot:
         sanitize_html=True,
         allow_tags=False,
         feedback_options=None,
-        placeholder=escape(texts.welcome),
+        placeholder=welcome(texts),
         examples=examples,
     )
 

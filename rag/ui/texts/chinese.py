@@ -11,6 +11,7 @@ CHINESE = Texts(
     stop="停止",
     language="界面语言",
     welcome="问一个面试题，或从下面挑一个",
+    practise="练习：自己来答题，逐个要点评分",
     auto_update="自动更新资料",
     auto_update_working="正在查看资料…",
     auto_update_steps="正在更新资料 {done}/{total}",

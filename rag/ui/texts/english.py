@@ -11,6 +11,7 @@ ENGLISH = Texts(
     stop="Stop",
     language="Language",
     welcome="Ask an interview question, or pick one",
+    practise="Practice: answer questions and see which points you made",
     auto_update="Update documents automatically",
     auto_update_working="Looking at the documents…",
     auto_update_steps="Updating {done}/{total}",

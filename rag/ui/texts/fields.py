@@ -17,6 +17,7 @@ class Texts:
     stop: str
     language: str
     welcome: str
+    practise: str
     auto_update: str
     auto_update_working: str
     auto_update_steps: str

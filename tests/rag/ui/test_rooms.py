@@ -9,11 +9,12 @@ import pytest
 from rag.ui.guide import texts as guide_texts
 from rag.ui.inspector import texts as inspector_texts
 from rag.ui.library import texts as library_texts
+from rag.ui.practice import texts as practice_texts
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.quality import texts as quality_texts
 from rag.ui.texts import Language
 
-ROOMS = (guide_texts, inspector_texts, library_texts, preferences_texts, quality_texts)
+ROOMS = (guide_texts, inspector_texts, library_texts, practice_texts, preferences_texts, quality_texts)
 
 
 def placeholders(text: str) -> set[str]:

@@ -1,0 +1,108 @@
+"""What the browser sends from the practice room. It is taken for what anybody could have sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from rag.practice.schedule import Rating
+from rag.types import Citation
+from rag.ui.practice.state import Filter, Standing
+
+ALL = ""
+
+
+class ActionName(StrEnum):
+    """As the `data-act` of a button or form names it."""
+
+    GO = "go"
+    FILTER = "filter"
+    MORE = "more"
+    TOPIC = "topic"
+    SHUFFLE = "shuffle"
+    OPEN = "open"
+    NEXT = "next"
+    DUE = "due"
+    BOOKMARK = "bookmark"
+    KEEP = "keep"
+    GRADE = "grade"
+    OVERRIDE = "override"
+    DEAL = "deal"
+    REVEAL = "reveal"
+    RATE = "rate"
+    STATE = "state"
+    JUDGE = "judge"
+    ONWARD = "onward"
+    BEGIN = "begin"
+    CONTINUE = "continue"
+    ANSWER = "answer"
+    END = "end"
+    REPORT = "report"
+    SOURCE = "source"
+    EXPORT = "export"
+    BACKUP = "backup"
+    RESTORE = "restore"
+    SAVE_REPORT = "save-report"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`rest` is what the button says beside its name, `fields` are the values of the form it stands in."""
+
+    name: ActionName | None
+    rest: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    zone: str = ""
+
+    @classmethod
+    def read(cls, data: object) -> "Action":
+        """From what the page sent, whatever that is; an action without a name does nothing."""
+        values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+        name, fields = values.get("action"), values.get("fields")
+        return cls(
+            ActionName(name) if name in list(ActionName) else None,
+            _whole(values.get("rest") or ""),
+            {str(key): _whole(value) for key, value in fields.items()} if isinstance(fields, Mapping) else {},
+            _whole(values.get("zone") or "")[:60],
+        )
+
+    def text(self, name: str) -> str:
+        """A field with the line ends of Python: a form sends those of a browser."""
+        return self.fields.get(name, "").replace("\r\n", "\n")
+
+    def number(self, name: str, least: int, most: int) -> int:
+        value = self.fields.get(name, "")
+        return min(max(int(value), least), most) if value.isascii() and value.isdigit() and len(value) < 10 else least
+
+    @property
+    def topic(self) -> str | None:
+        """A topic's value has a mark in front, so that "no topic" is not "all topics"."""
+        return self.fields.get("topic", ALL)[1:] if self.fields.get("topic") else None
+
+    @property
+    def filter(self) -> Filter:
+        standing = self.fields.get("standing")
+        return Filter(
+            words=self.text("words").strip()[:200],
+            topic=self.topic,
+            standing=Standing(standing) if standing in list(Standing) else Standing.ALL,
+            bookmarked=self.fields.get("bookmarked") == "on",
+        )
+
+    @property
+    def rating(self) -> Rating | None:
+        return Rating(self.rest) if self.rest in list(Rating) else None
+
+    @property
+    def citation(self) -> Citation | None:
+        """The quote that a button of a source names."""
+        document, quote, start = self.fields.get("document"), self.fields.get("quote"), self.fields.get("start", "")
+        if not document or not quote or not (start.isascii() and start.isdigit() and len(start) < 12):
+            return None
+        title = self.fields.get("title") or document
+        return Citation(1, document, title, int(start), int(start) + len(quote), quote)
+
+
+def _whole(value: object) -> str:
+    """As text that can be stored: half of a character that two stand for becomes a question mark."""
+    return str(value).encode("utf-8", "replace").decode()

@@ -1,0 +1,172 @@
+"""A grade: what was said beside what the material says, point by point."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rag.practice.attempt import Span
+from rag.practice.bank import Question
+from rag.practice.grading import Grade, GradeNote, PointGrade, Verdict
+from rag.practice.rubric import ESSENTIAL, Point
+from rag.text.language import Language
+from rag.types import Citation
+from rag.ui.practice.bank_view import asked
+from rag.ui.practice.elements import button, hint, percent, source_button, words
+from rag.ui.practice.texts import PracticeTexts
+from rag.ui.readable import text_of
+
+# Those that a reader can give; "unsure" is the grader's.
+GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MISSING, Verdict.CONTRADICTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A grade with the reader's own verdicts in it. `own` are those, by the text of the point; `due` says when the
+    question comes back. `number` tells one grade from the next."""
+
+    grade: Grade
+    own: Mapping[str, Verdict]
+    due: str
+    follow_ups: Sequence[Question]
+    has_next: bool
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of an attempt, what it is called, and the number of its point (0: none)."""
+
+    span: Span
+    kind: str
+    number: int = 0
+
+
+def grade_part(graded: Graded, texts: PracticeTexts, language: Language) -> str:
+    grade = graded.grade
+    points = "".join(
+        _point(number, point, grade.attempt, point.point.text in graded.own, texts, language)
+        for number, point in enumerate(grade.points, start=1)
+    )
+    key = text_of(f"attempt:{grade.question_id}")
+    return (
+        f'<section class="grade" data-graded="{key}" data-moment="{graded.number}"'
+        f' aria-label="{text_of(texts.grade_heading)}">'
+        f'<h3 tabindex="-1" data-arrived>{text_of(_heading(grade, texts))}</h3>'
+        f'<p class="hint">{text_of(" · ".join(filter(None, (graded_by(grade, texts), graded.due))))}</p>'
+        f"{_notes(grade, texts)}"
+        f'<p class="typed marked">{marked(grade, texts)}</p>'
+        f'<h4>{text_of(texts.points)}</h4><ol class="points">{points}</ol>'
+        f"{_mistakes(grade, texts)}{_beyond(grade, texts)}"
+        f"{onward(graded, texts, language)}</section>"
+    )
+
+
+def graded_by(grade: Grade, texts: PracticeTexts) -> str:
+    return texts.graded_by.format(name=getattr(texts, f"method_{grade.graded_by}"))
+
+
+def _heading(grade: Grade, texts: PracticeTexts) -> str:
+    """The score; nothing that was written has none."""
+    return texts.no_score if GradeNote.EMPTY in grade.notes else texts.score.format(score=percent(grade.score))
+
+
+def marked(grade: Grade, texts: PracticeTexts) -> str:
+    """The attempt, its stretches marked as what they are; the numbers are drawn by the style sheet."""
+    result = []
+    for text, stretch in cut(grade.attempt, _stretches(grade)):
+        if stretch is None:
+            result.append(text_of(text))
+            continue
+        name = text_of(str(getattr(texts, f"stretch_{stretch.kind}")))
+        number = f' data-number="{stretch.number}"' if stretch.number else ""
+        result.append(f'<mark class="{stretch.kind}" title="{name}"{number}>{text_of(text)}</mark>')
+    return "".join(result)
+
+
+def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, Stretch | None]]:
+    """The attempt in pieces, each with the first of the stretches that cover it."""
+    borders = sorted({0, len(attempt), *(border for stretch in stretches for border in stretch.span)})
+    for low, high in pairwise(border for border in borders if 0 <= border <= len(attempt)):
+        covering = (one for one in stretches if one.span[0] <= low and high <= one.span[1])
+        yield attempt[low:high], next(covering, None)
+
+
+def onward(graded: Graded, texts: PracticeTexts, language: Language) -> str:
+    """What can be answered next."""
+    links = "".join(
+        f"<li>{button('open', asked(one, language), one.id, style='question-link')}</li>" for one in graded.follow_ups
+    )
+    go_on = f'<h4>{text_of(texts.go_on)}</h4><ul class="go-on">{links}</ul>' if links else ""
+    follow = button("next", texts.next_question, style="lead-on") if graded.has_next else ""
+    return f'{go_on}<div class="buttons">{follow}{button("go", texts.view_bank, "bank")}</div>'
+
+
+def _stretches(grade: Grade) -> list[Stretch]:
+    """What is wrong comes first: where stretches cover each other the first one shows."""
+    found = [Stretch(made.attempt, "mistake") for made in grade.mistakes]
+    for verdict in (Verdict.CONTRADICTED, Verdict.FOUND, Verdict.PARTLY, Verdict.UNSURE):
+        found += [
+            Stretch(point.attempt, str(verdict), number)
+            for number, point in enumerate(grade.points, start=1)
+            if point.verdict is verdict and point.attempt is not None
+        ]
+    return found + [Stretch(span, "beyond") for span in grade.beyond]
+
+
+def _notes(grade: Grade, texts: PracticeTexts) -> str:
+    return "".join(f'<p class="notice">{text_of(getattr(texts, f"note_{note}"))}</p>' for note in grade.notes)
+
+
+def _point(
+    number: int, graded: PointGrade, attempt: str, is_own: bool, texts: PracticeTexts, language: Language
+) -> str:
+    """The attempt on the left, the material on the right, and the verdicts to choose from."""
+    said = (
+        f'<blockquote class="typed">{text_of(attempt[slice(*graded.attempt)])}</blockquote>'
+        if graded.attempt
+        else f'<p class="hint">{text_of(texts.not_said)}</p>'
+    )
+    weight = f' <span class="badge">{text_of(texts.essential)}</span>' if graded.point.weight >= ESSENTIAL else ""
+    own = f' <span class="badge own">{text_of(texts.own_verdict)}</span>' if is_own else ""
+    chosen = "".join(
+        button(
+            "override", str(getattr(texts, f"verdict_{verdict}")), f"{number - 1}-{verdict}", style="choice",
+            name=texts.override_as.format(number=number, verdict=getattr(texts, f"verdict_{verdict}")),
+            pressed=graded.verdict is verdict,
+        )
+        for verdict in GIVEN
+    )  # fmt: skip
+    quote = _in_language(graded.point, language)
+    return (
+        f'<li class="point {graded.verdict}"><p class="verdict"><b>{number}. '
+        f'{text_of(getattr(texts, f"verdict_{graded.verdict}"))}</b>{weight}{own}</p><div class="sides">'
+        f"<div><h5>{text_of(texts.you_said)}</h5>{said}</div><div><h5>{text_of(texts.material_says)}</h5>"
+        f"<blockquote>{words(quote.quote)}</blockquote>{source_button(quote, texts)}</div></div>"
+        f'<div class="choices" role="group" aria-label="{text_of(texts.override.format(number=number))}">{chosen}</div>'
+        "</li>"
+    )
+
+
+def _in_language(point: Point, language: Language) -> Citation:
+    return point.english if language is Language.EN and point.english is not None else point.citation
+
+
+def _mistakes(grade: Grade, texts: PracticeTexts) -> str:
+    if not grade.mistakes:
+        return ""
+    items = "".join(
+        f'<li class="point mistake"><div class="sides"><div><h5>{text_of(texts.you_said)}</h5>'
+        f'<blockquote class="typed">'
+        f"{text_of(grade.attempt[slice(*made.attempt)])}</blockquote></div><div><h5>{text_of(texts.right_is)}</h5>"
+        f"<blockquote>{words(made.mistake.right.quote)}</blockquote>{source_button(made.mistake.right, texts)}</div>"
+        "</div></li>"
+        for made in grade.mistakes
+    )
+    return f'<h4>{text_of(texts.mistakes)}</h4><ul class="points">{items}</ul>'
+
+
+def _beyond(grade: Grade, texts: PracticeTexts) -> str:
+    if not grade.beyond:
+        return ""
+    items = "".join(f'<li class="typed">{text_of(grade.attempt[slice(*span)])}</li>' for span in grade.beyond)
+    return f'<h4>{text_of(texts.beyond)}</h4>{hint(texts.beyond_hint)}<ul class="beyond">{items}</ul>'

@@ -1,0 +1,204 @@
+"""What happens when something in the practice room is used: each handler gives the updates of the components that it
+touches. What goes wrong is told where the reader looks, and what was typed stays in its box."""
+
+import base64
+import json
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import gradio as gr
+
+from rag.answer.assistant import Assistant
+from rag.errors import RagError, UsageError
+from rag.practice.exports import ExportAs, export
+from rag.ui.chat.session import Session
+from rag.ui.chat.whole_source import render_whole
+from rag.ui.part import Updates
+from rag.ui.practice.actions import Action, ActionName
+from rag.ui.practice.bank_view import rows_of
+from rag.ui.practice.exports_view import ENDINGS, unpacked
+from rag.ui.practice.practising import Practising, user_of
+from rag.ui.practice.rendering import Rendering
+from rag.ui.practice.resources import Resources
+from rag.ui.practice.state import View
+from rag.ui.practice.texts import TEXTS
+from rag.ui.problems import tell
+from rag.ui.readable import text_of
+from rag.ui.texts import TEXTS as PAGE_TEXTS
+
+logger = logging.getLogger(__name__)
+
+# After these the view stays, with what is typed in it, and only its part is new.
+WITHIN = frozenset({
+    ActionName.FILTER, ActionName.MORE, ActionName.REVEAL, ActionName.JUDGE, ActionName.OVERRIDE, ActionName.GRADE,
+})  # fmt: skip
+Do = Callable[[Session, Action, datetime], str]
+
+
+class Handlers:
+    """Over an assistant's index; what is practised is kept in the folder that the settings name."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self._resources = Resources(assistant)
+        self._practising = Practising(self._resources)
+        self._rendering = Rendering(self._resources, self._practising)
+
+    def prepare(self) -> None:
+        """Read the questions before anybody enters: that is most of what a first visit takes."""
+        try:
+            self._resources.material()
+        except RagError as error:  # whoever enters is told
+            logger.warning("%s (%s)", error.message, error.hint)
+
+    def open(self, state: Session) -> Updates:
+        """Everything, in the order of `PracticeComponents.view`."""
+        state.practice.is_open = True
+        return self._all(state, "")
+
+    def act(self, state: Session, event: gr.EventData) -> Updates:
+        return self._do(state, Action.read(event._data), self._practising.do)
+
+    def grade(self, state: Session, event: gr.EventData) -> Updates:
+        """An attempt at a question, or an answer in an interview."""
+        action = Action.read(event._data)
+        return self._do(
+            state, action, self._practising.answer if action.name is ActionName.ANSWER else self._practising.grade
+        )
+
+    def keep(self, state: Session, event: gr.EventData) -> str:
+        """What is typed; the answer names the box, so that practice.js knows what is safe."""
+        action = Action.read(event._data)
+        field, question = action.text("field"), action.text("question")
+        try:
+            self._practising.keep(state, field, question, action.text("text"))
+        except RagError as error:
+            return self._problem(state, error)
+        key = text_of(f"{field}:{question}")
+        saved = text_of(TEXTS[state.language].saved)
+        return f'<span class="hint" data-saved="{key}" data-moment="{_moment()}">{saved}</span>'
+
+    def source(self, state: Session, event: gr.EventData) -> Updates:
+        """A document at a quote, as a dialog over the page, and what is told."""
+        citation = Action.read(event._data).citation
+        if citation is None:
+            return gr.skip(), gr.skip()
+        try:
+            source = self._assistant.source(citation.document)
+            pages = self._assistant.index.storage.pages(citation.document) if source is not None else ()
+        except RagError as error:
+            return gr.skip(), self._problem(state, error)
+        if source is None:
+            gone = TEXTS[state.language].source_gone.format(document=citation.document)
+            return gr.skip(), _alert(gone)
+        texts = PAGE_TEXTS[state.language]
+        return render_whole([citation], citation, source, pages, texts, moment=_moment()), gr.skip()
+
+    def give(self, state: Session, event: gr.EventData) -> Updates:
+        """A file for the reader to save, and what is told."""
+        action, now = Action.read(event._data), _now()
+        try:
+            match action.name:
+                case ActionName.EXPORT:
+                    return self._export(state, action, now)
+                case ActionName.BACKUP:
+                    text = json.dumps(self._resources.store.export(user_of(state)), ensure_ascii=False, indent=1)
+                    name = f"practice-{state.practice.today(now):%Y-%m-%d}.json"
+                    return _parcel(name, "application/json", text.encode()), ""
+                case ActionName.SAVE_REPORT if (round := self._practising.round(state)) is not None:
+                    name = f"interview-{state.practice.today(round.begun):%Y-%m-%d-%H%M}.md"
+                    return _parcel(name, "text/markdown", self._rendering.report(state, round).encode()), ""
+        except RagError as error:
+            return gr.skip(), self._problem(state, error)
+        return gr.skip(), gr.skip()
+
+    def restore(self, state: Session, event: gr.EventData) -> Updates:
+        action = Action.read(event._data)
+
+        def restored(session: Session, action: Action, now: datetime) -> str:
+            texts, name = TEXTS[session.language], action.fields.get("name", "")
+            if "packed" not in action.fields:
+                raise UsageError(texts.restore_large.format(name=name))
+            try:
+                added = self._resources.store.restore(user_of(session), unpacked(action.fields["packed"]))
+            except UsageError as error:
+                raise UsageError(texts.restore_bad.format(name=name, problem=error.message)) from error
+            return texts.restored.format(count=added)
+
+        return self._do(state, action, restored)
+
+    def speak(self, state: Session) -> Updates:
+        """Everything in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
+        shown = self._all(state, "") if state.practice.is_open else (gr.skip(),) * 4
+        return (gr.update(label=TEXTS[state.language].tab), *shown)
+
+    def _do(self, state: Session, action: Action, do: Do) -> Updates:
+        now = _now()
+        if action.zone:
+            state.practice.zone = action.zone
+        try:
+            said = do(state, action, now)
+            if action.name is ActionName.BOOKMARK:
+                return gr.skip(), gr.skip(), gr.skip(), _status(said)
+            return self._part(state, said, now) if action.name in WITHIN else self._all(state, said)
+        except RagError as error:
+            logger.warning("%s (%s)", error.message, error.hint)
+            return gr.skip(), gr.skip(), gr.skip(), self._problem(state, error)
+
+    def _all(self, state: Session, said: str) -> Updates:
+        state.practice.renders += 1
+        try:
+            shell, part = self._rendering.shown(state, _now())
+        except RagError as error:
+            return self._rendering.navigation(state), "", "", self._problem(state, error)
+        return self._rendering.navigation(state), shell, part, _status(said)
+
+    def _part(self, state: Session, said: str, now: datetime) -> Updates:
+        kept = self._resources.kept(user_of(state))
+        match state.practice.view:
+            case View.BANK:
+                part = self._rendering.bank_part(state, kept, now)
+            case View.QUESTION:
+                part = self._rendering.grade_part(state, kept, now)
+            case _:
+                _, part = self._rendering.shown(state, now)
+        return gr.skip(), gr.skip(), part, _status(said)
+
+    def _export(self, state: Session, action: Action, now: datetime) -> Updates:
+        name = action.fields.get("format")
+        file_type = ExportAs(name) if name in list(ExportAs) else ExportAs.ANKI
+        bank, kept = self._resources.material().bank, self._resources.kept(user_of(state))
+        rows = rows_of(bank, action.filter, kept, now)
+        questions = [question for row in rows for question in (row.question, *row.follow_ups)]
+        if not questions:
+            return gr.skip(), _alert(TEXTS[state.language].export_nothing)
+        ending, media_type = ENDINGS[file_type]
+        data = export(bank, questions, kept.jottings, file_type)
+        return _parcel(f"interview-questions.{ending}", media_type, data), ""
+
+    def _problem(self, state: Session, error: RagError) -> str:
+        return _alert(tell(error, PAGE_TEXTS[state.language]))
+
+
+def _parcel(name: str, media_type: str, data: bytes) -> str:
+    """A file as copying.js takes it to save it. HTML."""
+    value: Mapping[str, str] = {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()}
+    return f'<div data-moment="{_moment()}" data-parcel="{text_of(json.dumps(value))}"></div>'
+
+
+def _status(text: str) -> str:
+    """What was done. It is new every time: practice.js waits for it."""
+    return f'<p role="status" data-moment="{_moment()}">{text_of(text)}</p>'
+
+
+def _alert(text: str) -> str:
+    return f'<p class="problem" role="alert" data-moment="{_moment()}">{text_of(text)}</p>'
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _moment() -> str:
+    return f"{_now():%H%M%S%f}"

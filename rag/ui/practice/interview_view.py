@@ -1,0 +1,90 @@
+"""A mock interview: its setup, the question that is asked now, and the report. No grade is shown in between."""
+
+from collections.abc import Sequence
+
+from rag.practice.bank import Question
+from rag.practice.rounds import Level, Round
+from rag.text.language import Language
+from rag.ui.practice.actions import ALL
+from rag.ui.practice.bank_view import asked
+from rag.ui.practice.elements import (
+    button,
+    heading,
+    hint,
+    named_question,
+    percent,
+    prose,
+    select,
+    submit,
+    text_box,
+    timer,
+)
+from rag.ui.practice.state import Practice
+from rag.ui.practice.texts import PracticeTexts
+from rag.ui.readable import text_of
+
+COUNTS = range(5, 9)
+# Reports that are listed.
+SHOWN = 20
+
+
+def setup_shell(topics: Sequence[tuple[str, str]], texts: PracticeTexts) -> str:
+    levels = [(str(getattr(texts, f"level_{level}")), str(level)) for level in Level]
+    counts = [(str(count), str(count)) for count in COUNTS]
+    return (
+        f"{heading(texts.view_interview)}{hint(texts.interview_hint)}"
+        f'<form class="filter" data-act="begin">{select("topic", texts.topic, topics, ALL)}'
+        f"{select('level', texts.level, levels, str(Level.STANDARD))}"
+        f"{select('count', texts.how_many, counts, '6')}"
+        f'<div class="buttons">{submit(texts.start)}</div></form>'
+    )
+
+
+def rounds_part(rounds: Sequence[Round], names: dict[str | None, str], practice: Practice, texts: PracticeTexts) -> str:
+    """The rounds so far, the newest first; those that are not finished can be gone on with. `names` are those of the
+    topics."""
+    if not rounds:
+        return ""
+    items = "".join(f"<li>{_round(one, names, practice, texts)}</li>" for one in rounds[:SHOWN])
+    return f'<h3>{text_of(texts.rounds)}</h3><ul class="rounds">{items}</ul>'
+
+
+def round_shell(round: Round, question: Question, draft: str, texts: PracticeTexts, language: Language) -> str:
+    """The question that is asked now. The box belongs to this round: an attempt that was not sent survives a reload."""
+    place = texts.place.format(place=len(round.answered) + 1, count=round.count)
+    box = text_box("attempt", question.id, texts.attempt, draft, rows=9, placeholder=texts.attempt_hint)
+    return (
+        f'<p class="crumbs">{text_of(texts.view_interview)} <span>{text_of(place)}</span> {timer(texts)}</p>'
+        f'{heading(asked(question, language))}<form class="attempt" data-act="answer">{box}'
+        f'{named_question(question.id)}<div class="buttons">{submit(texts.answer_round)}'
+        f"{button('end', texts.end_round)}</div></form>{hint(texts.round_hint)}"
+    )
+
+
+def report_shell(round: Round, texts: PracticeTexts) -> str:
+    ways = (
+        button("save-report", texts.save_report, round.id, style="lead-on")
+        + '<button type="button" class="plain" data-print>'
+        + f"{text_of(texts.print_report)}</button>"
+        + button("go", texts.view_interview, "interview")
+    )
+    return f'{heading(texts.report)}<div class="buttons">{ways}</div>'
+
+
+def report_part(markdown: str) -> str:
+    return f'<article class="report">{prose(markdown)}</article>'
+
+
+def score_of_round(round: Round) -> float:
+    return sum(answered.score for answered in round.answered) / max(1, len(round.answered))
+
+
+def _round(round: Round, names: dict[str | None, str], practice: Practice, texts: PracticeTexts) -> str:
+    when = f"{practice.today(round.begun):%Y-%m-%d %H:%M}"
+    name = f"{when} · {names.get(round.topic, round.topic or '')} · {getattr(texts, f'level_{round.level}')}"
+    asked_so_far = texts.place.format(place=len(round.answered), count=round.count)
+    if round.is_finished:
+        told = texts.score.format(score=percent(score_of_round(round)))
+        return f"{text_of(name)} · {text_of(told)} {button('report', texts.report, round.id, style='quiet')}"
+    go_on = button("continue", texts.go_on_round, round.id, style="quiet")
+    return f"{text_of(name)} · {text_of(asked_so_far)} {go_on}"

@@ -1,0 +1,194 @@
+// What the practice room does by itself: its buttons and forms tell the server what is meant, what is typed is kept as it is
+// typed, the timer runs, and keys press the buttons that name them.
+const room = () => document.getElementById("room-practice");
+const within = (target, selector) =>
+  element.isConnected && room()?.contains(target) ? target.closest?.(selector) : null;
+// Which event of the view takes an action to the server; all others are "select".
+const EVENTS = {
+  filter: "edit",
+  keep: "input",
+  grade: "submit",
+  answer: "submit",
+  restore: "upload",
+  source: "expand",
+  export: "download",
+  backup: "download",
+  "save-report": "download",
+};
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const send = (action, rest = "", fields = {}) => trigger(EVENTS[action] ?? "select", { action, rest, fields, zone });
+const fieldsOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value === "string"));
+
+// ---- What is typed ----
+
+// Here until the server has it: a reload, another view or a server that is away loses nothing.
+const TYPED = "interview-rag.practice";
+const typed = JSON.parse(sessionStorage.getItem(TYPED) ?? "{}");
+const underway = {};
+const later = {};
+function keepTyped(key, text) {
+  if (text === undefined) delete typed[key];
+  else typed[key] = text;
+  sessionStorage.setItem(TYPED, JSON.stringify(typed));
+}
+function sendTyped(key) {
+  clearTimeout(later[key]);
+  delete later[key];
+  underway[key] = typed[key];
+  const [field, ...question] = key.split(":");
+  send("keep", "", { field, question: question.join(":"), text: typed[key] });
+}
+const flush = () => Object.keys(later).forEach(sendTyped);
+
+document.addEventListener("input", (event) => {
+  const key = within(event.target, "textarea[data-keep]")?.dataset.keep;
+  if (!key) return;
+  keepTyped(key, event.target.value);
+  clearTimeout(later[key]);
+  later[key] = setTimeout(() => sendTyped(key), 700);
+});
+addEventListener("pagehide", () => element.isConnected && flush());
+
+// ---- Clicks, forms and keys ----
+
+document.addEventListener("click", (event) => {
+  if (within(event.target, "[data-print]")) return print();
+  const button = within(event.target, "button[data-act]");
+  if (!button) return;
+  flush();
+  const { act, rest } = button.dataset;
+  if (act === "bookmark") mark(button);
+  const fields = button.form ? fieldsOf(button.form) : { ...button.dataset };
+  if (act === "rate") fields.seconds = String(Math.round((Date.now() - begun) / 1000));
+  send(act, rest, fields);
+});
+// A bookmark is seen at once; the boxes beside it stay as they are.
+function mark(button) {
+  const on = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", on);
+  button.textContent = on ? "★" : "☆";
+}
+
+document.addEventListener("submit", (event) => {
+  const form = within(event.target, "form[data-act]");
+  if (!form) return;
+  event.preventDefault();
+  if (form.ariaBusy === "true") return;
+  const { act } = form.dataset;
+  if (act === "grade" || act === "answer") {
+    // What is graded goes along; a draft that comes later would put it back.
+    for (const box of form.querySelectorAll("[data-keep]")) {
+      clearTimeout(later[box.dataset.keep]);
+      delete later[box.dataset.keep];
+    }
+    form.ariaBusy = "true";
+  }
+  flush();
+  send(act, "", fieldsOf(form));
+});
+// A filter works while it is changed.
+for (const name of ["input", "change"]) {
+  document.addEventListener(name, (event) => {
+    const form = within(event.target, "form[data-act='filter']");
+    if (form && (name === "input") === (event.target.type === "search")) send("filter", "", fieldsOf(form));
+  });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.defaultPrevented || !within(event.target, "#practice")) return;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    const form = event.target.closest("form.attempt");
+    if (form) form.requestSubmit();
+    return;
+  }
+  // Single keys press only what is in sight, and only where they type nothing and press nothing else.
+  const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (!plain || event.target.closest("input, textarea, select, summary, button, a")) return;
+  const button = [...room().querySelectorAll("button[data-key]")].find((one) => one.dataset.key === event.key);
+  if (!button?.offsetParent) return;
+  event.preventDefault();
+  button.click();
+});
+
+document.addEventListener("change", async (event) => {
+  const input = within(event.target, "input[data-restore]");
+  const file = input?.files[0];
+  if (!file) return;
+  // Packed, for a request may not be large.
+  const packed = await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
+  const address = await new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.readAsDataURL(packed);
+  });
+  const base64 = address.slice(address.indexOf(",") + 1);
+  send("restore", "", base64.length < 900_000 ? { name: file.name, packed: base64 } : { name: file.name });
+});
+
+// ---- Whenever the room has changed ----
+
+let shown = "";
+let begun = Date.now();
+function refresh() {
+  const view = element.querySelector(".view");
+  if (!view || view.tagName === shown) return;
+  const first = !shown;
+  shown = view.tagName;
+  begun = Date.now();
+  for (const box of view.querySelectorAll("textarea[data-keep]")) {
+    const text = typed[box.dataset.keep];
+    if (text !== undefined) box.value = text;
+  }
+  // A view that took the place of what had the focus takes the focus.
+  if (first || document.activeElement !== document.body) return;
+  focusOn(view.querySelector("[data-focus]"));
+  room().scrollTop = 0;
+}
+const focusOn = (target) => target?.focus({ preventScroll: true });
+new MutationObserver(refresh).observe(element, { childList: true, subtree: true });
+refresh();
+
+function settle() {
+  for (const form of element.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
+}
+// A message comes with every answer of the server.
+watchOver("practice-told", () => {
+  settle();
+  if (document.querySelector("#practice-told .problem")) room().scrollTop = 0;
+});
+watchOver("practice-saved", () => {
+  const key = document.querySelector("#practice-saved [data-saved]")?.dataset.saved;
+  if (key && typed[key] === underway[key]) keepTyped(key, undefined);
+});
+let arrived = "";
+watchOver("practice-part", (part) => {
+  const grade = part.querySelector("[data-graded]");
+  const moment = grade?.dataset.moment ?? "";
+  if (moment === arrived) return;
+  arrived = moment;
+  if (!grade) return;
+  settle();
+  keepTyped(grade.dataset.graded, undefined);
+  const heading = grade.querySelector("[data-arrived]");
+  focusOn(heading);
+  heading?.scrollIntoView({ block: "start" });
+});
+function watchOver(id, back) {
+  const target = document.getElementById(id);
+  if (!target) return;
+  new MutationObserver(() => back(target)).observe(target, { childList: true, subtree: true, attributes: true });
+}
+
+setInterval(() => {
+  const timer = element.querySelector("[data-timer]");
+  if (!timer?.offsetParent) return;
+  const seconds = Math.floor((Date.now() - begun) / 1000);
+  timer.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}, 500);
+
+// On paper stands what is on the screen: this room, or the conversation.
+const page = () => document.getElementById("page");
+addEventListener("beforeprint", () => {
+  page().toggleAttribute("data-printing-practice", Boolean(element.offsetParent));
+});
+addEventListener("afterprint", () => page().removeAttribute("data-printing-practice"));

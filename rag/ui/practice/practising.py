@@ -1,0 +1,289 @@
+"""What a reader does in the practice room: where they go, and what is kept. Knows nothing of Gradio or of HTML.
+
+Questions come from the browser by id: one that the material no longer has raises UsageError, and nothing is changed.
+"""
+
+import random
+import threading
+from dataclasses import replace
+from datetime import datetime
+
+from rag.errors import UsageError
+from rag.practice.attempt import MOST_CHARACTERS
+from rag.practice.bank import Question
+from rag.practice.grading import Grade, GradeNote, Verdict, overridden
+from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished, statements
+from rag.practice.rubric import rubric_of
+from rag.practice.schedule import Rating, Review, due_cards, rating_of
+from rag.practice.store import Jotting
+from rag.ui.chat.session import Session
+from rag.ui.practice.actions import Action, ActionName
+from rag.ui.practice.bank_view import rows_of
+from rag.ui.practice.elements import day, percent
+from rag.ui.practice.grade_view import GIVEN
+from rag.ui.practice.resources import Resources
+from rag.ui.practice.state import MORE, Filter, Practice, Reveal, View
+from rag.ui.practice.texts import TEXTS
+
+# A seed for what is shuffled.
+SEEDS = 1 << 31
+MOST_CARDS, MOST_STATEMENTS = 40, 20
+FEWEST_ASKED, MOST_ASKED = 5, 8
+# Longer than anybody looks at one card, in seconds.
+LONGEST = 3_600
+BOXES = ("draft", "note", "version")
+
+
+class Practising:
+    """Over what the room works with. Each method gives what is told to the reader, which may be nothing."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        # What is kept about a question is read, changed and written; two boxes may be written at once.
+        self._jotting = threading.Lock()
+
+    def do(self, session: Session, action: Action, now: datetime) -> str:
+        """What is done with a click; grading is not."""
+        practice = session.practice
+        match action.name:
+            case ActionName.GO if action.rest in list(View):
+                self._go(session, View(action.rest), now)
+            case ActionName.FILTER:
+                practice.filter = replace(action.filter, seed=practice.filter.seed)
+            case ActionName.MORE:
+                practice.filter = replace(practice.filter, most=practice.filter.most + MORE)
+            case ActionName.TOPIC:
+                topic = action.rest.removeprefix("/")
+                practice.filter = Filter(topic=None if topic == practice.filter.topic else topic)
+            case ActionName.SHUFFLE:
+                seed = random.randrange(1, SEEDS) if action.rest == "on" else 0
+                practice.filter = replace(action.filter, seed=seed)
+            case ActionName.OPEN:
+                self._open(session, action.rest, now)
+            case ActionName.NEXT:
+                self._next(session, now)
+            case ActionName.DUE:
+                self._take_due(session, action.rest, now)
+            case ActionName.BOOKMARK:
+                self._bookmark(session, action.rest)
+            case ActionName.OVERRIDE:
+                return self._override(session, action.rest, now)
+            case ActionName.DEAL | ActionName.REVEAL | ActionName.RATE:
+                return self._recall(session, action, now)
+            case ActionName.STATE | ActionName.JUDGE | ActionName.ONWARD:
+                return self._judge(session, action)
+            case ActionName.BEGIN | ActionName.CONTINUE | ActionName.END | ActionName.REPORT:
+                return self._interview(session, action, now)
+        return ""
+
+    def find(self, session: Session, question_id: str) -> Question:
+        """Raises UsageError, in the reader's language, for a question that left the material."""
+        try:
+            return self._resources.material().bank.find(question_id)
+        except UsageError as error:
+            raise UsageError(TEXTS[session.language].question_gone) from error
+
+    def keep(self, session: Session, field: str, question_id: str, text: str) -> None:
+        """What stands in a box, as it is typed."""
+        name = "draft" if field == "attempt" else field
+        if name not in BOXES or not question_id:
+            return
+        with self._jotting:
+            jotting = self._resources.kept(user_of(session)).jotting(question_id)
+            texts = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
+            self._resources.store.jot(user_of(session), question_id, Jotting(jotting.bookmarked, **texts))
+
+    def grade(self, session: Session, action: Action, now: datetime) -> str:
+        """Grade an attempt, and move its card."""
+        practice, question = session.practice, self.find(session, action.text("question"))
+        grade = self._graded(session, question, action.text("attempt"))
+        practice.question, practice.grade = question.id, grade
+        practice.grades += 1
+        if GradeNote.EMPTY not in grade.notes:
+            self._review(session, question, self.with_overrides(session, grade), now)
+        return ""
+
+    def answer(self, session: Session, action: Action, now: datetime) -> str:
+        """Answer the question that the open round asks."""
+        bank, round = self._resources.material().bank, self.round(session)
+        question = self.find(session, action.text("question"))
+        if round is None or round.current != question.id:  # answered in another tab
+            return ""
+        grade = self._graded(session, question, action.text("attempt"))
+        self._resources.store.save_round(user_of(session), answer(bank, round, grade))
+        if GradeNote.EMPTY not in grade.notes:
+            self._review(session, question, grade, now)
+        else:
+            self.keep(session, "attempt", question.id, "")
+        return ""
+
+    def round(self, session: Session) -> Round | None:
+        """The round that is open, as it is kept."""
+        rounds = self._resources.store.rounds(user_of(session))
+        return next((round for round in rounds if round.id == session.practice.round_id), None)
+
+    def with_overrides(self, session: Session, grade: Grade) -> Grade:
+        """A grade with the reader's own verdicts."""
+        own = self._resources.store.overrides(user_of(session), grade.question_id, grade.attempt)
+        return overridden(grade, dict(own)) if own else grade
+
+    def _graded(self, session: Session, question: Question, attempt: str) -> Grade:
+        if len(attempt) > MOST_CHARACTERS:
+            told = TEXTS[session.language].too_long
+            raise UsageError(told.format(count=f"{len(attempt):,}", most=f"{MOST_CHARACTERS:,}"))
+        rubric = rubric_of(self._resources.material().bank, question)
+        return self._resources.grader(session.preferences).grade(attempt, rubric)
+
+    def _review(self, session: Session, question: Question, grade: Grade, now: datetime) -> None:
+        """Keep an attempt with its score; it is no draft any more."""
+        rating = rating_of(grade.score)
+        review = Review(question.id, now, rating, grade.score, grade.attempt, question.answer_sha256)
+        self._resources.store.review(user_of(session), review)
+        self.keep(session, "attempt", question.id, "")
+
+    def _go(self, session: Session, view: View, now: datetime) -> None:
+        """Go to a view. An interview that was left goes on."""
+        practice = session.practice
+        practice.view, practice.deck, practice.dealt, practice.round_id = view, (), 0, ""
+        practice.statements, practice.judged, practice.is_told = (), (), False
+        if view is View.QUESTION:
+            self._take_due(session, "question", now)
+
+    def _open(self, session: Session, question_id: str, now: datetime) -> None:
+        """Open a question. From the bank, "next" leads through what was listed there."""
+        practice, question = session.practice, self.find(session, question_id)
+        if practice.view is View.BANK:
+            kept = self._resources.kept(user_of(session))
+            rows = rows_of(self._resources.material().bank, practice.filter, kept, now)
+            practice.queue = tuple(row.question.id for row in rows)
+        if not practice.place(question):
+            practice.queue = ()
+        practice.view, practice.question, practice.grade = View.QUESTION, question.id, None
+
+    def _next(self, session: Session, now: datetime) -> None:
+        practice, bank = session.practice, self._resources.material().bank
+        question = bank.questions.get(practice.question)
+        behind = practice.queue[practice.place(question) if question is not None else 0 :]
+        found = next((name for name in behind if name in bank.questions), None)
+        if found is None:
+            self._go(session, View.BANK, now)
+        else:
+            practice.question, practice.grade = found, None
+
+    def _take_due(self, session: Session, how: str, now: datetime) -> None:
+        """What is due, to be answered or as cards."""
+        practice, cards = session.practice, self._resources.kept(user_of(session)).cards
+        due = tuple(card.question_id for card in due_cards(self._resources.material().bank, cards, now))
+        if not due:
+            practice.view = View.PROGRESS
+        elif how == View.RECALL:
+            self._deal(practice, due[:MOST_CARDS])
+        else:
+            practice.view, practice.queue, practice.question, practice.grade = View.QUESTION, due, due[0], None
+
+    def _bookmark(self, session: Session, question_id: str) -> None:
+        question = self.find(session, question_id)
+        with self._jotting:
+            jotting = self._resources.kept(user_of(session)).jotting(question.id)
+            changed = replace(jotting, bookmarked=not jotting.bookmarked)
+            self._resources.store.jot(user_of(session), question.id, changed)
+
+    def _override(self, session: Session, rest: str, now: datetime) -> str:
+        """Keep the reader's own verdict on a point, or take it back. A rating that follows from it is a review of its
+        own: the log only grows."""
+        place, _, verdict = rest.partition("-")
+        grade = session.practice.grade
+        if grade is None or verdict not in GIVEN or not place.isdecimal() or int(place) >= len(grade.points):
+            return ""
+        point = grade.points[int(place)]
+        before = self.with_overrides(session, grade)
+        taken_back = point.verdict == verdict
+        store, user = self._resources.store, user_of(session)
+        store.override(
+            user, grade.question_id, grade.attempt, point.point.text, None if taken_back else Verdict(verdict)
+        )
+        after = self.with_overrides(session, grade)
+        if rating_of(after.score) is not rating_of(before.score) and GradeNote.EMPTY not in grade.notes:
+            question = self.find(session, grade.question_id)
+            review = Review(
+                question.id, now, rating_of(after.score), after.score, grade.attempt, question.answer_sha256
+            )
+            store.review(user, review)
+        return TEXTS[session.language].overridden.format(score=percent(after.score))
+
+    def _recall(self, session: Session, action: Action, now: datetime) -> str:
+        practice, texts = session.practice, TEXTS[session.language]
+        if action.name is ActionName.DEAL:
+            wanted, bank = action.filter, self._resources.material().bank
+            rows = rows_of(bank, wanted, self._resources.kept(user_of(session)), now)
+            cards = [question.id for row in rows for question in (row.question, *row.follow_ups)]
+            if action.fields.get("shuffled") == "on":
+                random.shuffle(cards)
+            self._deal(practice, tuple(cards[: action.number("count", 1, MOST_CARDS)]))
+            return "" if cards else texts.deck_empty
+        if action.name is ActionName.REVEAL:
+            practice.reveal = Reveal(action.rest) if action.rest in list(Reveal) else practice.reveal
+            return ""
+        return self._rate(session, action, now)
+
+    def _deal(self, practice: Practice, cards: tuple[str, ...]) -> None:
+        practice.view, practice.deck, practice.dealt, practice.reveal = View.RECALL, cards, len(cards), Reveal.NOTHING
+
+    def _rate(self, session: Session, action: Action, now: datetime) -> str:
+        """Rate the card that is shown, and go on to the next one that the material still has."""
+        practice, bank = session.practice, self._resources.material().bank
+        rating = action.rating
+        if rating is None or not practice.deck or practice.deck[0] != action.fields.get("question", practice.deck[0]):
+            return ""
+        question = self.find(session, practice.deck[0])
+        seconds = action.number("seconds", 0, LONGEST) or None
+        review = Review(question.id, now, Rating(rating), None, "", question.answer_sha256, seconds)
+        card = self._resources.store.review(user_of(session), review)
+        practice.deck = tuple(name for name in practice.deck[1:] if name in bank.questions)
+        practice.reveal = Reveal.NOTHING
+        texts = TEXTS[session.language]
+        return texts.rated.format(when=day(card.due, now, practice, texts))
+
+    def _judge(self, session: Session, action: Action) -> str:
+        practice, texts = session.practice, TEXTS[session.language]
+        if action.name is ActionName.STATE:
+            count, seed = action.number("count", 1, MOST_STATEMENTS), random.randrange(SEEDS)
+            found = statements(self._resources.material().bank, topic=action.topic, count=count, seed=seed)
+            practice.statements, practice.judged, practice.is_told = found, (), False
+            return "" if found else texts.statements_none
+        if action.name is ActionName.ONWARD:
+            practice.is_told = False
+        elif not practice.is_told and len(practice.judged) < len(practice.statements):
+            statement = practice.statements[len(practice.judged)]
+            practice.judged = (*practice.judged, (action.rest == "right") is statement.is_right)
+            practice.is_told = True
+        return ""
+
+    def _interview(self, session: Session, action: Action, now: datetime) -> str:
+        practice, store, user = session.practice, self._resources.store, user_of(session)
+        bank = self._resources.material().bank
+        practice.view = View.INTERVIEW
+        if action.name is ActionName.BEGIN:
+            level = action.fields.get("level")
+            round = begin_round(
+                bank, topic=action.topic, level=Level(level) if level in list(Level) else Level.STANDARD,
+                count=action.number("count", FEWEST_ASKED, MOST_ASKED), now=now, cards=store.cards(user),
+                seed=random.randrange(SEEDS),
+            )  # fmt: skip
+            store.save_round(user, round)
+            practice.round_id = round.id
+            return ""
+        if action.name is not ActionName.END:
+            practice.round_id = action.rest
+        found = self.round(session)
+        if found is None:
+            practice.round_id = ""
+            return ""
+        left = skip_vanished(bank, found) if action.name is not ActionName.END else replace(found, planned=())
+        if left != found:
+            store.save_round(user, left)
+        return TEXTS[session.language].round_vanished if action.name is ActionName.CONTINUE and left != found else ""
+
+
+def user_of(session: Session) -> str:
+    return session.user or ""

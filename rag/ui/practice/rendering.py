@@ -1,0 +1,199 @@
+"""Where a reader is -> the HTML of the room: its navigation, the view, and the part of the view that changes while the
+reader stays in it."""
+
+from datetime import datetime
+
+from rag.practice.bank import Bank, Question
+from rag.practice.grading import Grade
+from rag.practice.round_report import report
+from rag.practice.rounds import Round, next_follow_up
+from rag.practice.schedule import due_cards, forecast, progress, streak
+from rag.ui.chat.session import Session
+from rag.ui.practice.actions import ALL
+from rag.ui.practice.bank_view import bank_part, bank_shell, rows_of, standing_name
+from rag.ui.practice.elements import button, day, heading, view
+from rag.ui.practice.exports_view import exports_shell
+from rag.ui.practice.grade_view import Graded, grade_part
+from rag.ui.practice.interview_view import report_part, report_shell, round_shell, rounds_part
+from rag.ui.practice.interview_view import setup_shell as interview_setup
+from rag.ui.practice.practising import Practising, user_of
+from rag.ui.practice.progress_view import progress_part, progress_shell, start_due
+from rag.ui.practice.question_view import Asked, question_shell
+from rag.ui.practice.recall_view import card_part, card_shell, done_shell
+from rag.ui.practice.recall_view import setup_shell as recall_setup
+from rag.ui.practice.resources import Kept, Resources
+from rag.ui.practice.state import Standing, View
+from rag.ui.practice.statements_view import result_shell, statement_part, statement_shell
+from rag.ui.practice.statements_view import setup_shell as statements_setup
+from rag.ui.practice.texts import TEXTS, PracticeTexts
+from rag.ui.readable import text_of
+
+SHELL_AND_PART = tuple[str, str]
+
+
+class Rendering:
+    def __init__(self, resources: Resources, practising: Practising) -> None:
+        self._resources = resources
+        self._practising = practising
+
+    def navigation(self, session: Session) -> str:
+        """The views, and what must be known in all of them."""
+        texts, practice = TEXTS[session.language], session.practice
+        shown = View.BANK if practice.view is View.QUESTION else practice.view
+        here = {shown: ' aria-current="page"'}
+        items = "".join(
+            f'<li><button type="button" data-act="go" data-rest="{one}"{here.get(one, "")}>'
+            f"{text_of(getattr(texts, f'view_{one}'))}</button></li>"
+            for one in View
+            if one is not View.QUESTION
+        )
+        notes = []
+        if self._resources.problem is not None:
+            notes.append(texts.unkept)
+        if (file := self._resources.set_aside) is not None:
+            notes.append(texts.set_aside.format(file=file.name))
+        told = "".join(f'<p class="problem">{text_of(note)}</p>' for note in notes)
+        return f'<nav aria-label="{text_of(texts.navigation)}"><ul>{items}</ul></nav>{told}'
+
+    def shown(self, session: Session, now: datetime) -> SHELL_AND_PART:
+        """The view and its part."""
+        shell, part = self._view(session, now)
+        return view(session.practice, shell), part
+
+    def _view(self, session: Session, now: datetime) -> SHELL_AND_PART:
+        texts = TEXTS[session.language]
+        kept = self._resources.kept(user_of(session))
+        match session.practice.view:
+            case View.QUESTION:
+                return self._question(session, kept, now, texts)
+            case View.RECALL:
+                return self._recall(session, kept, now, texts)
+            case View.STATEMENTS:
+                return self._statements(session, texts)
+            case View.INTERVIEW:
+                return self._interview(session, kept, texts)
+            case View.PROGRESS:
+                return self._progress(session, kept, now, texts)
+            case View.EXPORTS:
+                return exports_shell(self._topics(session, texts), _standings(texts), texts), ""
+            case _:
+                return self._bank(session, kept, now, texts)
+
+    def _bank(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+        material, practice = self._resources.material(), session.practice
+        topics = progress(material.bank, kept.cards, now)
+        unfinished = self._resources.store.rounds(user_of(session), unfinished=True)
+        go_on = "".join(
+            f"<p>{text_of(texts.view_interview)} {practice.today(one.begun):%m-%d %H:%M} "
+            f"{button('continue', texts.go_on_round, one.id, style='quiet')}</p>"
+            for one in unfinished[:1]
+        )
+        due = sum(topic.due for topic in topics)
+        waiting = f'<p class="counts">{text_of(texts.due_count.format(count=due))}</p>' if due else ""
+        shell = bank_shell(material, practice.filter, topics, texts, session.language)
+        return waiting + start_due(due, texts) + go_on + shell, self.bank_part(session, kept, now)
+
+    def bank_part(self, session: Session, kept: Kept, now: datetime) -> str:
+        bank, wanted = self._resources.material().bank, session.practice.filter
+        if not bank.questions:
+            return ""
+        return bank_part(rows_of(bank, wanted, kept, now), wanted, kept, now, TEXTS[session.language], session.language)
+
+    def _question(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+        practice, material = session.practice, self._resources.material()
+        question = material.bank.questions.get(practice.question)
+        if question is None:  # its page vanished while it was open
+            back = button("go", texts.view_bank, str(View.BANK))
+            return f'{heading(texts.view_bank)}<p class="problem">{text_of(texts.question_gone)}</p>{back}', ""
+        reviews = self._resources.store.reviews(user_of(session), question.id)
+        topic = material.topic(question.topic, session.language, texts.top)
+        asked = Asked(question, topic, kept, reviews, now)
+        return question_shell(asked, practice, texts, session.language), self.grade_part(session, kept, now)
+
+    def grade_part(self, session: Session, kept: Kept, now: datetime) -> str:
+        """The grade of the question that is open; empty where it was not graded."""
+        practice, texts, bank = session.practice, TEXTS[session.language], self._resources.material().bank
+        question = bank.questions.get(practice.question)
+        if practice.grade is None or question is None:
+            return ""
+        grade = self._practising.with_overrides(session, practice.grade)
+        own = self._resources.store.overrides(user_of(session), grade.question_id, grade.attempt)
+        card = kept.cards.get(question.id)
+        due = texts.next_due.format(when=day(card.due, now, practice, texts)) if card is not None else ""
+        follow_ups = _follow_ups(bank, question, grade)
+        has_next = 0 < practice.place(question) < len(practice.queue)
+        return grade_part(Graded(grade, own, due, follow_ups, has_next, practice.grades), texts, session.language)
+
+    def _recall(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+        practice, material = session.practice, self._resources.material()
+        if not practice.dealt:
+            due = len(due_cards(material.bank, kept.cards, now))
+            return recall_setup(self._topics(session, texts), _standings(texts), due, texts), ""
+        question = next((material.bank.questions[n] for n in practice.deck if n in material.bank.questions), None)
+        if question is None:
+            return done_shell(practice, texts), ""
+        topic = material.topic(question.topic, session.language, texts.top)
+        return (
+            card_shell(question, topic, practice, texts, session.language),
+            card_part(question, kept, now, practice, texts),
+        )
+
+    def _statements(self, session: Session, texts: PracticeTexts) -> SHELL_AND_PART:
+        practice = session.practice
+        if not practice.statements:
+            return statements_setup(self._topics(session, texts), texts), ""
+        if len(practice.judged) == len(practice.statements) and not practice.is_told:
+            return result_shell(practice, texts), ""
+        return statement_shell(practice, texts), statement_part(practice, texts)
+
+    def _interview(self, session: Session, kept: Kept, texts: PracticeTexts) -> SHELL_AND_PART:
+        practice = session.practice
+        round = self._practising.round(session)
+        if round is None:
+            every = self._resources.store.rounds(user_of(session))
+            return (
+                interview_setup(self._topics(session, texts), texts),
+                rounds_part(every, self._names(session, texts), practice, texts),
+            )
+        question = self._resources.material().bank.questions.get(round.current or "")
+        if round.is_finished or question is None:
+            return report_shell(round, texts), report_part(self.report(session, round))
+        return round_shell(round, question, kept.jotting(question.id).draft, texts, session.language), ""
+
+    def report(self, session: Session, round: Round) -> str:
+        """The report of a round, as Markdown."""
+        cards = self._resources.kept(user_of(session)).cards
+        return report(self._resources.material().bank, round, cards, session.language)
+
+    def _progress(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+        practice, bank = session.practice, self._resources.material().bank
+        due = [bank.questions[card.question_id] for card in due_cards(bank, kept.cards, now)]
+        days = streak(self._resources.store.reviews(user_of(session)), now, practice.time_zone)
+        known = [card for card in kept.cards.values() if card.question_id in bank.questions]
+        ahead = forecast(known, now, practice.time_zone)
+        shell = progress_shell(days, len(due), ahead, texts)
+        names = self._names(session, texts)
+        return shell, progress_part(progress(bank, kept.cards, now), names, due, texts, session.language)
+
+    def _names(self, session: Session, texts: PracticeTexts) -> dict[str | None, str]:
+        """The topics by what they are called; None is all of them."""
+        material = self._resources.material()
+        topics = material.bank.topics()
+        return {None: texts.all_topics} | {t: material.topic(t, session.language, texts.top) for t in topics}
+
+    def _topics(self, session: Session, texts: PracticeTexts) -> list[tuple[str, str]]:
+        """As choices of a field."""
+        names = self._names(session, texts)
+        return [(name, ALL if topic is None else f"/{topic}") for topic, name in names.items()]
+
+
+def _follow_ups(bank: Bank, question: Question, grade: Grade) -> list[Question]:
+    """Those of the question's page, the one that asks about what was missed first."""
+    page = bank.questions.get(question.parent or "", question)
+    left = [bank.questions[name] for name in page.follow_ups if name in bank.questions and name != question.id]
+    first = next_follow_up(bank, page, grade, [question.id])
+    return sorted(left, key=lambda one: one != first)
+
+
+def _standings(texts: PracticeTexts) -> list[tuple[str, str]]:
+    return [(standing_name(standing, texts), str(standing)) for standing in Standing]

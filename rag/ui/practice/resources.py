@@ -1,0 +1,101 @@
+"""What the practice room works with: the live generation's questions, a grader, and what a reader has practised."""
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag.answer.assistant import Assistant
+from rag.answer.choices import Choices
+from rag.errors import RagError, UserDataError
+from rag.practice.bank import Bank, Question, read_bank
+from rag.practice.graders import open_grader
+from rag.practice.grading import Grader, Method
+from rag.practice.schedule import Card, Knowledge, knowledge_of
+from rag.practice.store import Jotting, PracticeStore
+from rag.text.language import Language
+from rag.ui.library.topics import Titles, topic_title, topic_titles
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The bank of one generation, and what its topics are called."""
+
+    bank: Bank
+    titles: Titles
+
+    def topic(self, topic: str, language: Language, top: str) -> str:
+        """The name of a topic; `top` is that of documents in no folder. With several roots a folder has the name of its
+        root in front."""
+        for name in (topic, topic.partition("/")[2]):
+            if name in self.titles:
+                return topic_title(name, self.titles, language)
+        return topic or top
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a reader: the cards and jottings by question."""
+
+    cards: Mapping[str, Card]
+    jottings: Mapping[str, Jotting]
+
+    def knowledge(self, question: Question) -> Knowledge:
+        return knowledge_of(self.cards.get(question.id))
+
+    def jotting(self, question_id: str) -> Jotting:
+        return self.jottings.get(question_id, Jotting())
+
+
+class Resources:
+    """`problem` says why nothing is kept."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self.assistant = assistant
+        self.problem: UserDataError | None = None
+        self._reading = threading.Lock()
+        self._read: tuple[str, Material] | None = None
+        self._graders: dict[tuple[str, Choices], Grader] = {}
+        try:
+            self.store = PracticeStore(assistant.settings.data)
+        except UserDataError as error:
+            logger.warning("%s; practice is forgotten when the program ends (%s)", error.message, error.hint)
+            self.problem = error
+            self.store = PracticeStore(None)
+
+    @property
+    def set_aside(self) -> Path | None:
+        return self.store.database.set_aside
+
+    def material(self) -> Material:
+        """That of the live generation, read once, however many ask for it."""
+        with self._reading:
+            index = self.assistant.index
+            if self._read is None or self._read[0] != index.manifest_sha256:
+                titles = topic_titles(Path(root.path) for root in index.manifest.roots)
+                self._read = (index.manifest_sha256, Material(read_bank(index), titles))
+            return self._read[1]
+
+    def kept(self, user: str) -> Kept:
+        return Kept(self.store.cards(user), self.store.jottings(user))
+
+    def grader(self, choices: Choices) -> Grader:
+        """The chat model that a reader chose to answer; without one, or where it cannot be used, the best that is there
+        without a model."""
+        key = (self.assistant.index.manifest_sha256, choices)
+        if key not in self._graders:
+            self._graders = {known: grader for known, grader in self._graders.items() if known[0] == key[0]}
+            self._graders[key] = self._open_grader(choices)
+        return self._graders[key]
+
+    def _open_grader(self, choices: Choices) -> Grader:
+        try:
+            chosen = self.assistant.choosing(choices)
+            if chosen.resources.chat_model is not None:
+                return open_grader(chosen, Method.CHAT_MODEL)
+        except RagError as error:
+            logger.warning("%s; no chat model grades (%s)", error.message, error.hint)
+        return open_grader(self.assistant)

@@ -1,0 +1,104 @@
+"""Where a reader is in the practice room. Holds facts, not HTML; what must outlive the page is in the store."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from rag.practice.bank import Question
+from rag.practice.grading import Grade
+from rag.practice.rounds import Statement
+
+# Questions that are listed at first, and with every wish for more.
+MORE = 40
+
+
+class View(StrEnum):
+    """What the room shows, in the order of its navigation; a question is reached from the others."""
+
+    BANK = "bank"
+    RECALL = "recall"
+    STATEMENTS = "statements"
+    INTERVIEW = "interview"
+    PROGRESS = "progress"
+    EXPORTS = "exports"
+    QUESTION = "question"
+
+
+class Standing(StrEnum):
+    """Which questions are listed or dealt."""
+
+    ALL = "all"
+    NEW = "new"
+    SHAKY = "shaky"
+    KNOWN = "known"
+    DUE = "due"
+
+
+class Reveal(StrEnum):
+    """How much of a card's answer is shown."""
+
+    NOTHING = "nothing"
+    SHORT = "short"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`topic` None is every topic; `seed` shuffles where it is not 0; `most` rows are shown."""
+
+    words: str = ""
+    topic: str | None = None
+    standing: Standing = Standing.ALL
+    bookmarked: bool = False
+    seed: int = 0
+    most: int = MORE
+
+
+@dataclass(slots=True)
+class Practice:
+    """`is_open` once the room was entered: before that nothing is shown. `renders` counts what was rendered, so that
+    every view has a name of its own.
+
+    `queue` are the questions that "next" leads through. `grade` is what the grader said, without the reader's own
+    verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown. `statements` are
+    judged one after the other, `judged` are the verdicts so far; `is_told` says that the last one is still shown.
+    `round_id` is the interview or report that is open.
+    """
+
+    view: View = View.BANK
+    is_open: bool = False
+    zone: str = ""
+    renders: int = 0
+    filter: Filter = field(default_factory=Filter)
+    queue: tuple[str, ...] = ()
+    question: str = ""
+    grade: Grade | None = None
+    grades: int = 0
+    deck: tuple[str, ...] = ()
+    dealt: int = 0
+    reveal: Reveal = Reveal.NOTHING
+    statements: tuple[Statement, ...] = ()
+    judged: tuple[bool, ...] = ()
+    is_told: bool = False
+    round_id: str = ""
+
+    def place(self, question: Question) -> int:
+        """Where a question, or that of its page, stands in the queue, from 1; 0 where it does not."""
+        return next((self.queue.index(name) + 1 for name in (question.id, question.parent) if name in self.queue), 0)
+
+    @property
+    def time_zone(self) -> tzinfo:
+        return zone_of(self.zone)
+
+    def today(self, moment: datetime) -> datetime:
+        """A moment on the reader's clock."""
+        return moment.astimezone(self.time_zone)
+
+
+def zone_of(name: str) -> tzinfo:
+    """The time zone that the browser names; that of this machine where it names none that is known."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return datetime.now().astimezone().tzinfo or UTC

@@ -1,0 +1,66 @@
+"""The practice room: its components, and which handler each of their events has. practice.js sends what a reader does
+as events of the view."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from rag.answer.assistant import Assistant
+from rag.ui.assets import read_asset
+from rag.ui.part import AT_ONCE, Overlays, Part
+from rag.ui.practice.handlers import Handlers
+from rag.ui.texts import Language
+
+# Clicks come one after the other, and none is dropped while the last one is on its way.
+EACH = AT_ONCE | {"trigger_mode": "multiple"}
+# Of what is typed into a filter only the last matters.
+LAST = AT_ONCE | {"trigger_mode": "always_last"}
+# Grading is work for this machine's cores, or for a model that is mostly waited for.
+GRADING: dict[str, Any] = {
+    "concurrency_limit": 2,
+    "concurrency_id": "grading",
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeComponents:
+    navigation: gr.HTML
+    shell: gr.HTML
+    part: gr.HTML
+    told: gr.HTML
+    saved: gr.HTML
+
+    @property
+    def view(self) -> list[Any]:
+        """In the order of `Handlers.open`."""
+        return [self.navigation, self.shell, self.part, self.told]
+
+
+def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language) -> Part:
+    """The practice room over an assistant's index, in its tab."""
+    handlers = Handlers(assistant)
+    with gr.Column(elem_classes="room", elem_id="practice"):
+        parts = PracticeComponents(
+            navigation=_html("navigation"),
+            told=_html("told"),
+            shell=_html("view", js_on_load=read_asset("practice/practice.js")),
+            saved=_html("saved"),
+            part=_html("part"),
+        )
+    tab.select(handlers.open, session, parts.view, **AT_ONCE)
+    parts.shell.select(handlers.act, session, parts.view, **EACH)
+    parts.shell.edit(handlers.act, session, parts.view, **LAST)
+    parts.shell.input(handlers.keep, session, parts.saved, **EACH)
+    parts.shell.submit(handlers.grade, session, parts.view, **GRADING)
+    parts.shell.upload(handlers.restore, session, parts.view, **GRADING)
+    parts.shell.expand(handlers.source, session, [overlays.whole, parts.told], **EACH)
+    parts.shell.download(handlers.give, session, [overlays.parcel, parts.told], **EACH)
+    return Part((tab, *parts.view), handlers.speak, handlers.prepare)
+
+
+def _html(name: str, **options: Any) -> gr.HTML:
+    """Without Gradio's styles for text, which reach into buttons and lists."""
+    return gr.HTML(elem_id=f"practice-{name}", apply_default_css=False, **options)

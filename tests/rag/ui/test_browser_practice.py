@@ -1,0 +1,332 @@
+"""The practice room in a real browser: every flow, the keyboard, a phone, and what a reload leaves."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rag.embedding import Embedder
+from rag.settings import Settings
+from rag.ui.practice.texts import TEXTS
+from rag.ui.texts import TEXTS as PAGE_TEXTS
+from rag.ui.texts import Language
+from tests.rag.ui.browser import open_browser, open_page, serve
+from tests.rag.ui.practice.room import GOOD, ingest_pages
+from tests.rag.ui.test_browser_accessible import violations, walk
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ZH = TEXTS[Language.ZH]
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+# Seconds from the click on the room to its questions.
+FIRST_PAINT = 1.0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("practice")
+    ingest_pages(folder, embedder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterator[str]:
+    environment = {"INTERVIEW_RAG_MODELS": str(model_settings.models)}
+    arguments = ("--index", str(folder / "index"), "--port", "8070", "--llm", "extractive")
+    with serve(*arguments, environment=environment) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    page = open_page(browser, address)
+    trouble: list[str] = []
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    yield page
+    ran = page.evaluate("window.ran")
+    page.context.close()
+    assert trouble == []
+    assert ran is None
+
+
+def enter(page: Page) -> None:
+    page.locator("#room-practice-button").click()
+    expect(page.locator("#practice-part .questions")).to_be_visible()
+
+
+def go(page: Page, view: str) -> None:
+    page.locator(f"#practice-navigation button[data-rest='{view}']").click()
+    expect(page.locator(f"#practice-navigation button[data-rest='{view}']")).to_have_attribute("aria-current", "page")
+
+
+def open_question(page: Page, question: str = QUESTION) -> None:
+    page.locator(".questions").get_by_role("button", name=question, exact=True).click()
+    expect(page.locator("#practice h2")).to_have_text(question)
+
+
+def grade(page: Page, attempt: str) -> None:
+    page.fill("textarea[name='attempt']", attempt)
+    page.press("textarea[name='attempt']", "Control+Enter")
+    expect(page.locator("#practice .grade")).to_be_visible()
+
+
+def test_an_empty_chat_points_to_the_room_which_opens_within_a_second(browser: Browser, address: str) -> None:
+    page = open_page(browser, address)
+    link = page.get_by_role("link", name=PAGE_TEXTS[Language.ZH].practise)
+    expect(link).to_be_visible()
+    started = time.perf_counter()
+    link.click()
+    page.locator("#practice-part .questions").wait_for()
+    assert time.perf_counter() - started <= FIRST_PAINT
+    expect(page.locator("#practice .topics button")).to_have_count(2)
+    page.context.close()
+
+
+def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
+    enter(page)
+    search = page.locator("#practice input[type='search']")
+    search.press_sequentially("zero", delay=40)
+    expect(page.locator("#practice .questions > li")).to_have_count(1)
+    expect(search).to_have_value("zero")
+    expect(search).to_be_focused()
+    page.locator("#practice select[name='topic']").select_option(label="注意力")
+    expect(page.locator("#practice-part")).to_contain_text(ZH.none_fit)
+    search.fill("")
+    expect(page.locator("#practice .questions > li")).to_have_count(2)
+    page.get_by_role("button", name=ZH.shuffle, exact=True).click()
+    expect(page.get_by_role("button", name=ZH.in_order)).to_be_visible()
+    star = page.locator("#practice .questions .star").first
+    star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    page.get_by_label(ZH.bookmarked).check()
+    expect(page.locator("#practice .questions > li")).to_have_count(1)
+    page.locator("#practice .questions .star").first.click()
+
+
+def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
+    enter(page)
+    open_question(page)
+    grade(page, f"{GOOD}ZeRO-2 已经切分了模型参数。")
+    expect(page.locator("#practice .grade h3").first).to_be_focused()
+    expect(page.locator("#practice .grade")).to_contain_text(ZH.graded_by.format(name=ZH.method_embedder))
+    expect(page.locator("#practice .marked mark.found").first).to_be_visible()
+    expect(page.locator("#practice .point.found blockquote").first).to_contain_text("ZeRO-2 把优化器状态和梯度切分")
+    page.locator("#practice .point .source-link").first.click()
+    expect(page.locator(".whole mark.selected")).to_contain_text("ZeRO-2 把优化器状态和梯度切分到各张卡上")
+    page.keyboard.press("Escape")
+    expect(page.locator(".whole")).not_to_be_visible()
+    expect(page.locator("#practice .point .source-link").first).to_be_focused()
+    last = page.locator("#practice .points").first.locator("> li").last
+    last.get_by_role("button", name=ZH.verdict_partly).click()
+    expect(last).to_contain_text(ZH.own_verdict)
+    expect(last.get_by_role("button", name=ZH.verdict_partly)).to_be_focused()
+    expect(page.locator("textarea[name='attempt']")).to_have_value(f"{GOOD}ZeRO-2 已经切分了模型参数。")
+    page.locator("#practice .go-on button").first.click()
+    expect(page.locator("#practice h2")).to_contain_text("ZeRO-3 为什么更慢？")
+    expect(page.locator("textarea[name='attempt']")).to_have_value("")  # a box of its own
+
+
+def test_nothing_typed_is_lost(page: Page, address: str) -> None:
+    enter(page)
+    open_question(page, "KV cache 是什么，为什么能省计算？")
+    page.locator("#practice .jottings summary").click()
+    page.fill("textarea[name='note']", "记一笔")
+    page.fill("textarea[name='attempt']", "写到一半")
+    page.get_by_text("English", exact=True).click()
+    expect(page.get_by_role("tab", name="Practice")).to_be_visible()
+    expect(page.locator("textarea[name='attempt']")).to_have_value("写到一半")
+    page.get_by_text("中文", exact=True).click()
+    expect(page.locator("#practice-saved [data-saved]")).to_be_attached()
+    page.fill("textarea[name='attempt']", "写到一半，刷新之前")
+    page.reload()
+    enter(page)
+    open_question(page, "KV cache 是什么，为什么能省计算？")
+    expect(page.locator("textarea[name='attempt']")).to_have_value("写到一半，刷新之前")
+    expect(page.locator("textarea[name='note']")).to_have_value("记一笔")
+    page.fill("textarea[name='attempt']", "长" * 100_001)
+    page.press("textarea[name='attempt']", "Control+Enter")
+    expect(page.locator("#practice-told [role='alert']")).to_contain_text("100,001")
+    assert len(page.locator("textarea[name='attempt']").input_value()) == 100_001
+
+
+def test_an_attempt_is_safe_while_the_server_cannot_be_reached(page: Page) -> None:
+    enter(page)
+    open_question(page)
+    page.route("**/gradio_api/**", lambda route: route.abort())
+    page.fill("textarea[name='attempt']", "断网时写的")
+    page.press("textarea[name='attempt']", "Control+Enter")
+    page.wait_for_timeout(1_000)
+    page.unroute("**/gradio_api/**")
+    expect(page.locator("textarea[name='attempt']")).to_have_value("断网时写的")
+    page.reload()
+    enter(page)
+    open_question(page)
+    expect(page.locator("textarea[name='attempt']")).to_have_value("断网时写的")
+
+
+def test_cards_go_by_the_keyboard(page: Page) -> None:
+    enter(page)
+    go(page, "recall")
+    page.locator("#practice select[name='topic']").select_option(label="显存")
+    page.locator("#practice select[name='standing']").select_option(value="all")
+    page.get_by_role("button", name=ZH.start).click()
+    expect(page.locator("#practice h2")).to_be_focused()
+    expect(page.locator("#practice .timer")).not_to_have_text("0:00")
+    for place in (1, 2, 3):
+        expect(page.locator("#practice .crumbs")).to_contain_text(ZH.place.format(place=place, count=3))
+        expect(page.locator("#practice h2")).to_be_focused()
+        page.keyboard.press("Space")
+        expect(page.locator("#practice .revealed .readable").first).to_be_visible()
+        page.keyboard.press("3")
+    expect(page.locator("#practice-view")).to_contain_text(ZH.deck_done.format(count=3))
+
+
+def test_statements_go_by_the_keyboard(page: Page) -> None:
+    enter(page)
+    go(page, "statements")
+    page.get_by_role("button", name=ZH.start).click()
+    expect(page.locator("#practice h2")).to_have_text(ZH.is_it_right)
+    told = page.locator("#practice .told-verdict")
+    for _ in range(20):
+        page.locator("#practice h2").focus()
+        page.keyboard.press("2")
+        expect(told).to_be_visible()
+        expect(page.locator("#practice .correction .source-link")).to_be_visible()
+        page.locator("#practice h2").focus()
+        page.keyboard.press("Space")
+        expect(told).not_to_be_visible()
+        if page.get_by_role("button", name=ZH.again_deck).is_visible():
+            break
+    expect(page.get_by_role("button", name=ZH.again_deck)).to_be_visible()
+
+
+def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None:
+    enter(page)
+    go(page, "interview")
+    page.locator("#practice select[name='count']").select_option("5")
+    page.get_by_role("button", name=ZH.start).click()
+    asked = page.locator("#practice h2")
+    expect(page.locator("textarea[name='attempt']")).to_be_visible()
+    first = asked.inner_text()
+    page.fill("textarea[name='attempt']", "说到一半")
+    page.reload()
+    enter(page)
+    go(page, "interview")
+    page.get_by_role("button", name=ZH.go_on_round).first.click()
+    expect(asked).to_have_text(first)
+    expect(page.locator("textarea[name='attempt']")).to_have_value("说到一半")
+    answered = 0
+    while page.locator("textarea[name='attempt']").count():
+        place = page.locator("#practice .crumbs").inner_text()
+        page.fill("textarea[name='attempt']", f"回答 {answered}：切分的是优化器状态和梯度。")
+        page.get_by_role("button", name=ZH.answer_round).click()
+        expect(page.get_by_text(place, exact=True)).not_to_be_visible()
+        answered += 1
+    assert 2 <= answered <= 5
+    expect(page.locator("#practice .report")).to_contain_text("回答 0")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=ZH.save_report).click()
+    assert "回答 0" in Path(download.value.path()).read_text(encoding="utf-8")
+    assert download.value.suggested_filename.startswith("interview-")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("#practice .report")).to_be_visible()
+    expect(page.locator("#practice-navigation")).not_to_be_visible()
+    expect(page.locator("#chat")).not_to_be_visible()
+
+
+def test_progress_exports_and_a_backup(page: Page, tmp_path: Path) -> None:
+    enter(page)
+    open_question(page)
+    grade(page, GOOD)
+    go(page, "progress")
+    expect(page.locator("table.forecast tr")).to_have_count(14)
+    expect(page.locator("#practice-view .counts")).to_contain_text(ZH.streak.format(days=1))
+    expect(page.locator("#practice-part table.figures tbody tr")).to_have_count(2)
+    go(page, "exports")
+    for file_type, ending in (("anki", ".apkg"), ("csv", ".csv"), ("markdown", ".md")):
+        page.locator("#practice select[name='format']").select_option(file_type)
+        with page.expect_download() as download:
+            page.get_by_role("button", name=ZH.save_file, exact=True).click()
+        assert download.value.suggested_filename.endswith(ending)
+        data = Path(download.value.path()).read_bytes()
+        assert data[:2] == b"PK" if file_type == "anki" else QUESTION in data.decode("utf-8-sig")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=ZH.save_backup).click()
+    backup = tmp_path / "backup.json"
+    download.value.save_as(backup)
+    assert any(review["attempt"] == GOOD for review in json.loads(backup.read_text(encoding="utf-8"))["reviews"])
+    page.set_input_files("#practice input[type='file']", backup)
+    expect(page.locator("#practice-told")).to_contain_text(ZH.restored.format(count=0))
+    broken = tmp_path / "broken.json"
+    broken.write_text("no backup", encoding="utf-8")
+    page.set_input_files("#practice input[type='file']", broken)
+    expect(page.locator("#practice-told [role='alert']")).to_contain_text("broken.json 不是这里保存的备份")
+
+
+def test_what_the_documents_say_stays_text(page: Page) -> None:
+    enter(page)
+    page.locator(".questions .question-link[data-rest^='attention/hostile.md']").first.click()
+    expect(page.locator("#practice h2")).to_contain_text("<img src=x onerror=")
+    page.locator("#practice .answer summary").click()
+    grade(page, '<img src=x onerror="window.ran = 1"> 页面把资料里的 HTML 当作文字显示，脚本不会运行。')
+    page.locator("#practice .source-link").last.click()
+    expect(page.locator(".whole")).to_contain_text("<script>window.ran = 1</script>")
+
+
+@pytest.mark.parametrize(
+    ("language", "dark", "width"), [("zh-CN", False, 1360), ("en-GB", True, 1360), ("zh-CN", True, 360)]
+)
+def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, dark: bool, width: int) -> None:
+    texts = TEXTS[Language.EN if language.startswith("en") else Language.ZH]
+    page = open_page(browser, address, language=language, dark=dark, width=width)
+    enter(page)
+    found = [f"bank: {line}" for line in violations(page)]
+    open_row = page.locator(".questions .question-link[data-rest^='memory/zero.md']").first
+    open_row.click()
+    page.locator("#practice .answer summary").click()
+    page.locator("#practice .jottings summary").click()
+    grade(page, f"{GOOD}ZeRO-2 已经切分了模型参数。我喜欢苹果和香蕉。")
+    found += [f"grade: {line}" for line in violations(page)]
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    for view in ("recall", "statements", "interview", "progress", "exports"):
+        go(page, view)
+        found += [f"{view}: {line}" for line in violations(page)]
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        if view in ("recall", "statements"):
+            if view == "recall":
+                page.locator("#practice select[name='standing']").select_option(value="all")
+            page.get_by_role("button", name=texts.start).click()
+            expect(page.locator("#practice-part button").first).to_be_visible()
+            page.locator("#practice-part button").first.click()
+            expect(page.locator("#practice-part .source-link").first).to_be_visible()
+            found += [f"{view}, under way: {line}" for line in violations(page)]
+            assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+    assert found == []
+
+
+def test_the_keyboard_reaches_everything(page: Page) -> None:
+    enter(page)
+    page.locator("#room-practice-button").focus()
+    stops = walk(page)
+    assert [stop["name"] for stop in stops if not stop["visible"]] == []
+    names = " ".join(stop["name"] for stop in stops)
+    assert all(name in names for name in (ZH.view_progress, "注意力", "INPUT", "SELECT", ZH.shuffle, QUESTION[:10]))
+    page.locator(".questions .question-link[data-rest^='memory/zero.md']").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#practice h2")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator("textarea[name='attempt']")).to_be_focused()
+    page.keyboard.type(GOOD)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#practice .grade h3").first).to_be_focused()
