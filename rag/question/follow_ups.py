@@ -67,6 +67,11 @@ JOINS = re.compile(r"^(那么?|可是?|所以|再|还有|(and|so|but|then|also)\
 WITHIN_WORDS, WITHIN_CHARACTERS = 8, 14
 # A question this short names no subject of its own, unless it has a Latin term or asks what something is.
 SHORT = 6
+# What only asks, and names nothing.
+ASKING = re.compile(
+    r"^那么?|怎么样?|怎样|如何|咋样?|什么|啥|多少|几[个条层种]?|哪[个些种里]?|为何|吗|呢|啊|吧|的|了|是|有|会|能|要|好|不"
+    r"|\b(?:what|how|why|when|where|who|is|are|do|does|the|a|an|about|of)\b"
+)
 DEFINES = re.compile(r"^(什么是|啥是|何谓)..")
 # Of a longer subject the end is kept; that is where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
@@ -221,6 +226,16 @@ def _is_bare(question: str) -> bool:
     return len(units) <= SHORT and not (BEGINS.search(folded) or ENDS.search(folded) or POINTS_BACK.search(folded))
 
 
+def _is_unheard_of(index: Index, question: str) -> bool:
+    """Whether the material has no word of what a short question names: 天气怎么样 is about the weather, and not about
+    what was said."""
+    folded = fold(question)
+    if len(re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)) > SHORT or POINTS_BACK.search(folded):
+        return False
+    named = [term for term in terms(ASKING.sub(" ", folded)) if len(term) > 1]
+    return bool(named) and not any(index.keywords.frequency(term) for term in named)
+
+
 def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[Turn], followed: Standalone) -> float:
     """In terms of the question, how far from being a new one (above 0) or a follow-up (below) it is."""
     leans = leans_on_history(question)
@@ -232,6 +247,8 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
     leaning = LEANING_TERMS / 2 if leans and _only_joins(question) else LEANING_TERMS * leans
     room = OWN_TERMS + leaning - len(own) - TERMS_PER_NEW_NAME * min(new_names, MAX_NEW_NAMES)
     bare = _is_bare(question) and not restates(question)
+    if _is_unheard_of(index, question):
+        return -math.inf
     if leans and not bare and room > TERMS_PER_LEAD * SURE_LEAD:
         return math.inf
     # Without vectors of tokens a score says little beyond the order of what was found.

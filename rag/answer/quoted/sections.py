@@ -373,7 +373,10 @@ def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: W
         case Intent.MISTAKES:
             return [section for section in sections if section.heading.lower() in MISTAKES_HEADINGS]
         case Intent.MORE:
-            return [section for section in best if section.texts[0] not in wanted.heard]
+            more = (
+                s for s in sections if s.texts[0] not in wanted.heard and s.heading.lower() not in MISTAKES_HEADINGS
+            )
+            return [section for section in more if not section.holds(UnitKind.CODE)][:SECTIONS]
         case Intent.SHORTER:
             return [best[0].brief]
         case Intent.SIMPLER:
