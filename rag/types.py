@@ -5,7 +5,11 @@ from enum import StrEnum
 
 from rag.errors import ChatModelProblem
 from rag.text.blocks import Block
+from rag.text.language import Language
 from rag.text.mapped import MappedText
+
+# A section of this name says what the page says, in another language.
+TRANSLATIONS = {"english": Language.EN, "in english": Language.EN, "中文": Language.ZH, "中文版": Language.ZH}
 
 
 class Role(StrEnum):
@@ -71,6 +75,11 @@ class Passage:
     @property
     def text(self) -> str:
         return self.content.text
+
+    @property
+    def translated_into(self) -> Language | None:
+        """The language of a section that translates its page; None for what the page was written in."""
+        return next((TRANSLATIONS[name.lower()] for name in self.section if name.lower() in TRANSLATIONS), None)
 
     @property
     def start(self) -> int:

@@ -16,6 +16,7 @@ class SearchResult:
 
     `question` chooses what is quoted: of a follow-up its own words. `sides` holds the evidence of each side of a
     comparison, all of which is part of `evidence` too; the material says nothing about the `silent` sides.
+    `subject_page` is the document that speaks of what a follow-up leans on.
     """
 
     plan: SearchPlan
@@ -23,6 +24,7 @@ class SearchResult:
     evidence: Evidence
     sides: tuple[Evidence, ...] = ()
     silent: tuple[str, ...] = ()
+    subject_page: str = ""
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -42,15 +44,20 @@ class SearchResult:
 
 def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:
     """Search the question, and each side beside it, so that the first `k` hits speak of all sides."""
-    encoded = encode_questions(embedder, plan.queries)
-    whole, *sides = (
-        search(index, embedder, query, k=k, encoded=one) for query, one in zip(plan.queries, encoded, strict=True)
-    )
     standalone = plan.standalone
+    before = f"{standalone.subject} {standalone.context}".strip()
+    queries = [*plan.queries, before] if before else plan.queries
+    whole, *sides = (
+        search(index, embedder, query, k=k, encoded=one)
+        for query, one in zip(queries, encode_questions(embedder, queries), strict=True)
+    )
     whole = replace(whole, query=standalone.text)
     if plan.comparison is None:
-        own = standalone.text if standalone.restates or not standalone.subject else standalone.own_words
-        return SearchResult(plan, own, whole)
+        if not before:
+            return SearchResult(plan, standalone.text, whole)
+        hits = sides[0].hits
+        page = hits[0].passage.document if hits else ""
+        return SearchResult(plan, standalone.own_words, whole, subject_page=page)
     return SearchResult(plan, standalone.question, merge((whole, *sides), k), tuple(sides))
 
 

@@ -55,13 +55,14 @@ class Dataset:
     """Questions and what answers them.
 
     `qrels` has the grades (above 0) of the relevant documents of a query; a query that is not in it has none.
-    `evidence` has the quotes of a query. `documents` is None for a gold file, whose documents are those of an index.
+    `evidence` has the quotes of a query, each in all its wordings. `documents` is None for a gold file, whose
+    documents are those of an index.
     """
 
     name: str
     queries: tuple[Query, ...]
     qrels: Mapping[str, Mapping[str, int]]
-    evidence: Mapping[str, tuple[str, ...]]
+    evidence: Mapping[str, tuple[tuple[str, ...], ...]]
     documents: tuple[SourceDocument, ...] | None
 
     @property
@@ -116,8 +117,15 @@ class _Judgement(_Row):
 
 
 class GoldEvidence(_Row):
+    """What an answer rests on; `translation` says the same in a page's other language."""
+
     document: _Id
     quote: _Text
+    translation: _Text | None = None
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        return (self.quote,) if self.translation is None else (self.quote, self.translation)
 
 
 class GoldRow(IdentifiedRow):
@@ -188,7 +196,7 @@ def _gold(file: Path) -> Dataset:
         name=file.resolve().stem,
         queries=tuple(Query(row.id, row.question, Split(row.split), row.turns, row.kind) for row in rows),
         qrels={row.id: {evidence.document: 1 for evidence in row.evidence} for row in rows if row.evidence},
-        evidence={row.id: tuple(evidence.quote for evidence in row.evidence) for row in rows if row.evidence},
+        evidence={row.id: tuple(evidence.wordings for evidence in row.evidence) for row in rows if row.evidence},
         documents=None,
     )
 

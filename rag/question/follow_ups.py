@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.question.comparison import compare
+from rag.question.intents import Intent, intent_of
 from rag.search.retrieval import CANDIDATES, encode_questions, search
 from rag.text.terms import fold, terms
 from rag.types import Role, Turn
@@ -34,7 +35,9 @@ ENDS = re.compile(
     r"|\b(instead|then|too|as well))[?？。!！]?$"
 )
 # A word for what was said before.
-POINTS_BACK = re.compile(r"它|这样|这个|这些|这种|这名单|那样|那些|刚才|前者|后者|\b(it|its|they|them)\b")
+POINTS_BACK = re.compile(
+    r"它|这样|这个|这些|这种|这几|这名单|那样|那些|那几|刚才|前者|后者|两边|两者|\b(it|its|they|them)\b"
+)
 # What is done to something that the question leaves out: 除以根号 d
 OPERATION = re.compile(
     r"^那?(为什么|为啥|怎么|干嘛)[还都又]?[要会能得用]?(除以|乘以|乘上|加上|减去|开根号|取对数|取平方)"
@@ -47,15 +50,16 @@ RESTATES = re.compile(
     r"|(?:换个|更|再|说得?|讲得?|讲)?(?:简单|通俗|白话|直白|口语|形象|短|精简|简洁|详细|具体)(?:一?[点些下])?(?:的?(?:说法|解释|话|版本?))?"
     r"|说人话|打个?比方|举个?例子?|(?:听|看)?(?:不|没)(?:太)?(?:懂|明白)|太(?:难|绕|长|复杂|抽象|专业)了?|再(?:说|讲|解释)(?:一?[遍次下])"
     r"|一句话|两句话|要能跑的|看看|给我|[说讲解释]{1,2}(?:一下|下)?"
+    r"|(?:有)?(?:哪些|什么|啥)?(?:常见|容易犯?)的?(?:错误?|误区|坑)(?:有)?(?:哪些|什么|啥)?|(?:有)?(?:哪些|什么|啥)坑"
+    r"|(?:再|请|能)?(?:展开|深入|继续|多)(?:一点|一些|点|些)?(?:地)?(?:讲讲|说说|讲|说)?(?:原理|细节)?(?:一下)?|还有(?:呢|吗|什么)?"
+    r"|\b(?:like|as) (?:i am|i'm|im|to) an? \w+"
     r"|\b(?:please|pls|can|could|you|would|just|me|show|give|write|say|tell|put|explain|it|that|this|the|a|an|as|in|like"
     r"|i am|i'm|im|down|out|again"
     r"|too|so|way|hard|difficult|complicated|long|simpler?|simply|easier|shorter?|brief(?:ly|er)?|plain|words?|terms|english|eli5|tl;?dr|one|two|few"
+    r"|common|mistakes?|pitfalls?|what|are|there|any|more|elaborate|go|on|into|deeper|details?|expand|and|usual"
     r"|or|sentences?|lines?|steps?|pseudo-?code|code|formula|equation|example|analogy|summar(?:y|ize)|with|using|child|beginner|five|5)\b",
 )
-ASKS_AGAIN = re.compile(
-    r"写|列|画|公式|伪代码|步骤|代码|简单|通俗|白话|直白|形象|短一?点|精简|简洁|人话|比方|举个?例|不懂|没懂|不明白|没明白|太[难绕长复抽专]|一遍|一句话"
-    r"|\b(?:show|write|simpler?|simply|easier|shorter|briefly|plain|eli5|tl;?dr|pseudo-?code|formula|example|analogy|again|hard|complicated|summar)"
-)
+ASKS_AGAIN = re.compile(r"写|列|画|举个?例|一遍|\b(?:show|write|example|analogy|again|hard|complicated)")
 RESTATING_TERMS = 2
 # A word at the beginning that joins to what was said but may begin anything: "and why …", 那….
 JOINS = re.compile(r"^(那么?|可是?|所以|再|还有|(and|so|but|then|also)\b)[，, ]*")
@@ -111,18 +115,27 @@ LEANING_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Standalone:
-    """A question that stands alone. For a follow-up, `subject` is what it leans on, `context` what is searched with it
-    beside that, and `said` the answer that it follows; they are empty for a question that follows nothing. `leans` says
+    """A question that stands alone.
+
+    For a follow-up, `subject` is what it leans on, `context` what is searched with it beside that, `said` the answer
+    that it follows and `heard` all answers of late; they are empty for a question that follows nothing. `leans` says
     that its own words point back, `restates` that they only ask for the last answer in another form, `in_doubt` that it
-    could as well have been taken otherwise."""
+    could as well have been taken otherwise.
+    """
 
     question: str
     subject: str = ""
     context: str = ""
     said: str = ""
+    heard: str = ""
     in_doubt: bool = False
     leans: bool = False
     restates: bool = False
+
+    @property
+    def intent(self) -> Intent | None:
+        """What of the last answer is wanted, where nothing else is."""
+        return intent_of(self.question) if self.restates else None
 
     @property
     def text(self) -> str:
@@ -130,12 +143,17 @@ class Standalone:
 
     @property
     def own_words(self) -> str:
-        """The question without the words that only lean on what was said."""
+        """What chooses what is quoted: the question without the words that only lean on what was said, or its subject
+        where it says nothing of its own."""
+        if self.restates:
+            return self.subject if self.intent else self.text
         return LEANING_WORDS.sub(" ", self.question).strip(" ?？，,") or self.question
 
     @property
     def query(self) -> str:
-        return " ".join(filter(None, (self.subject, self.context, self.question)))
+        """What is searched. Words that only ask for another form say nothing of what is wanted."""
+        own = "" if self.intent else self.question
+        return " ".join(filter(None, (self.subject, self.context, own)))
 
 
 def stand_alone(index: Index, embedder: Embedder, question: str, history: Sequence[Turn]) -> Standalone:
@@ -160,9 +178,10 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
     subject = _subject(asked)
     if point:
         return Standalone(question, f"{subject} {point}", "", said)
+    heard = "\n".join(turn.text for turn in recent if turn.role is Role.ASSISTANT)
     if restates(question):
-        return Standalone(question, subject, opening(said), said, restates=True)
-    return Standalone(_name_sides(question, asked[-1]), subject, opening(said), said)
+        return Standalone(question, subject, opening(said), said, heard, restates=True)
+    return Standalone(_name_sides(question, asked[-1]), subject, opening(said), said, heard)
 
 
 def leans_on_history(question: str) -> bool:
@@ -188,8 +207,11 @@ def restates(question: str) -> bool:
     (True, True, False)
     """
     folded = fold(question).strip()
+    if POINT.search(folded):
+        return False
     left = set(terms(RESTATES.sub(" ", folded)))
-    return bool(ASKS_AGAIN.search(folded)) and len(left) <= RESTATING_TERMS and not any(map(str.isascii, left))
+    asks = intent_of(question) is not None or ASKS_AGAIN.search(folded)
+    return bool(asks) and len(left) <= RESTATING_TERMS and not any(map(str.isascii, left))
 
 
 def _is_bare(question: str) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.search.fusion import Ranking, fuse_scores, ranking_for
+from rag.text.language import Language, language_of
 from rag.text.terms import simplified, terms
 from rag.types import Found, Hit, Passage
 
@@ -97,14 +98,30 @@ def search(
     candidates = propose(index, question, encoded, count=max(CANDIDATES, k), ranking=ranking or ranking_for(index))
     if candidates is None:
         return Evidence(question, (), encoded=encoded)
-    best = candidates.order[:k]
-    passages = index.storage.passages([int(number) for number in candidates.numbers[best]])
+    best, passages = _readable(index, candidates, language_of(question), k)
     dense, keyword = candidates.dense.ranks, candidates.keyword.ranks
     hits = tuple(
         Hit(rank, round(float(score), 6), passage, dense.get(passage.number), keyword.get(passage.number))
         for rank, (score, passage) in enumerate(zip(candidates.fused[best], passages, strict=True), start=1)
     )
     return Evidence(question, hits, float(candidates.cosines.max()), encoded, candidates)
+
+
+def _readable(index: Index, candidates: Candidates, language: Language, k: int) -> tuple[list[int], list[Passage]]:
+    """The places and passages of the best `k` candidates, without translations into a language that was not asked in:
+    their pages say the same in it."""
+    places: list[int] = []
+    passages: list[Passage] = []
+    for begin in range(0, len(candidates.order), k):
+        some = candidates.order[begin : begin + k]
+        found = index.storage.passages([int(number) for number in candidates.numbers[some]])
+        for place, passage in zip(some, found, strict=True):
+            if passage.translated_into in (None, language) and len(places) < k:
+                places.append(int(place))
+                passages.append(passage)
+        if len(places) == k:
+            break
+    return places, passages
 
 
 def propose(index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking) -> Candidates | None:

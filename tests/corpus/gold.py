@@ -32,6 +32,7 @@ class Evidence(BaseModel):
 
     document: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+/[a-z0-9-]+\.md$")]
     quote: Annotated[Text, StringConstraints(min_length=5)]
+    translation: Annotated[Text, StringConstraints(min_length=5)] | None = None
 
 
 class Row(BaseModel):

@@ -42,7 +42,7 @@ def test_a_label_holds(row: AskedRow) -> None:
     assert row.open
     texts = [text_of(document, heading) for document, heading in named]
     assert None not in texts, named
-    for needle in row.needles:
+    for needle in [wording for wordings in row.worded_needles for wording in wordings]:
         assert any(needle in (text or "") for text in texts), needle
 
 

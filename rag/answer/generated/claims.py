@@ -27,8 +27,8 @@ MODEL_MARKERS = re.compile(
 )
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 EXACT = re.compile(rf"{NUMBER.pattern}|{LATIN_TERM}")
-# In an English sentence: what is written like a name (LoRA, bf16, W4A16).
-NAME = re.compile(r"(?=[A-Za-z])(?:\w*[A-Z][\w]*[A-Z]|\w*[A-Za-z]-?\d)[\w.+#-]*")
+# In an English sentence: what is written like a name (LoRA, bf16, W4A16), or has a capital within it (… with Adam).
+NAME = re.compile(r"(?=[A-Za-z])(?:\w*[A-Z][\w]*[A-Z]|\w*[A-Za-z]-?\d|(?<=[a-z,;)] )[A-Z][a-z])[\w.+#-]*")
 MARKUP = re.compile(r"[*`]|(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
 # Quantities in words, as figures. One of them is no quantity (一般, one might); 两者 and both count nothing.
 QUANTITY = re.compile(
@@ -186,9 +186,10 @@ def _quantities(text: str) -> set[str]:
 
 
 def _formulas(text: str) -> frozenset[tuple[str, str]]:
-    """What stands side by side in the formulas of a text."""
-    formulas = (FORMULA_TOKEN.findall(TYPESETTING.sub(" ", formula)) for formula in FORMULA.findall(fold(text)))
-    return frozenset(pair for formula in formulas for pair in pairwise(formula))
+    """The symbols of the formulas of a text, and what stands side by side in them."""
+    formulas = [FORMULA_TOKEN.findall(TYPESETTING.sub(" ", formula)) for formula in FORMULA.findall(fold(text))]
+    symbols = {(token, "") for formula in formulas for token in formula}
+    return frozenset(symbols | {pair for formula in formulas for pair in pairwise(formula)})
 
 
 def without_model_markers(sentence: str) -> str:

@@ -12,7 +12,7 @@ import tiktoken
 from rag.answer.generated.injection import injection_spans, is_injection, overlaps
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
 from rag.answer.quoted.relevance import relevance
-from rag.answer.quoted.sections import choose_paragraphs
+from rag.answer.quoted.sections import NOTHING_ELSE, Wanted, choose_paragraphs
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.search.retrieval import Evidence
@@ -29,7 +29,12 @@ MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 
 
 def choose_context(
-    index: Index, embedder: Embedder, evidence: Evidence, budget: int, sides: Sequence[Evidence] = ()
+    index: Index,
+    embedder: Embedder,
+    evidence: Evidence,
+    budget: int,
+    sides: Sequence[Evidence] = (),
+    wanted: Wanted = NOTHING_ELSE,
 ) -> list[Paragraph]:
     """What answers best of the best hit's page and of those of the sides, in its order, then what answers best of the
     other hits, without orders to the model; `as_context` of it takes at most `budget` tokens."""
@@ -41,7 +46,9 @@ def choose_context(
     room = int(budget * BEST_PAGE) if elsewhere else budget
     characters = 2 * room
     while characters > 40:
-        chosen = without_orders(choose_paragraphs(index, embedder, evidence, sides, characters=characters))
+        chosen = without_orders(
+            choose_paragraphs(index, embedder, evidence, sides, wanted=wanted, characters=characters)
+        )
         if count_tokens(as_context(chosen)) <= room:
             break
         characters = characters * 4 // 5

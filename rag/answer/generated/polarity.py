@@ -81,7 +81,7 @@ def contradicts(claim: Polarity, evidence: Polarity) -> bool:
         ONLY.search(clause.text) for clause in (claim, evidence)
     ):
         return True
-    return _points_elsewhere(claim.text, evidence.text)
+    return points_elsewhere(claim.text, evidence.text)
 
 
 def _affirms_negated(one: Polarity, other: Polarity) -> bool:
@@ -91,7 +91,7 @@ def _affirms_negated(one: Polarity, other: Polarity) -> bool:
     return any(head in plain and not any(plain.startswith(head, end) for end in ends) for head in other.negated)
 
 
-def _points_elsewhere(claim: str, evidence: str) -> bool:
+def points_elsewhere(claim: str, evidence: str) -> bool:
     """Whether the claim has more of one pole than the evidence and less of the other."""
     claim, evidence = POINTLESS.sub(" ", claim), POINTLESS.sub(" ", evidence)
     if claim == evidence:

@@ -12,7 +12,7 @@ from rag.answer.generated.checked_text import CheckedText
 from rag.answer.generated.context import as_context, choose_context, without_orders
 from rag.answer.generated.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph
-from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, write_quotes
+from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, wanted_of, write_quotes
 from rag.answer.trace import Selection, Trace
 from rag.errors import ChatModelError, ChatModelProblem
 from rag.text.language import Language, language_of
@@ -37,7 +37,8 @@ class ChatModelWriter:
         share = resources.choices.answer_style.evidence
         budget = int(resources.chat_model.evidence_tokens * (min(share, 1.0) if resources.is_small else share))
         evidence = selection_evidence(resources.embedder, result)
-        chosen = choose_context(resources.index, resources.embedder, evidence, budget, result.sides)
+        wanted = wanted_of(result)
+        chosen = choose_context(resources.index, resources.embedder, evidence, budget, result.sides, wanted)
         prompt = prompt_for(
             result.evidence.query, as_context(chosen), resources.choices.answer_style, small=resources.is_small
         )

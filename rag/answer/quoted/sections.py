@@ -13,7 +13,9 @@ from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.quoted.relevance import relevance
 from rag.embedding import Embedder
 from rag.index import Index
+from rag.question.intents import Intent
 from rag.search.retrieval import Evidence
+from rag.text.language import language_of
 from rag.text.sentences import UnitKind
 from rag.text.terms import simplified, terms
 from rag.types import Passage
@@ -21,8 +23,15 @@ from rag.types import Passage
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
 SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
+# What goes with a short answer that it follows.
+POINTS_HEADINGS = frozenset({"要点", "key points"})
 MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"})
-ASKS_FOR_CODE = re.compile(r"代码|手写|实现|怎么写|\bcode\b|\bimplement|\bwrite\b|\bsnippet\b", re.IGNORECASE)
+ASKS_FOR_CODE = re.compile(
+    r"(?<!写)代码|手[写撕]|实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b", re.IGNORECASE
+)
+ASKS_FOR_FORMULA = re.compile(
+    r"公式|推导|写出来|怎么算|咋算|表达式|式子|几步|\b(?:formula|derive|equation|write it|steps)\b", re.IGNORECASE
+)
 # Characters of an answer in the standard style: about what is read in a minute and a half.
 ANSWER_CHARACTERS = 1_500
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
@@ -43,6 +52,7 @@ class Section:
     title: str
     path: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
+    is_short_answer: bool = False
 
     @property
     def document(self) -> str:
@@ -51,6 +61,11 @@ class Section:
     @property
     def heading(self) -> str:
         return self.path[-1] if self.path else self.title
+
+    @property
+    def passages(self) -> set[int]:
+        """The numbers of the passages that it stands in."""
+        return {paragraph.passage.number for paragraph in self.paragraphs}
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -68,12 +83,31 @@ class Section:
         return [text for paragraph in self.paragraphs for text in paragraph.texts]
 
     @property
-    def is_short_answer(self) -> bool:
-        return self.heading.lower() in SHORT_ANSWER_HEADINGS
+    def brief(self) -> "Section":
+        """A short answer without its points; another section whole."""
+        return replace(self, paragraphs=tuple(p for p in self.paragraphs if p.path == self.path))
 
     @property
-    def has_code(self) -> bool:
-        return any(unit.kind is UnitKind.CODE for paragraph in self.paragraphs for unit in paragraph.units)
+    def is_translation(self) -> bool:
+        return self.paragraphs[0].passage.translated_into is not None
+
+    def holds(self, kind: UnitKind) -> bool:
+        return any(unit.kind is kind for paragraph in self.paragraphs for unit in paragraph.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up that only asks for
+    another form, the part that its `intent` names of the page that its subject stands on, and where that is more, what
+    was not `heard`."""
+
+    compared: tuple[str, ...] = ()
+    subject_page: str = ""
+    intent: Intent | None = None
+    heard: str = ""
+
+
+NOTHING_ELSE = Wanted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +128,8 @@ class SectionFeatures:
     mistakes: float
     code_wanted: float
     code_unwanted: float
+    formula_wanted: float
+    translation: float
     question: float
     log_length: float
     comparing_table: float
@@ -105,17 +141,19 @@ class SectionFeatures:
 # `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
 # sides of a comparison are rare.
 WEIGHTS = SectionFeatures(
-    likeness=44.6,
+    likeness=44.5,
     relevance=3.0,
-    heading=3.6,
-    text=3.8,
-    first_page=0.9,
-    short_answer=2.4,
-    mistakes=-1.6,
-    code_wanted=3.1,
-    code_unwanted=-1.6,
-    question=-0.9,
-    log_length=0.1,
+    heading=5.0,
+    text=2.4,
+    first_page=1.3,
+    short_answer=1.4,
+    mistakes=-2.0,
+    code_wanted=3.8,
+    code_unwanted=-2.4,
+    formula_wanted=6.7,
+    translation=-0.4,
+    question=-1.1,
+    log_length=0.4,
     comparing_table=2.0,
 )
 
@@ -125,10 +163,27 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int) -> list[Section
     found: list[Section] = []
     for document in list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:pages]:
         hits = [hit.passage for hit in evidence.hits if hit.passage.document == document]
-        passages = sorted(_around(index, document, hits), key=lambda passage: passage.start)
-        paragraphs = [paragraph for passage in passages for paragraph in quotable(passage)]
-        for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
-            found.append(Section(hits[0].title, path, tuple(members)))
+        language = language_of(evidence.query)
+        passages = sorted(
+            (p for p in _around(index, document, hits) if p.translated_into in (None, language)),
+            key=lambda passage: passage.start,
+        )
+        found += _sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
+    return found
+
+
+def _sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
+    """Paragraphs by their headings; the points of a short answer stand with it. What opens a translation is its short
+    answer."""
+    found: list[Section] = []
+    for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
+        section = Section(title, path, tuple(members))
+        before = found[-1] if found else None
+        if before and before.is_short_answer and section.heading.lower() in POINTS_HEADINGS:
+            found[-1] = replace(before, paragraphs=before.paragraphs + section.paragraphs)
+            continue
+        opens = section.is_translation and not (before and before.is_translation)
+        found.append(replace(section, is_short_answer=opens or section.heading.lower() in SHORT_ANSWER_HEADINGS))
     return found
 
 
@@ -151,20 +206,28 @@ def _same_question(passage: Passage, hit: Passage) -> bool:
 
 
 def score_sections(
-    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section], *, compared: Sequence[str] = ()
+    index: Index,
+    embedder: Embedder,
+    evidence: Evidence,
+    sections: Sequence[Section],
+    wanted: Wanted,
 ) -> NDArray[np.float64]:
     """How well each section answers, shape (len(sections),), higher is better, comparable within a call."""
-    features = section_features(index, embedder, evidence, sections, compared=compared)
+    features = section_features(index, embedder, evidence, sections, wanted)
     return np.asarray([found.row() for found in features]) @ WEIGHTS.row()
 
 
 def section_features(
-    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section], *, compared: Sequence[str] = ()
+    index: Index,
+    embedder: Embedder,
+    evidence: Evidence,
+    sections: Sequence[Section],
+    wanted: Wanted,
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
     asked = terms(evidence.query)
     most = max(index.keywords.ceiling(asked), 1e-6)
-    wants_code = bool(ASKS_FOR_CODE.search(evidence.query))
+    wants_code, wants_formula = (bool(asks.search(evidence.query)) for asks in (ASKS_FOR_CODE, ASKS_FOR_FORMULA))
     likeness, relevances = _likeness(index, embedder, evidence, sections)
 
     def covered(held: set[str]) -> float:
@@ -180,11 +243,13 @@ def section_features(
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
-            code_wanted=float(section.has_code and wants_code),
-            code_unwanted=float(section.has_code and not wants_code),
+            code_wanted=float(wants_code and section.holds(UnitKind.CODE)),
+            code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
+            formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
+            translation=float(section.is_translation),
             question=float(section.heading.endswith(("?", "？"))),
             log_length=log1p(section.length),
-            comparing_table=float(any(paragraph.compares(compared) for paragraph in section.paragraphs)),
+            comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
         )
 
     return [features(place, section) for place, section in enumerate(sections)]
@@ -204,17 +269,26 @@ def _likeness(
     # The tokens of a passage are those of its text, after those of its headings. Folding keeps the length of a text.
     spans = dict(zip(passages, embedder.token_spans([simplified(p.text) for p in passages.values()]), strict=True))
     best = np.full(len(sections), -1.0)
+    places: list[list[int]] = []
+    parts: list[NDArray[np.bool_]] = []
     for number in passages:
         starts, ends = spans[number].T
-        places, parts = [], []
-        for place, section in enumerate(sections):
-            inside = [p.units for p in section.paragraphs if p.passage.number == number]
-            if inside:
-                places.append(place)
-                parts.append(
-                    np.logical_or.reduce([(starts < units[-1].end) & (ends > units[0].start) for units in inside])
-                )
-        best[places] = np.maximum(best[places], index.tokens.part_scores(question, number, np.asarray(parts)))
+        inside = {
+            place: [p.units for p in section.paragraphs if p.passage.number == number]
+            for place, section in enumerate(sections)
+            if number in section.passages
+        }
+        places.append(list(inside))
+        parts.append(
+            np.asarray(
+                [
+                    np.logical_or.reduce([(starts < u[-1].end) & (ends > u[0].start) for u in units])
+                    for units in inside.values()
+                ]
+            )
+        )
+    for held, scores in zip(places, index.tokens.part_scores(question, list(passages), parts), strict=True):
+        best[held] = np.maximum(best[held], scores)
     return best - best.max(), nothing
 
 
@@ -239,16 +313,15 @@ def choose_paragraphs(
     evidence: Evidence,
     sides: Sequence[Evidence] = (),
     *,
-    compared: Sequence[str] = (),
+    wanted: Wanted = NOTHING_ELSE,
     alone: bool = False,
     characters: int = ANSWER_CHARACTERS,
     cut: float = 1.0,
 ) -> list[Paragraph]:
     """What to quote: whole sections, best first, up to `characters`, until the next is clearly worse than the best.
 
-    `sides` holds what was found for each side of a comparison: the best section of each is quoted too. A table that
-    has all that is `compared` is worth more. With `alone` only the best page is looked at. A `cut` below 1 lets more
-    sections follow.
+    `sides` holds what was found for each side of a comparison: the best section of each is quoted too. With `alone`
+    only the best page is looked at. A `cut` below 1 lets more sections follow.
     """
     chosen: dict[tuple[str, int, int], Section] = {}
     if sides:
@@ -256,31 +329,54 @@ def choose_paragraphs(
     for part in (evidence, *sides):
         pages = 1 if alone else PAGES if part is evidence else SIDE_PAGES
         room = characters
-        for section in _best(index, embedder, part, pages, compared, cut):
+        for section in _best(index, embedder, part, pages, wanted, cut):
             first = part is not evidence and room == characters
             if section.key in chosen or (section.length > room and chosen and not first):
                 continue
             # Half of a block of code is worth nothing: what opens may be longer for it.
-            kept = fitted(section, part.query, 2 * room if section.has_code and not chosen else room)
+            kept = fitted(section, part.query, 2 * room if section.holds(UnitKind.CODE) and not chosen else room)
             chosen[section.key] = kept
             room -= kept.length
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
 
 
 def _best(
-    index: Index, embedder: Embedder, evidence: Evidence, pages: int, compared: Sequence[str], cut: float
+    index: Index, embedder: Embedder, evidence: Evidence, pages: int, wanted: Wanted, cut: float
 ) -> list[Section]:
     """The sections that answer, best first."""
-    if not evidence.hits:
-        return []
-    sections = sections_of(index, evidence, pages=pages)
+    sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
+    if wanted.intent is not None:  # the words speak of the page before, not of what is wanted of it
+        sections = [s for s in sections if s.document == wanted.subject_page] or sections
     if not sections:
         return []
-    scores = score_sections(index, embedder, evidence, sections, compared=compared)
+    scores = score_sections(index, embedder, evidence, sections, wanted)
     order = sorted(range(len(sections)), key=lambda place: (-scores[place], place))
     least = scores.max() - CLEARLY_WORSE / cut
     best = [sections[place] for place in order if scores[place] >= least]
     # The short answer of another page answers another question.
     best = [s for s in best if not s.is_short_answer or s.document == best[0].document][:SECTIONS]
-    short = [s for s in sections if s.is_short_answer and s.document == best[0].document and s not in best]
-    return [best[0], *short, *best[1:]]
+    part = _wanted_part([sections[place] for place in order], best, wanted)
+    if part:
+        return part
+    short = [s.brief for s in sections if s.is_short_answer and s.document == best[0].document and s not in best]
+    return [best[0], *short[:1], *best[1:]]
+
+
+def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: Wanted) -> list[Section]:
+    """The sections that an intent names, of all the best first; none where it names none, or there are none."""
+    match wanted.intent:
+        case Intent.CODE:
+            return [section for section in sections if section.holds(UnitKind.CODE)][:1]
+        case Intent.FORMULA:
+            written = [section for section in sections if section.holds(UnitKind.FORMULA)]
+            return (written or [section for section in sections if section.holds(UnitKind.CODE)])[:2]
+        case Intent.MISTAKES:
+            return [section for section in sections if section.heading.lower() in MISTAKES_HEADINGS]
+        case Intent.MORE:
+            return [section for section in best if section.texts[0] not in wanted.heard]
+        case Intent.SHORTER:
+            return [best[0].brief]
+        case Intent.SIMPLER:
+            short = [section for section in sections if section.is_short_answer and section is not best[0]]
+            return [best[0], *short]
+    return []

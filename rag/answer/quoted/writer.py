@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.choices import AnswerStyle
 from rag.answer.events import Event, TextAdded, Written
-from rag.answer.evidence import selection_evidence
+from rag.answer.evidence import SearchResult, selection_evidence
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.quoted.sections import choose_paragraphs
+from rag.answer.quoted.sections import Wanted, choose_paragraphs
 from rag.answer.trace import Selection, Trace
 from rag.text.sentences import Unit, UnitKind
 from rag.types import Citation, Claim
@@ -33,11 +33,16 @@ def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
         resources.embedder,
         selection_evidence(resources.embedder, result),
         result.sides,
-        compared=result.compared,
+        wanted=wanted_of(result),
         alone=bool(result.silent),
         characters=style.characters,
         cut=style.cut,
     )
+
+
+def wanted_of(result: SearchResult) -> Wanted:
+    standalone = result.plan.standalone
+    return Wanted(result.compared, result.subject_page, standalone.intent, standalone.heard)
 
 
 def sources_of(trace: Trace, chosen: Sequence[Paragraph]) -> dict[str, str]:

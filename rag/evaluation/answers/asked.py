@@ -58,9 +58,14 @@ class AskedRow(IdentifiedRow):
     answerable: Answerable
     open: tuple[tuple[str, str], ...] = ()
     belong: tuple[tuple[str, str], ...] = ()
-    needles: tuple[str, ...] = ()
+    needles: tuple[str | tuple[str, ...], ...] = ()
     code: bool = False
     missing: tuple[str, ...] = ()
+
+    @property
+    def worded_needles(self) -> list[tuple[str, ...]]:
+        """Of each needle the wordings, any of which will do."""
+        return [(needle,) if isinstance(needle, str) else needle for needle in self.needles]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,7 @@ def read(answer: Answer, row: AskedRow, assistant: Assistant) -> Reading:
     quoted = {section: sum(c.end - c.start for c in citations) for section, citations in cited.items()}
     return Reading(
         opening=(first.document, first.heading) in row.open,
-        needles=sum(needle in text for needle in row.needles) / max(len(row.needles), 1),
+        needles=sum(any(w in text for w in wordings) for wordings in row.worded_needles) / max(len(row.needles), 1),
         quoted=sum(quoted.values()),
         belonging=sum(n for section, n in quoted.items() if (section.document, section.heading) in belonging),
         sections=len(cited),

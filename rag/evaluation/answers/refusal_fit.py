@@ -176,7 +176,7 @@ def ask_all(assistant: Assistant, dataset: Dataset) -> Asked:
                     continue
                 if lost:
                     quotes = dataset.evidence[query.id]
-                    said_elsewhere.append((max(nearness(assistant, part, quote) for quote in quotes), len(rows)))
+                    said_elsewhere.append((max(nearness(assistant, part, quote) for quote, *_ in quotes), len(rows)))
                 rows.append(features_of(assistant, part, dataset, place))
                 unanswerable.append(not pages or bool(lost))
                 question.append(place)

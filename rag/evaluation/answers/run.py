@@ -149,7 +149,7 @@ def check(rows: Iterable[GoldRow], index: Index, gold: Path) -> None:
             source = sources[evidence.document]
             if source is None:
                 absent.append(evidence.document)
-            elif not locate(source, evidence.quote):
+            elif not all(locate(source, wording) for wording in evidence.wordings):
                 misquoted.append(f"{row.id} ({evidence.document})")
     if absent:
         raise UsageError(
@@ -193,8 +193,13 @@ def run_row(assistant: Assistant, row: GoldRow) -> Outcome:
         row,
         timed,
         judging.judge(answer, sources, {evidence.document for evidence in row.evidence}),
-        found=tuple(judging.covered(e.quote, e.document, sources[e.document], passages) for e in row.evidence),
-        cited=tuple(judging.covered(e.quote, e.document, sources[e.document], citations) for e in row.evidence),
+        found=tuple(
+            any(judging.covered(w, e.document, sources[e.document], passages) for w in e.wordings) for e in row.evidence
+        ),
+        cited=tuple(
+            any(judging.covered(w, e.document, sources[e.document], citations) for w in e.wordings)
+            for e in row.evidence
+        ),
         ndcg=_ndcg(timed.evidence, row),
         alone=_ndcg(_evidence_alone(assistant, row.standalone), row) if row.standalone else None,
     )

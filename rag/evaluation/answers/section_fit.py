@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import selection_evidence
 from rag.answer.quoted.sections import PAGES, WEIGHTS, SectionFeatures, section_features, sections_of
+from rag.answer.quoted.writer import wanted_of
 from rag.commands.command_line import Parser, add_common_options, run, settings_from
 from rag.evaluation.answers.asked import AskedRow, load_asked
 from rag.evaluation.datasets import Split
@@ -53,8 +54,8 @@ def choices(assistant: Assistant, rows: Sequence[AskedRow]) -> list[Choice]:
         index, embedder = trace.resources.index, trace.resources.embedder
         evidence = selection_evidence(embedder, trace.result)
         sections = sections_of(index, evidence, pages=PAGES) if evidence.hits else []
-        if sections:
-            features = section_features(index, embedder, evidence, sections)
+        if sections and trace.plan.standalone.intent is None:
+            features = section_features(index, embedder, evidence, sections, wanted_of(trace.result))
             values = np.asarray([[getattr(one, name) for name in FITTED] for one in features])
             opens = np.asarray([(section.document, section.heading) in row.open for section in sections])
             found.append(Choice(row.open[0][0], values, opens))

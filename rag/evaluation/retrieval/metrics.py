@@ -35,15 +35,16 @@ def ranking_measures(
     return values
 
 
-def evidence_measures(passages: Sequence[Ranked], quotes: Sequence[str]) -> dict[str, float]:
-    """Whether all quotes stand in the first characters of the passages, in their order, a line break between two.
+def evidence_measures(passages: Sequence[Ranked], quotes: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Whether all quotes stand in the first characters of the passages, in their order, a line break between two. A
+    quote may be worded in several ways, any of which will do.
 
     Blanks and line breaks do not count in the comparison: they differ between a page and its passages.
     """
     text = "\n".join(passage.text for passage in passages)
-    wanted = [_without_blanks(quote) for quote in quotes]
+    wanted = [[_without_blanks(wording) for wording in wordings] for wordings in quotes]
     return {
-        name: float(all(quote in _without_blanks(text[:characters]) for quote in wanted))
+        name: float(all(any(wording in _without_blanks(text[:characters]) for wording in quote) for quote in wanted))
         for name, characters in EVIDENCE_CHARACTERS.items()
     }
 

@@ -16,7 +16,7 @@ from rag.feedback.store import EvidencePassage
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, rebuild_settings
 from rag.types import Role, Turn
-from rag.ui.chat.follow_ups import follow_ups
+from rag.ui.chat.follow_ups import follow_ups, offers
 from rag.ui.chat.session import UNFINISHED, Exchange, Session, State
 from rag.ui.chat.sources import NEAREST, Nearby, make_excerpts
 from rag.ui.conversations.keeper import Keeper
@@ -114,6 +114,7 @@ def _write(
                     asked = [turn.text for turn in history if turn.role is Role.USER]
                     more = follow_ups(finished, assistant.source, [*asked, exchange.question])
                     exchange.follow_ups = finished.nearest or more
+                    exchange.offers = offers(finished, assistant.source, trace.plan.standalone.intent)
                     exchange.answer = finished
                     exchange.prompt = prompt_of(trace)
                     exchange.state = State.DONE

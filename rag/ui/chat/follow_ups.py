@@ -1,12 +1,16 @@
-"""The follow-ups that the cited pages themselves name: their sections 追问 or "Follow-ups"."""
+"""What can be asked after an answer: follow-ups that the cited pages name (their sections 追问 or "Follow-ups"), and
+other parts of the page that opened it."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from rag.answer.quoted.sections import MISTAKES_HEADINGS
+from rag.question.intents import MESSAGES, Intent
 from rag.text.blocks import PROSE, Block, BlockKind
+from rag.text.language import language_of
 from rag.text.markdown import parse
 from rag.text.terms import fold
-from rag.types import Answer, Citation
+from rag.types import Answer, AnswerKind, Citation
 
 COUNT = 3
 MAX_CHARACTERS = 90
@@ -39,6 +43,23 @@ def follow_ups(answer: Answer, source_of: Callable[[str], str | None], asked: Se
                 taken.add(_same(question))
                 result.append(question)
     return tuple(result[:COUNT])
+
+
+def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Intent | None) -> tuple[str, ...]:
+    """More, the code and the mistakes of the page that opens an answer, as a reader would ask for them, where it has
+    them and did not just give them."""
+    source = source_of(answer.citations[0].document) if answer.citations else None
+    if source is None or answer.kind is not AnswerKind.ANSWER:
+        return ()
+    quoted = "\n".join(citation.quote for citation in answer.citations)
+    blocks = parse(source)
+    headings = {source[b.body_start : b.body_end].lower() for b in blocks if b.kind is BlockKind.HEADING}
+    has = {
+        Intent.MORE: len(headings) > 2,
+        Intent.CODE: any(b.kind is BlockKind.CODE and source[b.body_start : b.body_end] not in quoted for b in blocks),
+        Intent.MISTAKES: bool(headings & MISTAKES_HEADINGS) and wanted is not Intent.MISTAKES,
+    }
+    return tuple(text for intent, text in MESSAGES[language_of(answer.question)].items() if has[intent])
 
 
 def questions_after(source: str, position: int) -> list[str]:

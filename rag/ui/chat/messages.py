@@ -217,11 +217,13 @@ def _branches(session: Session, exchange: Exchange, texts: Texts) -> str:
 
 
 def _follow_ups(exchange: Exchange, texts: Texts) -> str:
-    if not exchange.follow_ups:
+    """What can be asked next: for other parts of the page, then what the page says is asked."""
+    if not exchange.suggestions:
         return ""
     chips = "".join(
-        f'<a class="suggestion chip" href="#ask-{exchange.number}-{place}">{plain(question)}</a>'
-        for place, question in enumerate(exchange.follow_ups)
+        f'<a class="suggestion chip{" offer" if question in exchange.offers else ""}"'
+        f' href="#ask-{exchange.number}-{place}">{plain(question)}</a>'
+        for place, question in enumerate(exchange.suggestions)
     )
     return f'<div class="follow-ups"><span>{escape(texts.follow_ups)}</span>{chips}</div>'
 

@@ -43,7 +43,8 @@ class Exchange:
 
     `conversation` is where it is stored. `parent` is the number of the exchange that it follows; those with the same
     parent are branches. `standalone` is the question as it was searched, `evidence` what was found for it, `used` the
-    settings and choices that held then, `prompt` the messages that asked for the answer.
+    settings and choices that held then, `prompt` the messages that asked for the answer. `offers` ask for another part
+    of the page that was answered from.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Exchange:
     prompt: tuple[tuple[str, str], ...] = ()
     answer: Answer | None = None
     excerpts: tuple[Excerpt, ...] = ()
+    offers: tuple[str, ...] = ()
     follow_ups: tuple[str, ...] = ()
     problem: Exception | None = None
     liked: bool | None = None
@@ -82,7 +84,7 @@ class Exchange:
     def suggestions(self) -> tuple[str, ...]:
         """Questions that may be asked next."""
         refusal = self.answer.refusal if self.answer is not None else None
-        return refusal.suggestions if refusal is not None else self.follow_ups
+        return refusal.suggestions if refusal is not None else self.offers + self.follow_ups
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ class Record:
     evidence: tuple[EvidencePassage, ...] = ()
     used: Mapping[str, Any] = field(default_factory=dict)
     prompt: tuple[tuple[str, str], ...] = ()
+    offers: tuple[str, ...] = ()
 
 
 RECORD = TypeAdapter(Record)
@@ -43,6 +44,7 @@ def to_stored(exchange: Exchange) -> StoredExchange:
         exchange.evidence,
         exchange.used,
         exchange.prompt,
+        exchange.offers,
     )
     return StoredExchange(
         exchange.number,
@@ -79,4 +81,5 @@ def from_stored(stored: StoredExchange, conversation: int) -> Exchange:
         answer=record.answer,
         excerpts=record.excerpts,
         follow_ups=record.follow_ups,
+        offers=record.offers,
     )

@@ -11,6 +11,7 @@ from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.library.handlers import ALL, Handlers, heading, limits
+from rag.ui.library.review import build_review
 from rag.ui.library.texts import TEXTS, LibraryTexts
 from rag.ui.part import AT_ONCE, Part
 from rag.ui.texts import Language
@@ -61,7 +62,8 @@ def build_library(assistant: Assistant, library: Library, session: gr.State, tab
     handlers = Handlers(assistant, library)
     parts = _components(library, TEXTS[first])
     _wire(parts, handlers, session, tab)
-    return Part((tab, *parts.spoken), handlers.speak)
+    review = build_review(assistant, session, tab, first)
+    return Part((tab, *parts.spoken, *review.components), lambda state: (*handlers.speak(state), *review.speak(state)))
 
 
 def _components(library: Library, texts: LibraryTexts) -> LibraryComponents:

@@ -41,7 +41,7 @@ def test_a_gold_file(tmp_path: Path) -> None:
     assert dataset.documents is None
     assert dataset.queries[0] == Query("g1", "那秩怎么选？", Split.DEV, history, "follow-up")
     assert dataset.qrels == {"g1": {"lora.txt": 1, "zero.md": 1}}
-    assert dataset.evidence == {"g1": ("常用的秩是 8 到 64", "ZeRO")}
+    assert dataset.evidence == {"g1": (("常用的秩是 8 到 64",), ("ZeRO",))}
     assert [query.id for query in dataset.scored] == ["g1"]
 
 

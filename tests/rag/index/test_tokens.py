@@ -55,6 +55,13 @@ def test_scores_are_those_of_the_vectors_before_coding(passages: list[Encoded], 
     np.testing.assert_allclose(index.scores(question, range(30)), plain(question, passages, weights), atol=0.015)
 
 
+def test_vectors_are_unit_and_near_those_before_coding(passages: list[Encoded], index: TokenIndex) -> None:
+    for number in (0, 7, 29):
+        vectors = index.vectors(number)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=2e-3)
+        assert ((vectors * passages[number].tokens).sum(axis=1) > 0.98).all()
+
+
 def test_scores_are_of_the_passages_asked_for_in_their_order(index: TokenIndex) -> None:
     question = text(99, 6)
     every = index.scores(question, range(30))
@@ -133,11 +140,11 @@ def test_a_part_scores_as_a_passage_of_its_tokens_would(
     halves = np.zeros((3, len(passages[6].token_ids)), np.bool_)
     halves[0, :4] = halves[1, 4:] = True
     whole = np.ones((1, halves.shape[1]), np.bool_)
-    np.testing.assert_allclose(index.part_scores(question, 6, whole), index.scores(question, [6]), rtol=1e-5)
-    scores = index.part_scores(question, 6, halves)
+    np.testing.assert_allclose(index.part_scores(question, [6], [whole])[0], index.scores(question, [6]), rtol=1e-5)
+    scores = index.part_scores(question, [6], [halves])[0]
     assert scores[:2].max() <= index.scores(question, [6])[0] + 1e-6
     assert scores[2] == -1
     # Where the parts speak of the last tokens only, the first ones belong to none.
-    np.testing.assert_allclose(index.part_scores(question, 6, halves[1:2, 4:]), scores[1:2], rtol=1e-5)
+    np.testing.assert_allclose(index.part_scores(question, [6], [halves[1:2, 4:]])[0], scores[1:2], rtol=1e-5)
     nothing = Encoded(question.vector, question.tokens[:0], question.token_ids[:0])
-    assert index.part_scores(nothing, 6, halves).tolist() == [-1, -1, -1]
+    assert index.part_scores(nothing, [6], [halves])[0].tolist() == [-1, -1, -1]

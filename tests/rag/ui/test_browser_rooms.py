@@ -12,6 +12,7 @@ from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
 from rag.ui.guide import texts as guide_texts
 from rag.ui.inspector import texts as inspector_texts
+from rag.ui.library import review_texts
 from rag.ui.library import texts as library_texts
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.quality import texts as quality_texts
@@ -25,6 +26,7 @@ LIBRARY, INSPECTOR, QUALITY, SETTINGS, GUIDE = (
     module.TEXTS[Language.ZH]
     for module in (library_texts, inspector_texts, quality_texts, preferences_texts, guide_texts)
 )
+REVIEW = review_texts.TEXTS[Language.ZH]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 NOTE = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。<img src=x onerror='window.ran = 1'>\n"
 
@@ -187,6 +189,20 @@ def test_a_file_that_cannot_be_read_is_told_and_removed(page: Page, tmp_path: Pa
     page.click("#library-remove")
     expect(left).to_have_count(0)
     assert not (folder / "own" / "坏.pdf").exists()
+
+
+def test_the_documents_are_reviewed(page: Page) -> None:
+    open_room(page, LIBRARY.tab)
+    start = page.locator("#review-start")
+    expect(start).to_be_hidden()  # folded away
+    page.get_by_role("button", name=REVIEW.label).click()
+    start.click()
+    report = page.locator("#review-report")
+    expect(report).to_contain_text(REVIEW.ages, timeout=60_000)
+    expect(report.locator(".problem")).to_have_count(0)
+    report.get_by_text(REVIEW.ages).click()
+    expect(report.get_by_text("zero.md")).to_be_visible()
+    expect(report).to_contain_text(REVIEW.undated)
 
 
 def test_what_is_no_document_or_too_large_is_refused_in_the_reader_s_language(

@@ -65,6 +65,8 @@ DIRECTION_FIXED = re.compile(
 )
 
 NAME = re.compile(r"(?<![\\$\w{}^.-])(?=[A-Za-z])(?:\w*[A-Z]\w*|\w*[A-Za-z]-?\d[\w.]*)(?:-[\w.]+)*(?![\w}(])")
+CHINESE = re.compile(r"[\u3400-\u9fff]")
+PLAIN_WORD = re.compile(r"[A-Z]?[a-z]+(?:-[a-z]+)*")
 INLINE_FORMULA = re.compile(r"\$[^$\n]+\$")
 SYMBOL = re.compile(
     r"\\(?:alpha|beta|gamma|delta|theta|lambda|mu|sigma|pi|phi|eta|epsilon|tau)\b|(?<![\\A-Za-z])[A-Za-z](?![A-Za-z])"
@@ -122,6 +124,9 @@ def change_name(sentence: str, names: Sequence[str]) -> str | None:
     chosen = seeded(sentence)
     outside = INLINE_FORMULA.sub(lambda match: " " * len(match[0]), sentence)
     places = [match for match in NAME.finditer(outside) if len(match[0]) > 1]
+    if not CHINESE.search(sentence):  # an English word may have a capital for where it stands
+        places = [match for match in places if not PLAIN_WORD.fullmatch(match[0])]
+        names = [name for name in names if not PLAIN_WORD.fullmatch(name)]
     if not places:
         return None
     match = chosen.choice(places)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag.answer.quoted.paragraphs import paragraphs
-from rag.answer.quoted.sections import ANSWER_CHARACTERS, choose_paragraphs, sections_of
+from rag.answer.quoted.sections import ANSWER_CHARACTERS, Wanted, choose_paragraphs, sections_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -214,7 +214,7 @@ def test_a_table_that_has_all_sides_is_quoted(tmp_path: Path, hash_embedder: Has
     evidence = evidence_for(index, hash_embedder, "PI 和 YaRN 的区别在哪")
 
     def has_table(compared: tuple[str, ...]) -> bool:
-        chosen = choose_paragraphs(index, hash_embedder, evidence, compared=compared, characters=120)
+        chosen = choose_paragraphs(index, hash_embedder, evidence, wanted=Wanted(compared), characters=120)
         return any(table in paragraph.texts for paragraph in chosen)
 
     assert has_table(("PI", "YaRN"))

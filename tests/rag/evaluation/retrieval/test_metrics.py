@@ -87,17 +87,18 @@ def passages(*texts: str) -> list[Ranked]:
 def test_evidence_in_the_first_characters() -> None:
     # 990 characters, a line break, then the quote at 991-995: it ends at character 996.
     found = passages("甲" * 990, "证据在这里")
-    assert evidence_measures(found, ["证据在这里"]) == {"evidence@1000": 1.0, "evidence@3000": 1.0}
+    assert evidence_measures(found, [["证据在这里"]]) == {"evidence@1000": 1.0, "evidence@3000": 1.0}
     # Five later it ends at 1001, one too far.
     found = passages("甲" * 995, "证据在这里")
-    assert evidence_measures(found, ["证据在这里"]) == {"evidence@1000": 0.0, "evidence@3000": 1.0}
+    assert evidence_measures(found, [["证据在这里"]]) == {"evidence@1000": 0.0, "evidence@3000": 1.0}
 
 
 def test_all_quotes_are_wanted() -> None:
     found = passages("第一句。", "第二句。")
-    assert evidence_measures(found, ["第一句", "第二句"])["evidence@1000"] == 1.0
-    assert evidence_measures(found, ["第一句", "第三句"])["evidence@3000"] == 0.0
+    assert evidence_measures(found, [["第一句"], ["第二句"]])["evidence@1000"] == 1.0
+    assert evidence_measures(found, [["第一句"], ["第三句"]])["evidence@3000"] == 0.0
+    assert evidence_measures(found, [["first", "第一句"], ["第三句", "第二句"]])["evidence@3000"] == 1.0
 
 
 def test_line_breaks_do_not_hide_a_quote() -> None:
-    assert evidence_measures(passages("内积只\n依赖 相对位置"), ["内积只依赖相对\n位置"])["evidence@1000"] == 1.0
+    assert evidence_measures(passages("内积只\n依赖 相对位置"), [["内积只依赖相对\n位置"]])["evidence@1000"] == 1.0

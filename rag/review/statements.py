@@ -1,0 +1,107 @@
+"""The statements of the indexed documents: their sentences, each an exact slice of its source.
+
+Not among them are questions, code, formulas and tables, and what a page gives as wrong on purpose: what stands under a
+heading such as 常见错误 before the mark of what is right (`**正确**`), and sentences that are introduced as hearsay.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag.index.storage import StoredDocument, StoredPassage
+from rag.text.blocks import PROSE, Block, BlockKind
+from rag.text.language import Language, language_of
+from rag.text.sentences import UnitKind, units
+
+MISTAKES = re.compile(
+    r"常见(?:的)?(?:错误|误区|误解)|\bcommon (?:mistakes|errors|misconceptions|pitfalls)\b", re.IGNORECASE
+)
+RIGHT = re.compile(r"\*\*\s*(?:正确|纠正|Correct(?:ion)?|Right)[^*\n]{0,4}\*\*\s*[：:]?\s*", re.IGNORECASE)
+HEARSAY = re.compile(r"网上(?:常见|流行)?的?说法|流传的?说法|有人(?:说|认为)|\bmyth\b|\bpopular claim\b", re.IGNORECASE)
+QUESTION_END = re.compile(r"[？?][”」』）)*]*$")
+# Below this a sentence says too little to be compared.
+SHORTEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`source[start:end] == quote`. `text[text_start:text_end]` of its passage is the same, cleaned; `passage` is the
+    number of that passage. `section` is the path of headings above, outermost first."""
+
+    document: str
+    title: str
+    section: tuple[str, ...]
+    start: int
+    end: int
+    quote: str
+    passage: int
+    text: str
+    text_start: int
+    text_end: int
+
+    @property
+    def language(self) -> Language:
+        return language_of(self.text)
+
+
+def statements_of(document: StoredDocument) -> Iterator[Statement]:
+    """In the order of the document, each once. A passage that repeats another one says nothing of its own."""
+    seen: set[tuple[int, int]] = set()
+    for passage in document.passages:
+        if passage.number is None:
+            continue
+        for start, end, section in _sentences(passage):
+            span = passage.content.source_range(start, end)
+            if span is None or span in seen:
+                continue
+            seen.add(span)
+            yield Statement(
+                document.name,
+                document.title,
+                section,
+                *span,
+                document.source[span[0] : span[1]],
+                passage.number,
+                passage.content.text[start:end],
+                start,
+                end,
+            )
+
+
+def _sentences(passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where each begins and ends in the text of the passage, and the headings above it."""
+    text, sections = passage.content.text, _sections(passage)
+    wrong = _wrong_parts(text, passage.blocks, sections)
+    for unit in units(text, passage.blocks):
+        start = max((stop for begin, stop in wrong if begin <= unit.start < stop), default=unit.start)
+        sentence = text[start : unit.end]
+        if unit.kind is not UnitKind.SENTENCE or len(sentence.strip()) < SHORTEST:
+            continue
+        if not QUESTION_END.search(sentence) and not HEARSAY.search(sentence):
+            place = bisect_right(passage.blocks, unit.start, key=lambda block: block.start) - 1
+            yield start, unit.end, sections[place]
+
+
+def _sections(passage: StoredPassage) -> list[tuple[str, ...]]:
+    """Of each block the headings above it: a passage may hold several sections below its own."""
+    below: list[tuple[int, str]] = []
+    result = []
+    for block in passage.blocks:
+        if block.kind is BlockKind.HEADING:
+            heading = passage.content.text[block.body_start : block.body_end].strip()
+            below = [each for each in below if each[0] < block.level]
+            if heading not in passage.section:
+                below.append((block.level, heading))
+        result.append((*passage.section, *(heading for _, heading in below)))
+    return result
+
+
+def _wrong_parts(text: str, blocks: Sequence[Block], sections: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """What is wrong on purpose: among mistakes all of a block up to the mark of what is right, or all of it."""
+    parts = []
+    for block, section in zip(blocks, sections, strict=True):
+        if block.kind in PROSE and any(map(MISTAKES.search, section)):
+            right = RIGHT.search(text, block.start, block.end)
+            parts.append((block.start, right.end() if right else block.end))
+    return parts

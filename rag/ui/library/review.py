@@ -1,0 +1,127 @@
+"""The review of the documents, folded away under their list: a button, how far it is, and what it found as HTML."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import gradio as gr
+
+from rag.answer.assistant import Assistant
+from rag.review.ages import Age, DateField
+from rag.review.contradictions import Contradiction
+from rag.review.report import Review
+from rag.review.statements import Statement
+from rag.review.time_bound import TimeBound
+from rag.ui.chat.session import Session
+from rag.ui.library.review_run import ReviewRun, ReviewState
+from rag.ui.library.review_texts import TEXTS, ReviewTexts
+from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.problems import tell
+from rag.ui.texts import TEXTS as PAGE_TEXTS
+from rag.ui.texts import Language, Texts
+
+# Seconds between two looks at a review under way.
+LOOK_SECONDS = 0.5
+# Of each list; the command prints all.
+SHOWN = 100
+
+
+def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> Part:
+    run, texts = ReviewRun(assistant), TEXTS[first]
+    with gr.Column(elem_classes="room"), gr.Accordion(texts.label, open=False, elem_id="library-review") as fold:
+        hint = gr.HTML(_hint(texts))
+        start = gr.Button(texts.start, size="sm", elem_id="review-start")
+        report = gr.HTML(elem_id="review-report")
+        clock = gr.Timer(LOOK_SECONDS, active=False)
+
+    def look(state: Session) -> Updates:
+        now = run.state()
+        html = review_report(now, TEXTS[state.language], PAGE_TEXTS[state.language], outdated=run.is_outdated())
+        return html, gr.Timer(active=now.under_way)
+
+    def begin(state: Session) -> Updates:
+        run.start()
+        return look(state)
+
+    def speak(state: Session) -> Updates:
+        words = TEXTS[state.language]
+        return gr.update(label=words.label), _hint(words), gr.update(value=words.start), *look(state)
+
+    start.click(begin, session, [report, clock], **AT_ONCE)
+    clock.tick(look, session, [report, clock], **AT_ONCE)
+    tab.select(look, session, [report, clock], **AT_ONCE)
+    return Part((fold, hint, start, report, clock), speak)
+
+
+def review_report(state: ReviewState, texts: ReviewTexts, page: Texts, *, outdated: bool = False) -> str:
+    """Of a review under way its progress; else what the last one found, if there was one."""
+    if state.under_way:
+        line = getattr(texts, state.stage) if state.stage else texts.waiting
+        told = escape(line.format(done=f"{state.done:,}", total=f"{state.total:,}"))
+        values = f' value="{state.done}" max="{state.total}"' if state.total else ""
+        return f'<p role="status">{told}</p><progress{values}>{told}</progress>'
+    if state.problem is not None:
+        told = tell(state.problem, page)
+        return f'<p class="problem" role="alert">{escape(texts.failed.format(problem=told))}</p>'
+    return _found(state.found, texts, outdated=outdated) if state.found else ""
+
+
+def _hint(texts: ReviewTexts) -> str:
+    return f'<p class="hint">{escape(texts.hint)}</p>'
+
+
+def _found(found: Review, texts: ReviewTexts, *, outdated: bool) -> str:
+    summary = texts.summary.format(
+        generation=found.generation, documents=f"{len(found.ages):,}", statements=f"{found.statements:,}"
+    )
+    return (
+        (f'<p class="problem" role="alert">{escape(texts.outdated)}</p>' if outdated else "")
+        + f'<p role="status">{escape(summary)}</p>'
+        + _contradictions(found.contradictions, texts)
+        + _list(
+            texts.time_bound, (_time_bound(each) for each in found.time_bound[:SHOWN]), len(found.time_bound), texts
+        )
+        + _list(texts.ages, (_age(each, texts) for each in found.ages[:SHOWN]), len(found.ages), texts)
+    )
+
+
+def _contradictions(found: Sequence[Contradiction], texts: ReviewTexts) -> str:
+    if not found:
+        return f"<p>{escape(texts.no_contradictions)}</p>"
+    items = (_pair(each, texts) for each in found[:SHOWN])
+    return _list(texts.contradictions, items, len(found), texts, folded=False)
+
+
+def _pair(found: Contradiction, texts: ReviewTexts) -> str:
+    """Both quotes side by side, each with what it says differently."""
+    sides = "".join(
+        f'<div class="side"><strong>{escape(says)}</strong>{_quote(place)}</div>'
+        for says, place in zip(found.differing, (found.one, found.other), strict=True)
+    )
+    why = " · ".join((getattr(texts, found.kind), f"{found.score:.2f}", *found.shared))
+    return f'<div class="pair">{sides}</div><p class="hint">{escape(why)}</p>'
+
+
+def _quote(place: Statement) -> str:
+    path = " › ".join((place.document, *place.section))
+    return f'<blockquote>{escape(place.quote)}</blockquote><p class="hint">{escape(path)}</p>'
+
+
+def _time_bound(found: TimeBound) -> str:
+    return f"<strong>{escape(' · '.join(found.words))}</strong>{_quote(found.statement)}"
+
+
+def _age(age: Age, texts: ReviewTexts) -> str:
+    if age.dated is None:
+        dated = texts.undated
+    else:
+        dated = f"{texts.checked if age.field is DateField.CHECKED else texts.updated} {age.dated.isoformat()}"
+    return f'{escape(age.title)} <span class="hint">{escape(age.document)} · {escape(dated)}</span>'
+
+
+def _list(heading: str, items: Iterable[str], count: int, texts: ReviewTexts, *, folded: bool = True) -> str:
+    """`items` are HTML."""
+    rest = f'<p class="hint">{escape(texts.more.format(count=f"{count - SHOWN:,}"))}</p>' if count > SHOWN else ""
+    return (
+        f"<details{'' if folded else ' open'}><summary>{escape(heading)} ({count:,})</summary>"
+        f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>{rest}</details>"
+    )

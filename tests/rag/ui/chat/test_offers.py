@@ -1,0 +1,42 @@
+"""Below an answer: more of its page, its code, its mistakes, where it has them and did not just give them."""
+
+from rag.question.intents import Intent
+from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason
+from rag.ui.chat.follow_ups import offers
+
+CODE = "import torch\n"
+PAGE = (
+    f"# 秩？\n\n## 展开\n\n秩从 8 试起。\n\n## 代码\n\n```python\n{CODE}```\n\n## 常见错误\n\n- **误解**：越大越好。\n"
+)
+
+
+def answer(question: str, *quotes: str) -> Answer:
+    cited = tuple(Citation(n, "a.md", "秩？", 0, len(quote), quote) for n, quote in enumerate(quotes, start=1))
+    return Answer(question, (), "…", "extractive", citations=cited)
+
+
+def test_what_the_page_has_is_offered_in_the_language_of_the_question() -> None:
+    assert offers(answer("秩怎么选", "秩从 8 试起。"), lambda _: PAGE, None) == (
+        "展开讲讲",
+        "给我代码看看",
+        "有哪些常见错误？",
+    )
+    english = offers(answer("how to choose the rank", "秩从 8 试起。"), lambda _: PAGE, None)
+    assert english == ("Go into more detail", "Show me the code", "What are common mistakes?")
+
+
+def test_what_was_just_given_is_not_offered() -> None:
+    assert offers(answer("秩怎么选", CODE), lambda _: PAGE, Intent.MISTAKES) == ("展开讲讲",)
+
+
+def test_a_page_without_code_or_mistakes_offers_none() -> None:
+    assert offers(answer("秩怎么选", "秩从 8 试起。"), lambda _: "# 秩？\n\n秩从 8 试起。\n", None) == ()
+
+
+def test_nothing_is_offered_after_a_refusal_a_pointer_or_without_the_source() -> None:
+    cited = answer("秩怎么选", "秩从 8 试起。")
+    refused = Answer(
+        "秩", (), "", "extractive", refusal=Refusal(RefusalReason.NOTHING_RELEVANT, (), ()), kind=AnswerKind.REFUSAL
+    )
+    assert offers(refused, lambda _: PAGE, None) == ()
+    assert offers(cited, lambda _: None, None) == ()

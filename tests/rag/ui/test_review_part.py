@@ -1,0 +1,111 @@
+"""The review in the library room, without a browser."""
+
+import string
+import time
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from rag.answer.assistant import Assistant
+from rag.errors import RagError
+from rag.ui.library.review import SHOWN, review_report
+from rag.ui.library.review_run import ReviewRun, ReviewState
+from rag.ui.library.review_texts import TEXTS, ReviewTexts
+from rag.ui.texts import TEXTS as PAGE
+from rag.ui.texts import Language
+from tests.conftest import HashEmbedder
+from tests.rag.library import ingest, library_settings
+from tests.rag.review.documents import CONTRADICTORY, FILLER, page
+from tests.rag.ui.rooms import NASTY
+
+ONE, OTHER = CONTRADICTORY["bandwidth"]
+DOCUMENTS = {"one.md": page("第一篇", ONE, f"目前{NASTY}。"), "other.md": page("第二篇", OTHER), **FILLER}
+
+
+@pytest.fixture
+def run(tmp_path: Path, hash_embedder: HashEmbedder) -> Iterator[ReviewRun]:
+    ingest(tmp_path, hash_embedder, DOCUMENTS)
+    assistant = Assistant(library_settings(tmp_path), hash_embedder)
+    yield ReviewRun(assistant)
+    assistant.index.close()
+
+
+def finished(run: ReviewRun) -> ReviewState:
+    run.start()
+    deadline = time.monotonic() + 60
+    while run.state().under_way and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return run.state()
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_both_quotes_stand_side_by_side_and_nothing_runs(run: ReviewRun, language: Language) -> None:
+    texts = TEXTS[language]
+    html = review_report(finished(run), texts, PAGE[language])
+    assert html.count('class="side"') == 2
+    assert f"<blockquote>{ONE}</blockquote>" in html
+    assert f"<blockquote>{OTHER}</blockquote>" in html
+    assert texts.figure in html
+    assert "<img" not in html
+    assert "one.md › 第一篇 › 展开" in html
+    assert f"{texts.checked} 2026-01-02" in html
+
+
+def test_a_new_generation_makes_it_outdated(run: ReviewRun, tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    finished(run)
+    assert not run.is_outdated()
+    ingest(tmp_path, hash_embedder, FILLER)
+    assert run.is_outdated()
+    html = review_report(run.state(), TEXTS[Language.ZH], PAGE[Language.ZH], outdated=True)
+    assert TEXTS[Language.ZH].outdated in html
+    assert finished(run).found is not None
+    assert not run.is_outdated()
+
+
+def test_what_went_wrong_is_told_and_another_review_can_start(run: ReviewRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(NASTY)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("rag.ui.library.review_run.review", broken)
+        state = finished(run)
+    html = review_report(state, TEXTS[Language.EN], PAGE[Language.EN])
+    assert 'role="alert"' in html
+    assert "<img" not in html
+    assert finished(run).problem is None
+
+
+def test_progress_and_nothing_yet() -> None:
+    texts = TEXTS[Language.EN]
+    assert review_report(ReviewState(), texts, PAGE[Language.EN]) == ""
+    assert texts.waiting in review_report(ReviewState(under_way=True), texts, PAGE[Language.EN])
+    for stage in ("documents", "vectors", "neighbours", "pairs"):
+        html = review_report(ReviewState(under_way=True, stage=stage, done=3, total=9), texts, PAGE[Language.EN])
+        assert '<progress value="3" max="9">' in html
+    problem = review_report(ReviewState(problem=RagError("it broke")), texts, PAGE[Language.EN])
+    assert "it broke" in problem
+
+
+def test_long_lists_are_cut(run: ReviewRun) -> None:
+    state = finished(run)
+    assert state.found is not None
+    many = state.found.about(lambda name: True)
+    html = review_report(
+        ReviewState(found=type(many)(1, 1, many.ages * SHOWN, (), ())), TEXTS[Language.EN], PAGE[Language.EN]
+    )
+    assert html.count("<li>") == SHOWN
+    assert "more are not listed" in html
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(ReviewTexts)])
+def test_both_languages_say_the_same(name: str) -> None:
+    def slots(text: str) -> set[str]:
+        return {slot for _, slot, _, _ in string.Formatter().parse(text) if slot}
+
+    chinese, english = (getattr(TEXTS[language], name) for language in (Language.ZH, Language.EN))
+    assert chinese
+    assert english
+    assert slots(chinese) == slots(english)
+    assert not any("\u3400" <= character <= "\u9fff" for character in english)
