@@ -73,22 +73,23 @@ def _heading(grade: Grade, texts: PracticeTexts) -> str:
 def marked(grade: Grade, texts: PracticeTexts) -> str:
     """The attempt, its stretches marked as what they are; the numbers are drawn by the style sheet."""
     result = []
-    for text, stretch in cut(grade.attempt, _stretches(grade)):
-        if stretch is None:
+    for text, covering in cut(grade.attempt, _stretches(grade)):
+        if not covering:
             result.append(text_of(text))
             continue
-        name = text_of(str(getattr(texts, f"stretch_{stretch.kind}")))
-        number = f' data-number="{stretch.number}"' if stretch.number else ""
-        result.append(f'<mark class="{stretch.kind}" title="{name}"{number}>{text_of(text)}</mark>')
+        kind = covering[0].kind
+        name = text_of(str(getattr(texts, f"stretch_{kind}")))
+        numbers = " ".join(str(one.number) for one in covering if one.kind == kind and one.number)
+        number = f' data-number="{numbers}"' if numbers else ""
+        result.append(f'<mark class="{kind}" title="{name}"{number}>{text_of(text)}</mark>')
     return "".join(result)
 
 
-def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, Stretch | None]]:
-    """The attempt in pieces, each with the first of the stretches that cover it."""
+def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
+    """The attempt in pieces, each with the stretches that cover it, in their order."""
     borders = sorted({0, len(attempt), *(border for stretch in stretches for border in stretch.span)})
     for low, high in pairwise(border for border in borders if 0 <= border <= len(attempt)):
-        covering = (one for one in stretches if one.span[0] <= low and high <= one.span[1])
-        yield attempt[low:high], next(covering, None)
+        yield attempt[low:high], [one for one in stretches if one.span[0] <= low and high <= one.span[1]]
 
 
 def onward(graded: Graded, texts: PracticeTexts, language: Language) -> str:
@@ -102,7 +103,8 @@ def onward(graded: Graded, texts: PracticeTexts, language: Language) -> str:
 
 
 def _stretches(grade: Grade) -> list[Stretch]:
-    """What is wrong comes first: where stretches cover each other the first one shows."""
+    """What is wrong comes first: where stretches cover each other the first one shows, with the
+    numbers of all points that are made there."""
     found = [Stretch(made.attempt, "mistake") for made in grade.mistakes]
     for verdict in (Verdict.CONTRADICTED, Verdict.FOUND, Verdict.PARTLY, Verdict.UNSURE):
         found += [

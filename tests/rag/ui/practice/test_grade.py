@@ -66,7 +66,7 @@ def test_the_attempt_is_cut_at_every_border() -> None:
     stretches = [Stretch((2, 4), "mistake"), Stretch((0, 6), "found", 1), Stretch((5, 9), "beyond")]
     pieces = list(cut("abcdefghij", stretches))
     assert "".join(text for text, _ in pieces) == "abcdefghij"
-    assert [(text, stretch.kind if stretch else "") for text, stretch in pieces] == [
+    assert [(text, covering[0].kind if covering else "") for text, covering in pieces] == [
         ("ab", "found"), ("cd", "mistake"), ("e", "found"), ("f", "found"), ("ghi", "beyond"), ("j", ""),
     ]  # fmt: skip
 
