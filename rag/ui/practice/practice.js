@@ -86,11 +86,15 @@ document.addEventListener("submit", (event) => {
   flush();
   send(act, "", fieldsOf(form));
 });
-// A filter works while it is changed.
+// A filter works while it is changed: once for what is typed in one go, since a change that comes while the one before
+// is on its way may be dropped.
+let filtering = 0;
 for (const name of ["input", "change"]) {
   document.addEventListener(name, (event) => {
     const form = within(event.target, "form[data-act='filter']");
-    if (form && (name === "input") === (event.target.type === "search")) send("filter", "", fieldsOf(form));
+    if (!form || (name === "input") !== (event.target.type === "search")) return;
+    clearTimeout(filtering);
+    filtering = setTimeout(() => send("filter", "", fieldsOf(form)), name === "input" ? 200 : 0);
   });
 }
 

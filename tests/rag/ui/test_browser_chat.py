@@ -158,6 +158,7 @@ def test_editing_keeps_the_old_branch(page: Page) -> None:
     page.press("#question textarea", "Enter")
     expect(page.locator("#chat .branches")).to_have_text("2/2")
     expect(page.locator("#chat .user-row")).to_contain_text(OTHER)
+    settle(page, 1)  # while an answer is written, no branch is turned to
     page.get_by_title(ZH.earlier_version).click()
     expect(page.locator("#chat .user-row")).to_contain_text(QUESTION)
     expect(page.locator("#chat .branches")).to_have_text("1/2")
@@ -205,12 +206,12 @@ def test_the_quote_of_a_marker_and_its_whole_source(page: Page, settings: Settin
 
 def test_follow_ups_of_the_page(page: Page) -> None:
     ask(page, "早停是什么？", 1)
-    chip = page.locator("#chat .chip")
-    expect(chip).to_have_text(["早停的耐心值怎么选？"])
-    chip.click()
+    chips = page.locator("#chat .chip")
+    expect(chips).to_have_text(["展开讲讲", "早停的耐心值怎么选？"])
+    chips.last.click()
     settle(page, 2)
     expect(page.locator("#chat .bot-row").last).to_contain_text("5 到 10 轮")
-    expect(page.locator("#chat .chip")).to_have_count(0)
+    expect(page.locator("#chat .chip:not(.offer)")).to_have_count(0)
 
 
 def test_another_model_answers_and_what_it_made_up_is_left_out(page: Page, model: ChatServer) -> None:
