@@ -191,7 +191,14 @@ def test_a_bare_topic_is_a_new_subject(library_index: Index, hash_embedder: Hash
 
 @pytest.mark.parametrize(
     ("question", "is_new"),
-    [("天气怎么样", True), ("股票呢", True), ("那股票呢", True), ("为什么", False), ("那它呢", False), ("低秩呢", False)],
+    [
+        ("天气怎么样", True),
+        ("股票呢", True),
+        ("那股票呢", True),
+        ("为什么", False),
+        ("那它呢", False),
+        ("低秩呢", False),
+    ],
 )
 def test_a_short_question_of_words_that_the_material_lacks_is_new(
     question: str, is_new: bool, library_index: Index, hash_embedder: HashEmbedder
