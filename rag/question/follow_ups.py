@@ -69,7 +69,7 @@ WITHIN_WORDS, WITHIN_CHARACTERS = 8, 14
 SHORT = 6
 # What only asks, and names nothing.
 ASKING = re.compile(
-    r"^那么?|怎么样?|怎样|如何|咋样?|什么|啥|多少|几[个条层种]?|哪[个些种里]?|为何|吗|呢|啊|吧|的|了|是|有|会|能|要|好|不"
+    r"^那么?|第[一二三四五六七八九十\d]+[点条个步种项]?|另外?一?[个种]?|[其别]他?的?|[上下前后]面|最后|怎么样?|怎样|如何|咋样?|什么|啥|多少|几[个条层种]?|哪[个些种里]?|为何|吗|呢|啊|吧|的|了|是|有|会|能|要|好|不"
     r"|\b(?:what|how|why|when|where|who|is|are|do|does|the|a|an|about|of)\b"
 )
 DEFINES = re.compile(r"^(什么是|啥是|何谓)..")

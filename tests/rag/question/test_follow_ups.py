@@ -197,6 +197,8 @@ def test_a_bare_topic_is_a_new_subject(library_index: Index, hash_embedder: Hash
         ("那股票呢", True),
         ("为什么", False),
         ("那它呢", False),
+        ("那第二个呢？", False),
+        ("另一个呢", False),
         ("低秩呢", False),
     ],
 )
