@@ -28,7 +28,7 @@ from rag.question.plan import SearchPlan, plan_search
 from rag.question.rewriting import rewrite
 from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
-from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason, Seconds, Turn
+from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason, Role, Seconds, Turn
 
 # How much is quoted where nothing answers directly.
 NEAREST_STYLE = STYLES[StyleName.SHORT]
@@ -38,6 +38,10 @@ def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> Sea
     """What is searched: the question in the material's words, as it stands alone by rules, and where those are in doubt
     as a configured endpoint puts it (other chat models are too slow for a reader who waits, or too small)."""
     question = in_the_materials_words(resources.index, question)
+    history = [
+        replace(turn, text=in_the_materials_words(resources.index, turn.text)) if turn.role is Role.USER else turn
+        for turn in history
+    ]
     asked = stand_alone(resources.index, resources.embedder, question, history)
     if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
         rewritten = rewrite(resources.chat_model.model, asked.question, history)

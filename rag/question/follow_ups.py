@@ -194,7 +194,7 @@ def leans_on_history(question: str) -> bool:
     folded = fold(question).strip()
     if _announces_subject(folded):
         return False
-    units = re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)
+    units = _units(folded)
     if BEGINS.search(folded) or OPERATION.search(folded):
         return True
     if restates(question):
@@ -219,9 +219,14 @@ def restates(question: str) -> bool:
     return bool(asks) and len(left) <= RESTATING_TERMS and not any(map(str.isascii, left))
 
 
+def _units(folded: str) -> list[str]:
+    """Words of Latin letters and Chinese characters: what the length of a question is counted in."""
+    return re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)
+
+
 def _is_bare(question: str) -> bool:
     """Whether a question is so short that it is either a topic or a follow-up, and has no word that points back."""
-    units = re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", fold(question))
+    units = _units(fold(question))
     folded = fold(question).strip()
     return len(units) <= SHORT and not (BEGINS.search(folded) or ENDS.search(folded) or POINTS_BACK.search(folded))
 
@@ -230,7 +235,7 @@ def _is_unheard_of(index: Index, question: str) -> bool:
     """Whether the material has no word of what a short question names: 天气怎么样 is about the weather, and not about
     what was said."""
     folded = fold(question)
-    if len(re.findall(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]", folded)) > SHORT or POINTS_BACK.search(folded):
+    if len(_units(folded)) > SHORT or POINTS_BACK.search(folded):
         return False
     named = [term for term in terms(ASKING.sub(" ", folded)) if len(term) > 1]
     return bool(named) and not any(index.keywords.frequency(term) for term in named)

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from ingest.sync import sync
+from rag.answer.assistant import Assistant
 from rag.index import Index, open_index
 from rag.question.wording import in_the_materials_words, unwrapped
-from rag.settings import Settings
+from rag.settings import ChatModelName, Settings
+from rag.types import Role, Turn
 from tools.hash_embedder import HashEmbedder
 
 PAGES = {
@@ -71,3 +73,10 @@ def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: Inde
 )
 def test_what_is_said_around_a_question(question: str, inner: str) -> None:
     assert unwrapped(question) == inner
+
+
+def test_a_follow_up_leans_on_what_the_question_before_it_meant(index: Index) -> None:
+    settings = Settings(index=index.folder.parent.parent, llm=ChatModelName.EXTRACTIVE)
+    history = [Turn(Role.USER, "touji jiema 为什么快"), Turn(Role.ASSISTANT, "小模型先猜。")]
+    trace = Assistant(settings, HashEmbedder(), index=index).prepare("那它呢", history)
+    assert trace.plan.standalone.subject == "投机解码 为什么快"
