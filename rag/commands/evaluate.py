@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,14 +69,7 @@ def _retrieval(options: argparse.Namespace) -> int:
         limit=options.limit,
         work=options.work,
     )
-    if options.out:
-        _write(options.out, json.dumps(evaluation.result, ensure_ascii=False, indent=1) + "\n")
-    if options.per_query:
-        _write(options.per_query, _lines(evaluation.rows))
-    if options.json:
-        print_json(evaluation.result)
-    else:
-        sys.stdout.write(as_text(evaluation.result))
+    _give(options, evaluation.result, evaluation.rows, as_text)
     return 0
 
 
@@ -113,14 +106,7 @@ def _answers(options: argparse.Namespace) -> int:
     evaluation = evaluate(
         options.gold, settings_from(options, llm=options.llm), split=Split(options.split), limit=options.limit
     )
-    if options.out:
-        _write(options.out, json.dumps(evaluation.result, ensure_ascii=False, indent=1) + "\n")
-    if options.per_query:
-        _write(options.per_query, _lines(evaluation.rows))
-    if options.json:
-        print_json(evaluation.result)
-    else:
-        sys.stdout.write(as_text(evaluation.result))
+    _give(options, evaluation.result, evaluation.rows, as_text)
     return int(options.gate and not all(gate["met"] for gate in evaluation.result["gates"].values()))
 
 
@@ -130,14 +116,7 @@ def _asked(options: argparse.Namespace) -> int:
 
     settings = settings_from(options, llm=options.llm)
     result, rows = evaluate_asked(options.gold, settings, split=Split(options.split), limit=options.limit)
-    if options.out:
-        _write(options.out, json.dumps(result, ensure_ascii=False, indent=1) + "\n")
-    if options.per_query:
-        _write(options.per_query, _lines(rows))
-    if options.json:
-        print_json(result)
-    else:
-        sys.stdout.write(as_text(result))
+    _give(options, result, rows, as_text)
     return 0
 
 
@@ -171,14 +150,7 @@ def _practice(options: argparse.Namespace) -> int:
         _require_writable(file)
     assistant = Assistant.open(settings_from(options, llm=options.llm))
     evaluation = evaluate(options.attempts, assistant, split=Split(options.split))
-    if options.out:
-        _write(options.out, json.dumps(evaluation.result, ensure_ascii=False, indent=1) + "\n")
-    if options.per_query:
-        _write(options.per_query, _lines(evaluation.rows))
-    if options.json:
-        print_json(evaluation.result)
-    else:
-        sys.stdout.write(as_text(evaluation.result))
+    _give(options, evaluation.result, evaluation.rows, as_text)
     return 0
 
 
@@ -193,6 +165,23 @@ def _require_writable(file: Path | None) -> None:
     """Raise UsageError before the work is done where its result cannot be written."""
     if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):
         raise UsageError(f"cannot write {file}: its folder is not there", hint="make the folder, and name a file in it")
+
+
+def _give(
+    options: argparse.Namespace,
+    result: dict[str, Any],
+    rows: Iterable[Mapping[str, Any]],
+    as_text: Callable[[dict[str, Any]], str],
+) -> None:
+    """Write the files that were asked for, and print what was measured."""
+    if options.out:
+        _write(options.out, json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    if options.per_query:
+        _write(options.per_query, _lines(rows))
+    if options.json:
+        print_json(result)
+    else:
+        sys.stdout.write(as_text(result))
 
 
 def _write(file: Path, text: str) -> None:

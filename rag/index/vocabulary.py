@@ -59,7 +59,7 @@ def read_vocabulary(storage: Storage) -> Vocabulary:
 
 def pinyin(chinese: str) -> list[str]:
     """The syllable of each character, without its tone."""
-    from pypinyin import lazy_pinyin  # its tables take 50 ms
+    from pypinyin import lazy_pinyin  # its tables take half a second to load
 
     return lazy_pinyin(chinese)
 
