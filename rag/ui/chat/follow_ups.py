@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from rag.answer.quoted.sections import MISTAKES_HEADINGS
 from rag.question.intents import MESSAGES, Intent
 from rag.text.blocks import PROSE, Block, BlockKind
-from rag.text.language import language_of
+from rag.text.language import Language, has_chinese, language_of
 from rag.text.markdown import parse
 from rag.text.terms import fold
 from rag.types import Answer, AnswerKind, Citation
@@ -38,7 +38,7 @@ def follow_ups(answer: Answer, source_of: Callable[[str], str | None], asked: Se
     result: list[str] = []
     for citation in _first_of_each(answer.citations):
         source = source_of(citation.document)
-        for question in questions_after(source, citation.end) if source else ():
+        for question in _named_by(source, citation.end, language_of(answer.question)) if source else ():
             if _same(question) not in taken and len(question) <= MAX_CHARACTERS:
                 taken.add(_same(question))
                 result.append(question)
@@ -60,6 +60,16 @@ def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Inten
         Intent.MISTAKES: bool(headings & MISTAKES_HEADINGS) and wanted is not Intent.MISTAKES,
     }
     return tuple(text for intent, text in MESSAGES[language_of(answer.question)].items() if has[intent])
+
+
+def _named_by(source: str, position: int, language: Language) -> list[str]:
+    """The follow-ups of a document; of one that says itself in English, for a question in English the English ones."""
+    if language is Language.EN:
+        headings = (source[b.body_start : b.body_end] for b in parse(source) if b.kind is BlockKind.HEADING)
+        _, *translated = [h for h in headings if h.endswith("?") and not has_chinese(h)] or [""]
+        if translated:
+            return translated
+    return questions_after(source, position)
 
 
 def questions_after(source: str, position: int) -> list[str]:

@@ -146,7 +146,8 @@ def _lead(answer: Answer, texts: Texts) -> str:
 def _language_of(quote: str) -> Language | None:
     if has_chinese(quote):
         return Language.ZH
-    return Language.EN if PROSE.search(quote) else None
+    # A sentence stands on one line; code and tables speak no language.
+    return Language.EN if "\n" not in quote.strip() and PROSE.search(quote) else None
 
 
 def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:

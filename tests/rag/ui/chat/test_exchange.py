@@ -212,6 +212,7 @@ def test_who_wrote_an_answer(assistant: Assistant) -> None:
         ("Why loss scaling?", "Small gradients underflow to zero in FP16.", None),
         ("ZeRO-3 切分什么？", "ZeRO-3 还切分模型参数。", None),
         ("怎么写？", "```python\nx = rotate(q, angle)\n```", None),
+        ("怎么写？", "x = rotate(q, angle)  # every head is turned by its place\nreturn x", None),
     ],
 )
 def test_quotes_in_another_language_are_introduced(question: str, quote: str, told: Language | None) -> None:

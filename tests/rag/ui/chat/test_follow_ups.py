@@ -71,3 +71,27 @@ def test_of_every_cited_document_without_what_was_asked() -> None:
     assert follow_ups(answer("a.md"), sources.get, ["lora更快吗"]) == ("为什么 B 置零？",)
     assert follow_ups(answer("gone.md"), sources.get, []) == ()
     assert follow_ups(answer(refusal=Refusal(RefusalReason.NOTHING_RELEVANT)), sources.get, []) == ()
+
+
+TWO_LANGUAGES = """\
+# 张量并行怎么切？
+
+## 追问
+### 序列并行省什么？
+激活。
+
+## English
+### How does tensor parallelism split a layer?
+By columns, then by rows.
+### What does sequence parallelism save?
+Activations.
+"""
+
+
+def test_an_english_question_is_offered_the_english_follow_ups() -> None:
+    def offered(question: str) -> tuple[str, ...]:
+        citation = Citation(1, "a.md", "A", 0, 1, "x")
+        return follow_ups(Answer(question, (), "", "extractive", citations=(citation,)), lambda _: TWO_LANGUAGES, [])
+
+    assert offered("How is a layer split?") == ("What does sequence parallelism save?",)
+    assert offered("张量并行怎么切") == ("序列并行省什么？",)
