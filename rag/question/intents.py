@@ -52,6 +52,26 @@ PATTERNS = {
 }
 
 
+# Questions that code or a formula answers, though they ask for more than that form.
+ANSWERED_BY = {
+    Intent.CODE: re.compile(
+        r"(?<!写)代码|手[写撕]|实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b", re.IGNORECASE
+    ),
+    Intent.FORMULA: re.compile(
+        r"公式|推导|写出来|怎么算|咋算|表达式|式子|几步|\b(?:formula|derive|equation|write it|steps)\b", re.IGNORECASE
+    ),
+}
+
+
+def answered_by(form: Intent, question: str) -> bool:
+    """Whether code, or a formula, is what answers a question.
+
+    >>> answered_by(Intent.CODE, "LoRA 怎么实现"), answered_by(Intent.FORMULA, "LoRA 怎么实现")
+    (True, False)
+    """
+    return ANSWERED_BY[form].search(question) is not None
+
+
 def intent_of(question: str) -> Intent | None:
     """The first of the intents that a message shows.
 

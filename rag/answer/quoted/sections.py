@@ -1,6 +1,5 @@
 """The sections of a page, each the whole text under one heading: how well they answer, and which to quote."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import groupby
@@ -13,7 +12,7 @@ from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.quoted.relevance import relevance
 from rag.embedding import Embedder
 from rag.index import Index
-from rag.question.intents import Intent
+from rag.question.intents import Intent, answered_by
 from rag.search.retrieval import Evidence
 from rag.text.language import language_of
 from rag.text.sentences import UnitKind
@@ -26,12 +25,6 @@ SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"
 # What goes with a short answer that it follows.
 POINTS_HEADINGS = frozenset({"要点", "key points"})
 MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"})
-ASKS_FOR_CODE = re.compile(
-    r"(?<!写)代码|手[写撕]|实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b", re.IGNORECASE
-)
-ASKS_FOR_FORMULA = re.compile(
-    r"公式|推导|写出来|怎么算|咋算|表达式|式子|几步|\b(?:formula|derive|equation|write it|steps)\b", re.IGNORECASE
-)
 # Characters of an answer in the standard style: about what is read in a minute and a half.
 ANSWER_CHARACTERS = 1_500
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
@@ -227,7 +220,7 @@ def section_features(
     """The features of each of the sections that compete."""
     asked = terms(evidence.query)
     most = max(index.keywords.ceiling(asked), 1e-6)
-    wants_code, wants_formula = (bool(asks.search(evidence.query)) for asks in (ASKS_FOR_CODE, ASKS_FOR_FORMULA))
+    wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     likeness, relevances = _likeness(index, embedder, evidence, sections)
 
     def covered(held: set[str]) -> float:
