@@ -13,6 +13,8 @@ from rag.practice.bank import Bank, Question
 
 # The scores from which an answer was hard, good and easy; below the first it was not known.
 HARD_FROM, GOOD_FROM, EASY_FROM = 0.4, 0.65, 0.92
+# An attempt that is graded again so soon is one review with another rating: the reader gave a verdict of their own.
+SAME_REVIEW = timedelta(hours=1)
 
 
 class Rating(StrEnum):
@@ -103,9 +105,22 @@ def in_order(card: Card | None, at: datetime) -> datetime:
 def rebuilt(reviews: Iterable[Review]) -> dict[str, Card]:
     """The cards that a log of reviews leads to, by question."""
     cards: dict[str, Card] = {}
-    for review in reviews:
+    for review in counting(reviews):
         cards[review.question_id] = reviewed(cards.get(review.question_id), review)
     return cards
+
+
+def counting(reviews: Iterable[Review]) -> list[Review]:
+    """The reviews of a log, in order, without those whose rating a later one replaced."""
+    counted: list[Review | None] = []
+    last: dict[str, int] = {}
+    for review in reviews:
+        before = counted[last[review.question_id]] if review.question_id in last else None
+        if before and review.attempt and review.attempt == before.attempt and review.at - before.at < SAME_REVIEW:
+            counted[last[review.question_id]] = None
+        last[review.question_id] = len(counted)
+        counted.append(review)
+    return [review for review in counted if review is not None]
 
 
 def knowledge_of(card: Card | None) -> Knowledge:

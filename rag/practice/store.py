@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag.errors import UsageError
 from rag.practice.grading import Verdict
 from rag.practice.rounds import Round
-from rag.practice.schedule import Card, Rating, Review, in_order, rebuilt, reviewed
+from rag.practice.schedule import Card, Rating, Review, in_order, rebuilt
 from rag.user_database import UserDatabase
 
 logger = logging.getLogger(__name__)
@@ -96,14 +96,10 @@ class PracticeStore:
     def review(self, user: str, review: Review) -> Card:
         """Append a review and move its card. The time kept is never before that of the review before it."""
         with self.database.writing() as connection:
-            row = connection.execute(
-                "SELECT card FROM cards WHERE user = ? AND question = ?", (user, review.question_id)
-            ).fetchone()
-            before = _card(row[0]) if row else None
-            if row and before is None:
-                before = rebuilt(_reviews(connection, user, review.question_id)).get(review.question_id)
+            log = _reviews(connection, user, review.question_id)
+            before = rebuilt(log).get(review.question_id)
             review = replace(review, at=in_order(before, review.at))
-            card = reviewed(before, review)
+            card = rebuilt([*log, review])[review.question_id]
             _append(connection, user, review)
             _put(connection, user, card)
         return card

@@ -189,8 +189,8 @@ class Practising:
             self._resources.store.jot(user_of(session), question.id, changed)
 
     def _override(self, session: Session, rest: str, now: datetime) -> str:
-        """Keep the reader's own verdict on a point, or take it back. A rating that follows from it is a review of its
-        own: the log only grows."""
+        """Keep the reader's own verdict on a point, or take it back. A rating that follows from it is appended to the
+        log and replaces the one before."""
         place, _, verdict = rest.partition("-")
         grade = session.practice.grade
         if grade is None or verdict not in GIVEN or not place.isdecimal() or int(place) >= len(grade.points):

@@ -45,6 +45,21 @@ def test_a_card_is_scheduled_as_fsrs_schedules_it() -> None:
     assert ours.reviews == 5
 
 
+def test_a_grade_that_the_reader_changed_counts_once() -> None:
+    def graded(rating: Rating, at: datetime, attempt: str = "低秩增量") -> Review:
+        return Review(CACHE_ID, at, rating, 0.5, attempt, "a")
+
+    minute, days = timedelta(minutes=1), timedelta(days=3)
+    changed = [graded(Rating.AGAIN, NOW), graded(Rating.GOOD, NOW + minute), graded(Rating.EASY, NOW + 2 * minute)]
+    alone = rebuilt([graded(Rating.EASY, NOW + 2 * minute)])
+    assert rebuilt(changed) == alone
+    assert alone[CACHE_ID].reviews == 1
+    # The same words another day, other words at once, and cards that were only rated are reviews of their own.
+    assert rebuilt([graded(Rating.GOOD, NOW), graded(Rating.GOOD, NOW + days)])[CACHE_ID].reviews == 2
+    assert rebuilt([graded(Rating.AGAIN, NOW), graded(Rating.GOOD, NOW + minute, "另一个")])[CACHE_ID].reviews == 2
+    assert rebuilt([review(Rating.AGAIN), review(Rating.GOOD, NOW + minute)])[CACHE_ID].reviews == 2
+
+
 def test_the_same_log_gives_the_same_card() -> None:
     log = [review(rating, NOW + timedelta(days=day)) for day, rating in enumerate(Rating)]
     assert rebuilt(log) == rebuilt(log)
