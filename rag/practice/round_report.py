@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 
 from rag.practice.bank import Bank
 from rag.practice.grading import Verdict
@@ -56,12 +57,17 @@ WORDS = {
 ORDER = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.PARTLY, Verdict.UNSURE, Verdict.FOUND)
 
 
-def report(bank: Bank, round: Round, cards: Mapping[str, Card], language: Language) -> str:
-    """The report as Markdown: points made and missed with sources, mistakes, what to read, when it comes back."""
+def report(
+    bank: Bank, round: Round, cards: Mapping[str, Card], language: Language, *, topic: str, zone: tzinfo = UTC
+) -> str:
+    """The report as Markdown: points made and missed with sources, mistakes, what to read, when it comes back.
+
+    `topic` is what the round's topic is called, days are those of `zone`.
+    """
     words = WORDS[language]
     scores = [one.score for one in round.answered]
     summary = words.summary.format(
-        begun=round.begun.date().isoformat(), topic=round.topic or "*", done=len(scores),
+        begun=_day(round.begun, zone), topic=topic, done=len(scores),
         score=sum(scores) / len(scores) if scores else 0,
     )  # fmt: skip
     lines = [f"# {words.title}", "", summary]
@@ -74,7 +80,7 @@ def report(bank: Bank, round: Round, cards: Mapping[str, Card], language: Langua
     dated = [(cards[a.question_id].due, a.question_id) for a in round.answered if a.question_id in cards]
     if dated:
         lines += ["", f"## {words.dates}", ""]
-        lines += [f"- {due.date().isoformat()} {_asked(name)}" for due, name in sorted(dated)]
+        lines += [f"- {_day(due, zone)} {_asked(name)}" for due, name in sorted(dated)]
     return "\n".join(lines) + "\n"
 
 
@@ -94,6 +100,10 @@ def _answered(bank: Bank, answered: Answered, words: Words) -> Iterator[str]:
         yield f"**{words.mistakes}**"
         yield ""
         yield from (f"- {_cited(citation)}" for citation in answered.mistakes)
+
+
+def _day(at: datetime, zone: tzinfo) -> str:
+    return at.astimezone(zone).date().isoformat()
 
 
 def _cited(citation: Citation) -> str:

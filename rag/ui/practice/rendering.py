@@ -163,7 +163,9 @@ class Rendering:
     def report(self, session: Session, round: Round) -> str:
         """The report of a round, as Markdown."""
         cards = self._resources.kept(user_of(session)).cards
-        return report(self._resources.material().bank, round, cards, session.language)
+        topic = self._names(session, TEXTS[session.language]).get(round.topic, round.topic or "")
+        bank, zone = self._resources.material().bank, session.practice.time_zone
+        return report(bank, round, cards, session.language, topic=topic, zone=zone)
 
     def _progress(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
         practice, bank = session.practice, self._resources.material().bank

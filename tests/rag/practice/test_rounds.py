@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -94,15 +94,19 @@ def test_the_report_says_what_was_missed_and_where_it_stands(bank: Bank, tmp_pat
     round = replace(begun(bank), planned=(CACHE_ID, LORA_ID))
     round = answer(bank, round, graded(bank, bank.find(CACHE_ID), "缩小 KV cache"))
     cards = {CACHE_ID: card(CACHE_ID, NOW + timedelta(days=2))}
-    text = report(bank, round, cards, Language.ZH)
+    text = report(bank, round, cards, Language.ZH, topic="推理与量化")
+    assert f"{NOW.date()}，推理与量化，1 题" in text
     missed = rubric_of(bank, bank.find(CACHE_ID)).points[2].citation
     assert f"- **没说到** {missed.quote} (cache.md {missed.start}–{missed.end})" in text
     assert "prefill 要算完整的前向" in text
     assert "> 我的回答" in text
     assert "- 2026-11-24 KV cache 是什么，为什么能加速解码？" in text
     assert "## 再读一遍\n\n- KV cache 是什么，为什么能加速解码？ (cache.md)" in text
+    # Days are the reader's own.
+    east = timezone(timedelta(hours=14))
+    assert "- 2026-11-25 KV cache" in report(bank, round, cards, Language.ZH, topic="", zone=east)
     # The page may be gone by then.
-    gone = report(bank_of(tmp_path, {"notes.md": NOTES}), round, {}, Language.EN)
+    gone = report(bank_of(tmp_path, {"notes.md": NOTES}), round, {}, Language.EN, topic="")
     assert "(this question has left the material)" in gone
 
 
