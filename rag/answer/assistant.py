@@ -1,5 +1,6 @@
 """Answers questions from the live generation of an index: opens what the pipeline works with, and runs it."""
 
+import contextlib
 import copy
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from rag.answer.trace import Resources, Trace
 from rag.chat_models.model import ChatModel
 from rag.chat_models.select import open_chat_model
 from rag.embedding import Embedder, embedder_identity, load_embedder
-from rag.errors import UsageError
+from rag.errors import RagError, UsageError
 from rag.index import Index, open_index
 from rag.index.generation import reopen
 from rag.index.manifest import require_embedder
@@ -22,6 +23,7 @@ from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
+WARM_UP_QUESTION = "attention 是什么？"
 
 
 class Assistant:
@@ -135,6 +137,11 @@ class Assistant:
     def begin(self, question: str, history: Sequence[Turn] = ()) -> Trace:
         """The trace that the pipeline starts from."""
         return Trace(self.resources, check_question(question), tuple(history))
+
+    def warm_up(self) -> None:
+        """Do now what the first question would wait for: what is loaded late, the vocabulary of the material."""
+        with contextlib.suppress(RagError):  # the reader's own question will tell
+            self.prepare(WARM_UP_QUESTION)
 
     def source(self, document: str) -> str | None:
         """The source text of a document, as it was when it was ingested."""

@@ -120,6 +120,7 @@ def serve(
 
     uploads = rooms is not None and rooms.may_change
     limit = assistant.settings.max_file_megabytes * 1024 * 1024 if uploads else NO_UPLOAD
+    threading.Thread(target=assistant.warm_up, daemon=True).start()
     _stay(build_page(assistant, rooms=rooms, language=language), host, port, users, limit, threading.Event())
 
 

@@ -45,6 +45,21 @@ def test_events_come_in_order_and_add_up(question: str, assistant: Assistant) ->
         assert 0 < answer.seconds.retrieve <= answer.seconds.first_text <= answer.seconds.total
 
 
+def test_what_the_first_question_would_wait_for_is_done_before(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = assistant.index
+    vars(index).pop("vocabulary", None)
+    assistant.warm_up()
+    assert "vocabulary" in vars(index)
+
+    def broken(*_: object) -> None:
+        raise IndexMissingError("gone")
+
+    monkeypatch.setattr(assistant, "prepare", broken)
+    assistant.warm_up()
+
+
 @pytest.mark.parametrize("question", ["", "  \n\t", "\x00\x07\u200b", "\ud800"])
 def test_an_empty_question_is_wrong_usage(question: str, assistant: Assistant) -> None:
     for ask in (assistant.ask, assistant.search):
