@@ -21,7 +21,9 @@ def add_mcp(commands: "Commands") -> None:
         "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
     )
     mcp.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
-    mcp.add_argument("--data", type=Path, metavar="DIR", help="folder of the practice log (default: .interview-rag/user)")
+    mcp.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder of the practice log (default: .interview-rag/user)"
+    )
     mcp.add_argument(
         "--llm",
         choices=[str(name) for name in ChatModelName],
@@ -55,7 +57,9 @@ def _mcp(options: argparse.Namespace) -> int:
     server = build_server(library)
     threading.Thread(target=library.warm_up, name="warm up").start()
     if options.http:
-        serve_http(server, host=options.host or "127.0.0.1", port=PORT if options.port is None else options.port, key=key)
+        serve_http(
+            server, host=options.host or "127.0.0.1", port=PORT if options.port is None else options.port, key=key
+        )
     else:
         server.run()
     return 0

@@ -66,7 +66,9 @@ class Library:
         asked = [question for question in bank.select(topic=topic or None) if not is_injection(question.text)]
         ids = [question.id for question in asked if question.id not in set(without)]
         if not ids:
-            raise UsageError("there is no question left to ask", hint="name fewer ids under `without`, or another topic")
+            raise UsageError(
+                "there is no question left to ask", hint="name fewer ids under `without`, or another topic"
+            )
         if not self.allow_writes:
             return bank.find(random.choice(ids)), False
         store = PracticeStore(self.settings.data)
@@ -106,4 +108,3 @@ class Library:
         if not bank.questions:
             raise UsageError("the material asks no questions", hint="ingest pages whose headings are questions")
         return bank, grader
-

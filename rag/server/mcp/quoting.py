@@ -31,8 +31,9 @@ def without_orders(text: str, spans: Sequence[tuple[int, int]] | None = None) ->
     """
     left, at = "", 0
     for start, end in injection_spans(text) if spans is None else spans:
-        left += text[at:start] + WITHHELD
-        at = end
+        order = text[start:end]
+        left += text[at : end - len(order.lstrip())] + WITHHELD
+        at = start + len(order.rstrip())
     return left + text[at:]
 
 

@@ -112,9 +112,7 @@ def search_result(evidence: Evidence) -> CallToolResult:
     for hit in evidence.hits:
         passage, text = hit.passage, without_orders(hit.passage.text)
         fields = place_fields(passage.document, passage.title, passage.section, passage.start, passage.end)
-        found.append(
-            SearchResult(**fields, rank=hit.rank, score=hit.score, text=text, withheld=text != passage.text)
-        )
+        found.append(SearchResult(**fields, rank=hit.rank, score=hit.score, text=text, withheld=text != passage.text))
     text = "\n\n".join(f"[{one.rank}] {_where(one)}\n{one.text}" for one in found)
     return result(SearchResults(query=evidence.query, results=found), fenced(text or "(nothing found)"), found)
 

@@ -1,4 +1,4 @@
-"""The tools: search, ask, read_source, practice_question, grade_answer. What goes wrong stays an error, with its way out."""
+"""The tools. What goes wrong stays an error, and says what to do."""
 
 from asyncio import to_thread
 from collections.abc import Callable, Iterator
@@ -92,7 +92,9 @@ class Tools:
         self,
         document: Annotated[str, NAME, Field(description="name of the document, as search and ask give it")],
         start: Annotated[int, Field(ge=0, description="offset to begin at, in Unicode code points")] = 0,
-        end: Annotated[int | None, Field(ge=1, description=f"offset to end before; at most {MOST_READ:,} further")] = None,
+        end: Annotated[
+            int | None, Field(ge=1, description=f"offset to end before; at most {MOST_READ:,} further")
+        ] = None,
     ) -> Annotated[CallToolResult, SourceText]:
         """Read a document of the material around a citation, or from its beginning. Call it to check a quote or to see
         what stands beside it. Offsets are those of citations. Reads only what was ingested, never files."""
@@ -135,7 +137,9 @@ class Tools:
     def grade_answer(
         self,
         question_id: Annotated[str, NAME, Field(description="the id that practice_question gave")],
-        answer: Annotated[str, Field(max_length=MOST_ANSWERED, description="what the user answered, in their own words")],
+        answer: Annotated[
+            str, Field(max_length=MOST_ANSWERED, description="what the user answered, in their own words")
+        ],
     ) -> Annotated[CallToolResult, GradedAnswer]:
         """Grade the user's answer to a practice question point by point against the material: what it says, misses and
         gets wrong, each with a citation. Pass the user's words unchanged; do not grade from memory."""
