@@ -48,18 +48,20 @@ def _mcp(options: argparse.Namespace) -> int:
         raise UsageError(f"--port {options.port} is no port", hint="give 0 to 65535")
     import threading
 
-    from rag.server.mcp.http import read_key, serve_http
+    from rag.server.mcp.http import check_host, read_key, serve_http
+
+    host, port = options.host or "127.0.0.1", PORT if options.port is None else options.port
+    key = read_key(options.key_file) if options.key_file else None
+    check_host(host, key)
+    settings = settings_from(options, data=options.data, llm=options.llm)
     from rag.server.mcp.library import Library
     from rag.server.mcp.server import build_server
 
-    key = read_key(options.key_file) if options.key_file else None
-    library = Library(settings_from(options, data=options.data, llm=options.llm), allow_writes=options.allow_writes)
+    library = Library(settings, allow_writes=options.allow_writes)
     server = build_server(library)
     threading.Thread(target=library.warm_up, name="warm up").start()
     if options.http:
-        serve_http(
-            server, host=options.host or "127.0.0.1", port=PORT if options.port is None else options.port, key=key
-        )
+        serve_http(server, host=host, port=port, key=key)
     else:
         server.run()
     return 0

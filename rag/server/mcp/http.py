@@ -62,14 +62,19 @@ def read_key(file: Path) -> str:
     return key
 
 
-def http_app(server: MCPServer, host: str, *, key: str | None = None) -> Starlette:
-    """The server as an ASGI application at PATH, without sessions. On loopback it answers only to requests by a name of
-    this machine that no other web site made (DNS rebinding). Raises UsageError for an open door to the network."""
+def check_host(host: str, key: str | None) -> None:
+    """Raises UsageError for an open door to the network."""
     if host not in LOOPBACK and key is None:
         raise UsageError(
             f"binding to {host} would let everyone on the network ask and read the material",
             hint="stay on 127.0.0.1, or name a key with --key-file FILE (one line, mode 0600)",
         )
+
+
+def http_app(server: MCPServer, host: str, *, key: str | None = None) -> Starlette:
+    """The server as an ASGI application at PATH, without sessions. On loopback it answers only to requests by a name of
+    this machine that no other web site made (DNS rebinding). Raises UsageError as `check_host`."""
+    check_host(host, key)
     names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
     security = TransportSecuritySettings(
         # Beyond this machine its names are unknown, and the key that a web page cannot have is what protects.
