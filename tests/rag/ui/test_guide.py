@@ -16,7 +16,7 @@ from tests.rag.ui.rooms import NASTY
     ("problem", "what", "command"),
     [
         (ModelError("no route"), "embedder_missing", "python -m rag models fetch multilingual-e5-small"),
-        (IndexMissingError("none"), "index_missing", "python -m ingest corpus/"),
+        (IndexMissingError("none"), "index_missing", "python -m ingest"),
         (IndexCorruptError("bytes"), "index_damaged", "python -m ingest --rebuild"),
         (ChatModelError("none"), "model_missing", "make llm"),
         (RagError("?"), "other", ""),
