@@ -43,12 +43,12 @@ def build_server(library: Library) -> MCPServer:
     return server
 
 
-async def say_what_a_prompt_lacks(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def say_what_a_prompt_lacks(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """The SDK answers "internal error" to a prompt that is unknown or whose arguments are wrong."""
     try:
-        return await call_next(context)
+        return await call_next(ctx)
     except ValueError as error:
-        if context.method != "prompts/get" or isinstance(error, ValidationError):
+        if ctx.method != "prompts/get" or isinstance(error, ValidationError):
             raise
         cause: BaseException = error
         while cause.__cause__ is not None:

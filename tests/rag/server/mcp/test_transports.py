@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -85,7 +86,7 @@ def test_stdout_holds_the_protocol_and_nothing_else(real: Path) -> None:
         lines = ["not json", "[" * 10_000, *map(json.dumps, messages)]
         process.stdin.write("".join(f"{line}\n" for line in lines))
         process.stdin.flush()
-        rows = []
+        rows: list[dict[str, Any]] = []
         while not any(row.get("id") == 2 for row in rows):
             rows.append(json.loads(process.stdout.readline()))
         process.stdin.close()
