@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,12 @@ from rag.settings import ChatModelName, Settings
 if TYPE_CHECKING:
     from rag.answer.assistant import Assistant
     from rag.embedding import Embedder
+    from rag.ui.guide.preparing import Preparation
+
+# Documents that are read before the chat opens: half a minute on a laptop.
+FIRST_DOCUMENTS = 24
+# The file in the folder of the index that tells that only those were read, also after the program was ended.
+UNFINISHED = "unfinished"
 
 
 DESCRIPTION = "Open the chat in the browser. What is missing is made first: embedder, index of corpus/."
@@ -45,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_page(options: argparse.Namespace) -> int:
-    from rag.ui.launch import LOOPBACK, check_host, private_environment, serve, serve_guide
+    from rag.ui.launch import LOOPBACK, check_host, private_environment, serve, serve_guide, serve_preparing
     from rag.ui.texts import Language
 
     settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)
@@ -53,16 +60,21 @@ def open_page(options: argparse.Namespace) -> int:
         raise SettingsError(f"setting 'gold' names no file: {settings.gold}", hint="correct the path, or leave it out")
     users = check_host(settings.host, options.auth_file)
     language = None if options.lang == "auto" else Language(options.lang)
+    host, port = settings.host, settings.port
     with private_environment():
         while True:
             try:
-                assistant = _prepare(settings)
+                if _is_first(settings):
+                    work = partial(_make, settings)
+                    assistant = serve_preparing(work, host=host, port=port, users=users, language=language)
+                else:
+                    assistant = _open(settings)
                 break
             except (SettingsError, UsageError):
                 raise
             except RagError as error:
                 sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
-                serve_guide(error, settings, host=settings.host, port=settings.port, users=users, language=language)
+                serve_guide(error, settings, host=host, port=port, users=users, language=language)
         from ingest.auto_update import AutoUpdate
         from ingest.library import Library
         from rag.ui.rooms import Rooms
@@ -72,54 +84,82 @@ def open_page(options: argparse.Namespace) -> int:
         with AutoUpdate(settings, embedder) as auto_update:
             if options.watch:
                 auto_update.start()
+            elif (unfinished := settings.index / UNFINISHED).exists():
+                auto_update.run_once(then=partial(unfinished.unlink, missing_ok=True))
             rooms = Rooms(
                 auto_update,
                 Library(settings, embedder, may_change=uploads),
                 settings.results or PROGRAM / "docs" / "results",
                 settings.gold or _if_there(PROGRAM / "rag" / "evaluation" / "data" / "gold.jsonl"),
             )
-            serve(assistant, host=settings.host, port=settings.port, users=users, rooms=rooms, language=language)
+            serve(assistant, host=host, port=port, users=users, rooms=rooms, language=language)
     return 0
 
 
-def _prepare(settings: Settings) -> "Assistant":
-    """The assistant that the settings name; what is missing is made first."""
+def _is_first(settings: Settings) -> bool:
+    """Whether something must be made first that takes its time."""
+    from rag.index import current_generation
+
+    return current_generation(settings.index) is None or _is_to_fetch(settings)
+
+
+def _is_to_fetch(settings: Settings) -> bool:
+    from rag.models import ModelState, list_models
+
+    states = {status.model.name: status.state for status in list_models(settings.models)}
+    return states.get(settings.embedder, ModelState.PRESENT) is not ModelState.PRESENT
+
+
+def _open(settings: Settings) -> "Assistant":
+    """The assistant that the settings name; a damaged index is told of before anything heavy is loaded."""
     from rag.answer.assistant import Assistant
     from rag.chat_models.select import open_chat_model
-    from rag.index import current_generation, open_index
+    from rag.embedding import load_embedder
+    from rag.index import open_index
 
-    missing = current_generation(settings.index) is None
-    if not missing:
-        open_index(settings.index).close()  # a damaged one is told of before anything heavy is loaded
+    open_index(settings.index).close()
     chat_model = open_chat_model(settings)
-    embedder = _embedder(settings)
-    if missing:
-        _ingest(settings, embedder)
+    return Assistant(settings, load_embedder(settings), chat_model=chat_model)
+
+
+def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
+    """The assistant, once what is missing is there: the embedder, and an index of the first documents."""
+    from rag.answer.assistant import Assistant
+    from rag.chat_models.select import open_chat_model
+    from rag.commands.models import fetch_with_bar
+    from rag.embedding import load_embedder
+    from rag.index import current_generation
+    from rag.ui.guide.preparing import Step
+
+    chat_model = open_chat_model(settings)
+    if _is_to_fetch(settings):
+        fetch_with_bar(settings, settings.embedder, tell=partial(preparation.tell, Step.FETCH))
+    preparation.tell(Step.LOAD)
+    embedder = load_embedder(settings)
+    if current_generation(settings.index) is None:
+        _ingest(settings, embedder, preparation)
     return Assistant(settings, embedder, chat_model=chat_model)
+
+
+def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation") -> None:
+    """An index of the first documents; the others follow while readers ask."""
+    from ingest.progress import Bars
+    from ingest.sources import default_root
+    from ingest.sync import Stage, sync
+    from rag.ui.guide.preparing import Step
+
+    settings.index.mkdir(parents=True, exist_ok=True)
+    (settings.index / UNFINISHED).touch()
+    sys.stderr.write(f"making an index of {default_root()} at {settings.index}; this happens once\n")
+    with Bars() as bars:
+
+        def tell(stage: Stage, done: int, total: int) -> None:
+            bars.update(stage, done, total)
+            preparation.tell(Step(stage), done, total)
+
+        report = sync(settings, lambda: embedder, identity=embedder.identity, most_new=FIRST_DOCUMENTS, progress=tell)
+    sys.stderr.write(report.as_text())
 
 
 def _if_there(file: Path) -> Path | None:
     return file if file.is_file() else None
-
-
-def _embedder(settings: Settings) -> "Embedder":
-    """The embedder that the settings name; a pinned one that is missing is fetched."""
-    from rag.commands.models import fetch_with_bar
-    from rag.embedding import load_embedder
-    from rag.models import MODELS, ModelState, list_models
-
-    missing = {status.model.name for status in list_models(settings.models) if status.state is not ModelState.PRESENT}
-    if settings.embedder in MODELS and settings.embedder in missing:
-        fetch_with_bar(settings, settings.embedder)
-    return load_embedder(settings)
-
-
-def _ingest(settings: Settings, embedder: "Embedder") -> None:
-    from ingest.progress import Bars
-    from ingest.sources import default_root
-    from ingest.sync import sync
-
-    sys.stderr.write(f"making an index of {default_root()} at {settings.index}; this happens once\n")
-    with Bars() as bars:
-        report = sync(settings, lambda: embedder, identity=embedder.identity, progress=bars.update)
-    sys.stderr.write(report.as_text())
