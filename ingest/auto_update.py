@@ -34,7 +34,8 @@ class Update:
 @dataclass(frozen=True, slots=True)
 class AutoUpdateStatus:
     """`done` of `total` steps of the run under way; no run where `total` is 0. `problem` is why the index cannot be
-    brought in line at the moment; it goes with the first run that succeeds. `once` tells of a single run."""
+    brought in line at the moment; it goes with the first run that succeeds. With `once` it tells of a
+    single run, also after its end."""
 
     on: bool = False
     once: bool = False
@@ -42,6 +43,11 @@ class AutoUpdateStatus:
     total: int = 0
     last: Update | None = None
     problem: RagError | None = None
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether another look may tell something else."""
+        return self.on or (self.once and self.last is None and self.problem is None)
 
 
 class AutoUpdate:
@@ -69,7 +75,7 @@ class AutoUpdate:
     def run_once(self, then: Callable[[], None] = lambda: None) -> None:
         """Sync once, and `then` where that succeeds; the switch stays off. Does nothing where it is on."""
         with self._lock:
-            if self._stop is None and not self._status.once:
+            if not self._status.is_changing:
                 self._status = AutoUpdateStatus(once=True)
                 threading.Thread(target=self._once, args=(then,), name="one update", daemon=True).start()
 
@@ -104,10 +110,10 @@ class AutoUpdate:
             )  # fmt: skip
         except RagError as error:
             logger.warning("%s", error.message)
-            tell(once=False, total=0, problem=error)
+            tell(total=0, problem=error)
         else:
             then()
-            tell(once=False, total=0, last=Update(datetime.now().astimezone(), report.documents))
+            tell(total=0, last=Update(datetime.now().astimezone(), report.documents))
 
     def _run(self, stop: threading.Event) -> None:
         def tell(**what: object) -> None:
