@@ -35,7 +35,10 @@ def add_mcp(commands: "Commands") -> None:
     mcp.add_argument("--host", help="with --http: address to bind to (default: 127.0.0.1, this machine only)")
     mcp.add_argument("--port", type=int, help=f"with --http: port (default: {PORT}; 0 is any free one)")
     mcp.add_argument(
-        "--key-file", type=Path, metavar="FILE", help="with --http: key that clients send; needed beyond this machine"
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="with --http: lines name:key; needed beyond this machine",
     )
     mcp.set_defaults(main=_mcp)
 
@@ -48,11 +51,11 @@ def _mcp(options: argparse.Namespace) -> int:
         raise UsageError(f"--port {options.port} is no port", hint="give 0 to 65535")
     import threading
 
-    from rag.server.mcp.http import check_host, read_key, serve_http
+    from rag.server.mcp.http import check_host, read_keys, serve_http
 
     host, port = options.host or "127.0.0.1", PORT if options.port is None else options.port
-    key = read_key(options.key_file) if options.key_file else None
-    check_host(host, key)
+    keys = read_keys(options.key_file) if options.key_file else None
+    check_host(host, keys)
     settings = settings_from(options, data=options.data, llm=options.llm)
     from rag.server.mcp.library import Library
     from rag.server.mcp.server import build_server
@@ -61,7 +64,7 @@ def _mcp(options: argparse.Namespace) -> int:
     server = build_server(library)
     threading.Thread(target=library.warm_up, name="warm up").start()
     if options.http:
-        serve_http(server, host=host, port=port, key=key)
+        serve_http(server, host=host, port=port, keys=keys)
     else:
         server.run()
     return 0
