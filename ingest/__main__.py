@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from ingest.report import Report
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="python -m ingest",
-        description="Bring the index in line with its roots: read what is new or changed, keep the rest, "
-        "remove what has gone.",
-    )
+DESCRIPTION = (
+    "Bring the index in line with its roots: read what is new or changed, keep the rest, remove what has gone."
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
@@ -43,14 +43,15 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--poll", action="store_true", help="with --watch: look for changes every moment, for network drives"
     )
-    return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
-    return run(_ingest, build_parser(), arguments)
+    parser = Parser(prog="python -m ingest", description=DESCRIPTION)
+    add_options(parser)
+    return run(ingest, parser, arguments)
 
 
-def _ingest(options: argparse.Namespace) -> int:
+def ingest(options: argparse.Namespace) -> int:
     if options.wait < 0:
         raise UsageError(f"--wait {options.wait:g} is negative", hint="give seconds, such as --wait 60")
     if options.watch and (options.remove_root or options.rebuild or options.probe):

@@ -2,13 +2,14 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from ingest.report import Counts, Report
+from ingest.sync import sync
 from ingest.watch_folder import RETRY_SECONDS, watch
 from rag.errors import IngestError, RagError
 from rag.settings import Settings
@@ -33,13 +34,20 @@ class Update:
 @dataclass(frozen=True, slots=True)
 class AutoUpdateStatus:
     """`done` of `total` steps of the run under way; no run where `total` is 0. `problem` is why the index cannot be
-    brought in line at the moment; it goes with the first run that succeeds."""
+    brought in line at the moment; it goes with the first run that succeeds. With `once` it tells of a
+    single run, also after its end."""
 
     on: bool = False
+    once: bool = False
     done: int = 0
     total: int = 0
     last: Update | None = None
     problem: RagError | None = None
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether another look may tell something else."""
+        return self.on or (self.once and self.last is None and self.problem is None)
 
 
 class AutoUpdate:
@@ -64,6 +72,13 @@ class AutoUpdate:
             self._status = AutoUpdateStatus(on=True)
             threading.Thread(target=self._run, args=(self._stop,), name="auto-update", daemon=True).start()
 
+    def run_once(self, then: Callable[[], None] = lambda: None) -> None:
+        """Sync once, and `then` where that succeeds; the switch stays off. Does nothing where it is on."""
+        with self._lock:
+            if not self._status.is_changing:
+                self._status = AutoUpdateStatus(once=True)
+                threading.Thread(target=self._once, args=(then,), name="one update", daemon=True).start()
+
     def stop(self) -> None:
         """Off from the caller's view at once; a run under way is brought to its end."""
         with self._lock:
@@ -81,6 +96,24 @@ class AutoUpdate:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def _once(self, then: Callable[[], None]) -> None:
+        def tell(**what: object) -> None:
+            with self._lock:
+                if self._status.once:  # not switched on or off meanwhile
+                    self._status = replace(self._status, **what)  # type: ignore[arg-type]
+
+        try:
+            report = sync(
+                self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
+                progress=lambda stage, done, total: tell(done=done, total=total),
+            )  # fmt: skip
+        except RagError as error:
+            logger.warning("%s", error.message)
+            tell(total=0, problem=error)
+        else:
+            then()
+            tell(total=0, last=Update(datetime.now().astimezone(), report.documents))
 
     def _run(self, stop: threading.Event) -> None:
         def tell(**what: object) -> None:

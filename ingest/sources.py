@@ -10,7 +10,7 @@ from ingest.reading.registry import SUFFIXES
 from rag.errors import IngestError
 from rag.index.manifest import Root
 from rag.index.storage import DocumentEntry
-from rag.paths import PROGRAM
+from rag.paths import CORPUS
 
 
 def absolute(path: Path) -> str:
@@ -20,7 +20,7 @@ def absolute(path: Path) -> str:
 def default_root() -> Path:
     """The folder `corpus` of the current directory, else the one that comes with the program."""
     here = Path("corpus")
-    return here if here.is_dir() else PROGRAM / "corpus"
+    return here if here.is_dir() else CORPUS
 
 
 def choose_roots(known: Sequence[Root], paths: Sequence[Path], remove_root: Path | None) -> tuple[Root, ...]:

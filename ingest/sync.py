@@ -60,6 +60,7 @@ def sync(
     rebuild: bool = False,
     wait: float = 0.0,
     questions: Sequence[Question] = (),
+    most_new: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Bring the index in line with its roots; see `python -m ingest --help` for what the arguments mean.
@@ -67,7 +68,8 @@ def sync(
     `identity` is the identity of the embedder that `load_embedder` loads; it is loaded only where something must be
     embedded. With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while
     another is missing. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of
-    the new generation. Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError.
+    the new generation. At most `most_new` new documents are read, from all over the roots; the next run reads on.
+    Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError.
     """
     started = time.perf_counter()
     try:
@@ -81,7 +83,7 @@ def sync(
             asked = {absolute(path) for path in paths} if some else {root.path for root in roots}
             run = _Run(settings, load_embedder, identity, earlier, questions, progress or _no_progress, started)
             with run.parser:
-                return run.bring_in_line(roots, asked, allow_empty=allow_empty)
+                return run.bring_in_line(roots, asked, allow_empty=allow_empty, most_new=most_new)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise IngestError(
@@ -125,7 +127,9 @@ class _Run:
         self.parser = ParserProcess(ocr=settings.ocr)
         self.before = earlier.entries()
 
-    def bring_in_line(self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool) -> Report:
+    def bring_in_line(
+        self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, most_new: int | None
+    ) -> Report:
         self.roots = tuple(roots)
         skipped = {root.number for root in roots if root.path not in asked}
         had = {number for number, _ in self.before}
@@ -135,6 +139,8 @@ class _Run:
             if root.number not in skipped
             for file in documents_of(root, self._left_out, had_documents=root.number in had, allow_empty=allow_empty)
         ]
+        if most_new is not None:
+            files = self._without_most_new(files, most_new)
         kept = [entry for key, entry in self.before.items() if key[0] in skipped]
         self.counts.unchanged += len(kept)
         read: list[StoredDocument] = []
@@ -166,6 +172,13 @@ class _Run:
             unmoved = Probe(len(self.questions), compared=True) if self.questions else None
             return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
         return self._publish(kept, read, moved, removed)
+
+    def _without_most_new(self, files: list[tuple[Root, str, Path]], most_new: int) -> list[tuple[Root, str, Path]]:
+        """The known files, and so many of the new ones, in equal distances."""
+        new = [file for file in files if (file[0].number, file[1]) not in self.before]
+        step = max(1, len(new) // max(1, most_new))
+        left = {id(file) for file in new} - {id(file) for file in new[::step][:most_new]}
+        return [file for file in files if id(file) not in left]
 
     def _left_out(self, path: Path, reason: str) -> None:
         self.warnings.append(f"{_shown(str(path))}: left out: {reason}")

@@ -1,4 +1,4 @@
-"""python -m rag search | ask | inspect | review | eval | practice | feedback | models"""
+"""python -m rag search | ask | inspect | review | eval | practice | feedback | mcp | models"""
 
 import argparse
 import sys
@@ -6,19 +6,24 @@ import sys
 from rag.commands.command_line import Parser, run
 from rag.commands.evaluate import add_eval
 from rag.commands.feedback import add_feedback
+from rag.commands.mcp import add_mcp
 from rag.commands.models import add_models
 from rag.commands.practice import add_practice
 from rag.commands.questions import add_ask, add_inspect, add_search
 from rag.commands.review import add_review
 
+COMMANDS = (
+    add_search, add_ask, add_inspect, add_review, add_eval, add_practice, add_feedback, add_mcp, add_models,
+)  # fmt: skip
+
 
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m rag",
-        description="Ask the index, search it, review it, measure it, practise, export feedback, and manage models.",
+        description="Ask the index, search it, review it, measure it, practise, serve it, export feedback.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for add in (add_search, add_ask, add_inspect, add_review, add_eval, add_practice, add_feedback, add_models):
+    for add in COMMANDS:
         add(commands)
     return parser
 

@@ -16,8 +16,26 @@ RagError
 A message says what happened and with which value; `hint` says what to do next.
 """
 
+import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import ClassVar
+
+INSTALLED_COMMAND = "interview-rag"
+# What its sub-commands are called where the program runs from a checkout.
+CALLED = {
+    "python -m ingest": "interview-rag ingest",
+    "python -m rag": "interview-rag",
+    "python app.py": "interview-rag chat",
+}
+
+
+def as_called(text: str) -> str:
+    """The text with our commands as the reader calls them: who runs the installed command may have no such `python`."""
+    if Path(sys.argv[0]).stem == INSTALLED_COMMAND:
+        for name, installed in CALLED.items():
+            text = text.replace(name, installed)
+    return text
 
 
 class RagError(Exception):
@@ -27,9 +45,9 @@ class RagError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        super().__init__(as_called(message))
+        self.message = as_called(message)
+        self.hint = as_called(hint)
 
     def as_dict(self) -> dict[str, dict[str, str]]:
         """The error as the command line prints it with `--json`."""

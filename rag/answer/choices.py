@@ -53,13 +53,15 @@ MARGINS = {Caution.BOLD: 1.5, Caution.BALANCED: 0.0, Caution.CAUTIOUS: -1.0}
 @dataclass(frozen=True, slots=True)
 class Choices:
     """What differs from the settings; None is as they say. `only_supported` leaves out the sentences of a chat model
-    that nothing supports, instead of marking them."""
+    that nothing supports, instead of marking them; `for_model` quotes no sentence that gives orders to a model, since
+    one will read the answer."""
 
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD
     caution: Caution = Caution.BALANCED
     only_supported: bool = True
     top_k: int | None = None
+    for_model: bool = False
 
     @property
     def answer_style(self) -> AnswerStyle:

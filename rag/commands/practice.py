@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.commands.command_line import add_common_options, print_json, settings_from
-from rag.errors import UsageError
+from rag.errors import UsageError, as_called
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def _ask(options: argparse.Namespace) -> int:
     if options.json:
         print_json({**_question_as_dict(question), "due": bool(due)})
     else:
-        sys.stdout.write(f"{question.text}\n\npython -m rag practice grade --question '{question.id}' --answer -\n")
+        grade = as_called("python -m rag practice grade")
+        sys.stdout.write(f"{question.text}\n\n{grade} --question '{question.id}' --answer -\n")
     return 0
 
 

@@ -136,7 +136,7 @@ def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
     """
     file = index_folder / "CURRENT"
     if not file.is_file():
-        raise IndexMissingError(f"there is no index at {index_folder}", hint="make one: python -m ingest corpus/")
+        raise IndexMissingError(f"there is no index at {index_folder}", hint="make one: python -m ingest")
     while True:
         current = read_current(file)
         try:

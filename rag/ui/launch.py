@@ -8,10 +8,11 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
 from rag.ui.texts import Language
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
     from rag.answer.assistant import Assistant
     from rag.settings import Settings
+    from rag.ui.guide.preparing import Preparation
     from rag.ui.rooms import Rooms
 
+T = TypeVar("T")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 PORTS_TRIED = 100
 # Bytes of a request that uploads, beside the file itself.
@@ -138,6 +141,33 @@ def serve_guide(
 
     again = threading.Event()
     _stay(build_guide(problem, settings, again, language), host, port, users, NO_UPLOAD, again)
+
+
+def serve_preparing(
+    work: "Callable[[Preparation], T]",
+    *,
+    host: str,
+    port: int,
+    users: list[tuple[str, str]] | None = None,
+    language: Language | None = None,
+) -> T:
+    """What `work` gives or raises; as long as it takes, a page shows how far it is."""
+    from rag.ui.guide.preparing import Preparation, build_preparing
+
+    preparation, end = Preparation(), threading.Event()
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work(preparation))
+        except BaseException as error:  # handed over, whatever it is
+            done.set_exception(error)
+        finally:
+            end.set()
+
+    threading.Thread(target=run, name="preparing", daemon=True).start()
+    _stay(build_preparing(preparation, language), host, port, users, NO_UPLOAD, end)
+    return done.result()
 
 
 def _stay(

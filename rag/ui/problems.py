@@ -1,6 +1,6 @@
 """What went wrong -> what a reader is told, in the reader's language, with the way out."""
 
-from rag.errors import ChatModelProblem, ModelError, RagError
+from rag.errors import ChatModelProblem, ModelError, RagError, as_called
 from rag.ui.texts import Texts
 
 INGEST = "python -m ingest"
@@ -34,7 +34,7 @@ def sentence_of(error: RagError, texts: Texts) -> tuple[str, str]:
     """What a reader is told of an error whose code is in SENTENCES, and the command that stands for {command} in it."""
     field, command = SENTENCES[error.code]
     fetch = error.fetch if isinstance(error, ModelError) else ""
-    return str(getattr(texts, field)), fetch or command
+    return str(getattr(texts, field)), as_called(fetch or command)
 
 
 def tell_fallback(code: str, texts: Texts) -> str:

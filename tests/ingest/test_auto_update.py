@@ -96,3 +96,21 @@ def test_a_document_that_cannot_be_read_is_counted(docs: Path, settings: Setting
         assert status.problem is None
         (docs / "bad.md").unlink()
         wait_for(auto_update, lambda status: status.last and not status.last.documents.failed)
+
+
+def test_one_run_in_the_background(docs: Path, settings: Settings, hash_embedder: HashEmbedder) -> None:
+    (docs / "预热.md").write_text("# 预热是什么？\n\n预热让学习率从零升起。\n", encoding="utf-8")
+    done: list[bool] = []
+    auto_update = AutoUpdate(settings, hash_embedder)
+    auto_update.run_once(then=lambda: done.append(True))
+    status = wait_for(auto_update, lambda status: not status.is_changing)
+    assert done == [True]
+    assert not status.on
+    assert status.last is not None
+    assert status.last.documents.added == 1
+    (docs / "早停.md").unlink()
+    (docs / "预热.md").unlink()
+    auto_update.run_once(then=lambda: done.append(False))
+    status = wait_for(auto_update, lambda status: not status.is_changing)
+    assert "suddenly empty" in str(status.problem)
+    assert done == [True]

@@ -91,7 +91,7 @@ def test_the_default_root_is_the_corpus_here_else_that_of_the_program(
     program, elsewhere = tmp_path / "program", tmp_path / "elsewhere"
     (program / "corpus").mkdir(parents=True)
     elsewhere.mkdir()
-    monkeypatch.setattr("ingest.sources.PROGRAM", program)
+    monkeypatch.setattr("ingest.sources.CORPUS", program / "corpus")
     monkeypatch.chdir(elsewhere)
     assert [root.path for root in choose_roots([], [], None)] == [str(program / "corpus")]
     (elsewhere / "corpus").mkdir()

@@ -183,3 +183,29 @@ def test_progress_is_told(library: Library) -> None:
     library.sync(progress=lambda stage, done, total: told.append((stage, done, total)))
     assert [done for stage, done, _ in told if stage == "documents"] == [0, 1, 2, 3]
     assert told[-1] == ("passages", 3, 3)
+
+
+def test_a_part_of_the_new_documents_and_then_the_rest(library: Library) -> None:
+    for number in range(7):
+        library.page("beam", f"more/{number}.md")
+    report = library.sync(most_new=5)
+    assert counts(report) == {"added": 5}
+    assert library.names() == ["attention.md", "more/0.md", "more/2.md", "more/4.md", "more/6.md"]
+    assert counts(library.sync(most_new=2)) == {"unchanged": 5, "added": 2}
+    assert counts(library.sync()) == {"unchanged": 7, "added": 3}
+    assert len(library.names()) == 10
+
+
+def test_the_way_there_does_not_show_in_the_index(library: Library, tmp_path: Path) -> None:
+    for topic in TOPICS:
+        library.page(topic)
+    library.sync(most_new=2)
+    library.sync()
+    (tmp_path / "other").mkdir()
+    other = Library(tmp_path / "other", library.embedder)
+    for topic in TOPICS:
+        other.page(topic)
+    other.sync()
+    with library.index() as one, other.index() as two:
+        assert one.storage.texts(100) == two.storage.texts(100)
+        assert np.array_equal(one.vectors.all(), two.vectors.all())

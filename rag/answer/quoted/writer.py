@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rag.answer.choices import AnswerStyle
 from rag.answer.events import Event, TextAdded, Written
 from rag.answer.evidence import SearchResult, selection_evidence
+from rag.answer.generated.context import without_orders
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.sections import Wanted, choose_paragraphs
 from rag.answer.trace import Selection, Trace
@@ -26,9 +27,9 @@ class QuoteWriter:
 
 
 def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
-    """The paragraphs that answer, as many as the style has room for."""
+    """The paragraphs that answer, as many as the style has room for; for a model without orders to it."""
     resources, result = trace.resources, trace.decision.result
-    return choose_paragraphs(
+    chosen = choose_paragraphs(
         resources.index,
         resources.embedder,
         selection_evidence(resources.embedder, result),
@@ -38,6 +39,7 @@ def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
         characters=style.characters,
         cut=style.cut,
     )
+    return without_orders(chosen) if resources.choices.for_model else chosen
 
 
 def wanted_of(result: SearchResult) -> Wanted:

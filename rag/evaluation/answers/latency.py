@@ -63,7 +63,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     names = [name for document in assistant.index.storage.documents() for name in (document.title, *document.asked_as)]
     questions = evenly_spread(names, options.questions)
     if not questions:
-        raise UsageError("the index has no documents to ask about", hint="ingest some: python -m ingest corpus/")
+        raise UsageError("the index has no documents to ask about", hint="ingest some: python -m ingest")
     milliseconds: list[float] = []
     retrieving: list[float] = []
     refused = 0

@@ -9,7 +9,7 @@ from rag.ui.texts import Texts
 
 def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
     """HTML; empty while it is off. What is wrong now is told, and no longer."""
-    if not status.on:
+    if not (status.on or status.once):
         return ""
     if status.problem is not None:
         told = texts.auto_update_problem.format(problem=tell(status.problem, texts))

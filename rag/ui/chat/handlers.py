@@ -160,7 +160,7 @@ class Handlers:
         return (
             gr.update(value=status.on, label=texts.auto_update),
             auto_update_text(status, texts),
-            gr.Timer(active=status.on),
+            gr.Timer(active=status.is_changing),
         )
 
     def turn(self, state: Session, on: bool) -> Updates:

@@ -12,6 +12,7 @@ from rag.errors import (
     IngestError,
     ModelError,
     RagError,
+    as_called,
 )
 from rag.settings import Settings
 from rag.ui.guide.texts import GuideTexts
@@ -32,7 +33,7 @@ def advise(problem: RagError, settings: Settings) -> Advice:
         case ModelError():
             return Advice("embedder_missing", f"python -m rag models fetch {settings.embedder}")
         case IndexMissingError():
-            return Advice("index_missing", "python -m ingest corpus/")
+            return Advice("index_missing", "python -m ingest")
         case IndexCorruptError():
             return Advice("index_damaged", REBUILD)
         case IndexMismatchError():
@@ -51,7 +52,7 @@ def guide_html(problem: RagError, settings: Settings, texts: GuideTexts) -> str:
     advice = advise(problem, settings)
     place = "" if settings.index == Settings.model_fields["index"].default else f" --index {settings.index}"
     command = advice.command + (place if advice.command.startswith("python -m ingest") else "")
-    step = f"<p>{escape(texts.step_run)}</p><pre><code>{escape(command)}</code></pre>" if command else ""
+    step = f"<p>{escape(texts.step_run)}</p><pre><code>{escape(as_called(command))}</code></pre>" if command else ""
     hint = f"<p>{escape(texts.hint.format(hint=problem.hint))}</p>" if problem.hint else ""
     return (
         f"<h2>{escape(texts.heading)}</h2><p>{escape(texts.intro)}</p>"

@@ -25,6 +25,13 @@ class GuideTexts:
     trying: str
     details: str
     hint: str
+    preparing: str
+    preparing_intro: str
+    stage_start: str
+    stage_fetch: str
+    stage_load: str
+    stage_documents: str
+    stage_passages: str
 
 
 TEXTS = {
@@ -45,6 +52,13 @@ TEXTS = {
         trying="正在重试，准备好后会自动打开…",
         details="技术细节",
         hint="提示：{hint}",
+        preparing="正在准备，只有第一次需要",
+        preparing_intro="准备好一部分资料后，这一页会自动换成聊天，其余资料边聊边读入。",
+        stage_start="正在启动…",
+        stage_fetch="正在下载向量模型：{done} / {total} MB",
+        stage_load="正在载入向量模型…",
+        stage_documents="正在阅读资料：{done} / {total}",
+        stage_passages="正在编入索引：{done} / {total} 段",
     ),
     Language.EN: GuideTexts(
         heading="One step left",
@@ -64,5 +78,12 @@ TEXTS = {
         trying="Trying again; the page opens by itself when all is there…",
         details="Details",
         hint="Hint: {hint}",
+        preparing="Getting ready, this once",
+        preparing_intro="As soon as some documents are ready this page becomes the chat; the rest is read meanwhile.",
+        stage_start="Starting…",
+        stage_fetch="Fetching the embedder: {done} of {total} MB",
+        stage_load="Loading the embedder…",
+        stage_documents="Reading documents: {done} of {total}",
+        stage_passages="Indexing passages: {done} of {total}",
     ),
 }

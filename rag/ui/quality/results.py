@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rag.errors import UsageError
+from rag.errors import UsageError, as_called
 from rag.evaluation.answers import report as answers_report
 from rag.evaluation.answers import table as answers_table
 from rag.evaluation.answers.table import NAMES
@@ -39,7 +39,10 @@ def shipped(folder: Path, texts: QualityTexts, language: Language) -> str:
 
     parts = (("retrieval", searches), ("answers", answers))
     shown = [_or_problem(show, texts) for name, show in parts if any((folder / name).glob("*.json"))]
-    return "".join(shown) or f'<p class="hint">{escape(texts.none.format(folder=folder.name, command=COMMAND))}</p>'
+    return (
+        "".join(shown)
+        or f'<p class="hint">{escape(texts.none.format(folder=folder.name, command=as_called(COMMAND)))}</p>'
+    )
 
 
 def own(measured: Mapping[Kind, Measured], texts: QualityTexts, language: Language) -> str:

@@ -1,0 +1,70 @@
+"""python -m rag mcp: search, ask, read and practise from any program that speaks the Model Context Protocol."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag.commands.command_line import settings_from
+from rag.errors import UsageError
+from rag.settings import ChatModelName
+
+if TYPE_CHECKING:
+    from rag.commands.command_line import Commands
+
+PORT = 7870
+
+
+def add_mcp(commands: "Commands") -> None:
+    """The command `mcp`. On stdio nothing but the protocol is written to stdout."""
+    mcp = commands.add_parser("mcp", help="serve the index to chat programs (Model Context Protocol)")
+    mcp.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
+    )
+    mcp.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    mcp.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder of the practice log (default: .interview-rag/user)"
+    )
+    mcp.add_argument(
+        "--llm",
+        choices=[str(name) for name in ChatModelName],
+        default=str(ChatModelName.EXTRACTIVE),
+        help="who writes answers (default: extractive; the client has a model of its own)",
+    )
+    mcp.add_argument("--allow-writes", action="store_true", help="keep graded answers in the practice log")
+    mcp.add_argument("--http", action="store_true", help="serve over streamable HTTP instead of stdio")
+    mcp.add_argument("--host", help="with --http: address to bind to (default: 127.0.0.1, this machine only)")
+    mcp.add_argument("--port", type=int, help=f"with --http: port (default: {PORT}; 0 is any free one)")
+    mcp.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="with --http: lines name:key; needed beyond this machine",
+    )
+    mcp.set_defaults(main=_mcp)
+
+
+def _mcp(options: argparse.Namespace) -> int:
+    over_http = (options.host, options.port, options.key_file)
+    if not options.http and any(option is not None for option in over_http):
+        raise UsageError("--host, --port and --key-file are for --http", hint="add --http, or leave them out")
+    if options.port is not None and not 0 <= options.port <= 65_535:
+        raise UsageError(f"--port {options.port} is no port", hint="give 0 to 65535")
+    import threading
+
+    from rag.server.mcp.http import check_host, read_keys, serve_http
+
+    host, port = options.host or "127.0.0.1", PORT if options.port is None else options.port
+    keys = read_keys(options.key_file) if options.key_file else None
+    check_host(host, keys)
+    settings = settings_from(options, data=options.data, llm=options.llm)
+    from rag.server.mcp.library import Library
+    from rag.server.mcp.server import build_server
+
+    library = Library(settings, allow_writes=options.allow_writes)
+    server = build_server(library)
+    threading.Thread(target=library.warm_up, name="warm up").start()
+    if options.http:
+        serve_http(server, host=host, port=port, keys=keys)
+    else:
+        server.run()
+    return 0

@@ -1,0 +1,65 @@
+"""The page of the first start: how far fetching and the first ingest are. It gives way to the chat by itself."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from html import escape
+
+import gradio as gr
+
+from rag.ui.assets import read_asset
+from rag.ui.guide.texts import TEXTS, GuideTexts
+from rag.ui.part import AT_ONCE
+from rag.ui.texts import TEXTS as PAGE_TEXTS
+from rag.ui.texts import Language, language_of
+
+LOOK_SECONDS = 1.0
+MEGABYTE = 1_000_000
+
+
+class Step(StrEnum):
+    """What is being done; the texts have a sentence for each."""
+
+    START = "start"
+    FETCH = "fetch"
+    LOAD = "load"
+    DOCUMENTS = "documents"
+    PASSAGES = "passages"
+
+
+@dataclass(slots=True)
+class Preparation:
+    """How far it is; written by the thread that works, read by the page."""
+
+    step: Step = Step.START
+    done: int = 0
+    total: int = 0
+
+    def tell(self, step: Step, done: int = 0, total: int = 0) -> None:
+        self.step, self.done, self.total = step, done, total
+
+
+def build_preparing(preparation: Preparation, language: Language | None) -> gr.Blocks:
+    first = language or Language.ZH
+    page = gr.Blocks(title=PAGE_TEXTS[first].title, analytics_enabled=False, fill_width=True)
+    with page, gr.Column(elem_id="guide", elem_classes="room"):
+        told = gr.HTML(preparing_html(preparation, TEXTS[first]), elem_id="preparing")
+        gr.HTML(js_on_load=read_asset("guide/preparing.js"))
+
+        def look(request: gr.Request) -> str:
+            texts = TEXTS[language or language_of(request.headers.get("accept-language", ""))]
+            return preparing_html(preparation, texts)
+
+        page.load(look, None, told, **AT_ONCE)
+        gr.Timer(LOOK_SECONDS).tick(look, None, told, **AT_ONCE)
+    return page
+
+
+def preparing_html(preparation: Preparation, texts: GuideTexts) -> str:
+    unit = MEGABYTE if preparation.step is Step.FETCH else 1
+    done, total = preparation.done // unit, preparation.total // unit
+    said = str(getattr(texts, f"stage_{preparation.step}")).format(done=f"{done:,}", total=f"{total:,}")
+    value = f' value="{done}" max="{total}"' if total else ""
+    return (
+        f"<h2>{escape(texts.preparing)}</h2><p>{escape(texts.preparing_intro)}</p>"
+        f'<p role="status">{escape(said)}</p><progress{value} aria-label="{escape(said)}"></progress>'
+    )

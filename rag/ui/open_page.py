@@ -1,0 +1,165 @@
+"""Opens the web UI: `python app.py`, and `interview-rag chat`. What is missing is made first."""
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag.commands.command_line import settings_from
+from rag.errors import RagError, SettingsError, UsageError
+from rag.paths import PROGRAM
+from rag.settings import ChatModelName, Settings
+
+if TYPE_CHECKING:
+    from rag.answer.assistant import Assistant
+    from rag.embedding import Embedder
+    from rag.ui.guide.preparing import Preparation
+
+# Documents that are read before the chat opens: half a minute on a laptop.
+FIRST_DOCUMENTS = 24
+# The file in the folder of the index that tells that only those were read, also after the program was ended.
+UNFINISHED = "unfinished"
+
+
+DESCRIPTION = "Open the chat in the browser. What is missing is made first: embedder, index of corpus/."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    parser.add_argument("--host", help="address to bind to (default: 127.0.0.1, this machine only)")
+    parser.add_argument("--port", type=int, help="first port to try (default: 7860)")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
+    )
+    parser.add_argument(
+        "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answer (default: auto)"
+    )
+    parser.add_argument(
+        "--lang", choices=["auto", "zh", "en"], default="auto", help="interface language (default: the browser's)"
+    )
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="update the index whenever documents change; the page has a switch for it too",
+    )
+    parser.add_argument(
+        "--auth-file",
+        type=Path,
+        metavar="FILE",
+        help="who may sign in, lines user:password; needed beyond this machine",
+    )
+
+
+def open_page(options: argparse.Namespace) -> int:
+    from rag.ui.launch import LOOPBACK, check_host, private_environment, serve, serve_guide, serve_preparing
+    from rag.ui.texts import Language
+
+    settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)
+    if settings.gold is not None and not settings.gold.is_file():
+        raise SettingsError(f"setting 'gold' names no file: {settings.gold}", hint="correct the path, or leave it out")
+    users = check_host(settings.host, options.auth_file)
+    language = None if options.lang == "auto" else Language(options.lang)
+    host, port = settings.host, settings.port
+    with private_environment():
+        while True:
+            try:
+                if _is_first(settings):
+                    work = partial(_make, settings)
+                    assistant = serve_preparing(work, host=host, port=port, users=users, language=language)
+                else:
+                    assistant = _open(settings)
+                break
+            except (SettingsError, UsageError):
+                raise
+            except RagError as error:
+                sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+                serve_guide(error, settings, host=host, port=port, users=users, language=language)
+        from ingest.auto_update import AutoUpdate
+        from ingest.library import Library
+        from rag.ui.rooms import Rooms
+
+        settings, embedder = assistant.settings, assistant.embedder
+        uploads = settings.uploads if settings.uploads is not None else settings.host in LOOPBACK
+        with AutoUpdate(settings, embedder) as auto_update:
+            if options.watch:
+                auto_update.start()
+            elif (unfinished := settings.index / UNFINISHED).exists():
+                auto_update.run_once(then=partial(unfinished.unlink, missing_ok=True))
+            rooms = Rooms(
+                auto_update,
+                Library(settings, embedder, may_change=uploads),
+                settings.results or PROGRAM / "docs" / "results",
+                settings.gold or _if_there(PROGRAM / "rag" / "evaluation" / "data" / "gold.jsonl"),
+            )
+            serve(assistant, host=host, port=port, users=users, rooms=rooms, language=language)
+    return 0
+
+
+def _is_first(settings: Settings) -> bool:
+    """Whether something must be made first that takes its time."""
+    from rag.index import current_generation
+
+    return current_generation(settings.index) is None or _is_to_fetch(settings)
+
+
+def _is_to_fetch(settings: Settings) -> bool:
+    from rag.models import ModelState, list_models
+
+    states = {status.model.name: status.state for status in list_models(settings.models)}
+    return states.get(settings.embedder, ModelState.PRESENT) is not ModelState.PRESENT
+
+
+def _open(settings: Settings) -> "Assistant":
+    """The assistant that the settings name; a damaged index is told of before anything heavy is loaded."""
+    from rag.answer.assistant import Assistant
+    from rag.chat_models.select import open_chat_model
+    from rag.embedding import load_embedder
+    from rag.index import open_index
+
+    open_index(settings.index).close()
+    chat_model = open_chat_model(settings)
+    return Assistant(settings, load_embedder(settings), chat_model=chat_model)
+
+
+def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
+    """The assistant, once what is missing is there: the embedder, and an index of the first documents."""
+    from rag.answer.assistant import Assistant
+    from rag.chat_models.select import open_chat_model
+    from rag.commands.models import fetch_with_bar
+    from rag.embedding import load_embedder
+    from rag.index import current_generation
+    from rag.ui.guide.preparing import Step
+
+    chat_model = open_chat_model(settings)
+    if _is_to_fetch(settings):
+        fetch_with_bar(settings, settings.embedder, tell=partial(preparation.tell, Step.FETCH))
+    preparation.tell(Step.LOAD)
+    embedder = load_embedder(settings)
+    if current_generation(settings.index) is None:
+        _ingest(settings, embedder, preparation)
+    return Assistant(settings, embedder, chat_model=chat_model)
+
+
+def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation") -> None:
+    """An index of the first documents; the others follow while readers ask."""
+    from ingest.progress import Bars
+    from ingest.sources import default_root
+    from ingest.sync import Stage, sync
+    from rag.ui.guide.preparing import Step
+
+    settings.index.mkdir(parents=True, exist_ok=True)
+    (settings.index / UNFINISHED).touch()
+    sys.stderr.write(f"making an index of {default_root()} at {settings.index}; this happens once\n")
+    with Bars() as bars:
+
+        def tell(stage: Stage, done: int, total: int) -> None:
+            bars.update(stage, done, total)
+            preparation.tell(Step(stage), done, total)
+
+        report = sync(settings, lambda: embedder, identity=embedder.identity, most_new=FIRST_DOCUMENTS, progress=tell)
+    sys.stderr.write(report.as_text())
+
+
+def _if_there(file: Path) -> Path | None:
+    return file if file.is_file() else None

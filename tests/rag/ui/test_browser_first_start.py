@@ -1,0 +1,64 @@
+"""The first start: the page is there at once, shows how far it is, and becomes a chat over what is ready."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from rag.index import open_index
+from rag.settings import Settings
+from rag.ui.guide.texts import TEXTS
+from rag.ui.open_page import FIRST_DOCUMENTS, UNFINISHED
+from rag.ui.texts import Language
+from tests.paths import ROOT
+from tools.browser import open_browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ZH = TEXTS[Language.ZH]
+COUNT = FIRST_DOCUMENTS * 2
+PAGE = "# 方法{number}是什么？\n\n## 一句话回答\n方法{number}把第 {number} 层的激活缓存下来，省去重复计算。\n"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def address(tmp_path: Path, model_settings: Settings) -> Iterator[str]:
+    (tmp_path / "corpus").mkdir()
+    for number in range(COUNT):
+        (tmp_path / "corpus" / f"{number:02}.md").write_text(PAGE.format(number=number), encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "app.py")], cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.terminate()
+    process.wait(20)
+    process.stdout.close()
+
+
+def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Browser, tmp_path: Path) -> None:
+    assert not (tmp_path / ".interview-rag" / "index" / "CURRENT").exists()
+    page = browser.new_context(locale="zh-CN").new_page()
+    page.goto(address)
+    expect(page.locator("#preparing")).to_contain_text(ZH.preparing)
+    expect(page.locator("#preparing progress")).to_be_visible()
+    page.wait_for_selector("#question textarea", timeout=120_000)
+    page.fill("#question textarea", "方法0是什么？")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chat .bot-row")).to_contain_text("把第 0 层的激活缓存下来")
+    expect(page.locator("#updates")).to_contain_text(f"新增 {COUNT - FIRST_DOCUMENTS}", timeout=60_000)
+    expect(page.get_by_label("自动更新资料")).not_to_be_checked()
+    index = open_index(tmp_path / ".interview-rag" / "index")
+    assert len(index.storage.entries()) == COUNT
+    index.close()
+    assert not (tmp_path / ".interview-rag" / "index" / UNFINISHED).exists()
+    page.context.close()
