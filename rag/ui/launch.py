@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import stat
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
+from rag.server.address import LOOPBACK, LOOPBACK_NAMES, free_port
 from rag.ui.texts import Language
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rag.ui.rooms import Rooms
 
 T = TypeVar("T")
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-PORTS_TRIED = 100
 # Bytes of a request that uploads, beside the file itself.
 UPLOAD_MARGIN = 100_000
 # Where nothing is uploaded, the server's own upload address must not be of use to anybody.
@@ -73,22 +71,6 @@ def read_users(file: Path) -> list[tuple[str, str]]:
     if not users:
         raise UsageError(f"the auth file {file} names nobody", hint="add a line user:password")
     return users
-
-
-def free_port(host: str, first: int) -> int:
-    """The first port from `first` on that nobody listens on. Raises UsageError."""
-    for port in range(first, min(first + PORTS_TRIED, 65_536)):
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                if isinstance(error, socket.gaierror):
-                    raise UsageError(f"{host!r} is no address of this machine", hint="try 127.0.0.1") from error
-                continue
-            return port
-    raise UsageError(f"no free port from {first} on at {host}", hint="choose another with --port, and check --host")
 
 
 @contextmanager
@@ -190,7 +172,7 @@ def _stay(
     middleware = [Middleware(SafeResponses)]
     if host in LOOPBACK:
         # A web site whose name is made to point here (DNS rebinding) must not read the material.
-        middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
+        middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=list(LOOPBACK_NAMES)))
     limits = Limits(upload=max_upload + UPLOAD_MARGIN)
     middleware.append(Middleware(Guard, limits=limits, alone=host in LOOPBACK and users is None))
     page.launch(
