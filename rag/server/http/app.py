@@ -42,6 +42,9 @@ def build_app(
         redoc_url=None,
         static_url="/docs-assets",
         favicon_url="data:,",
+        redirect_slashes=False,
+        # Its own spans and logs would hold what was asked; ours are in rag/answer.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         middleware=[guard],
     )
     app.state.service = Service(assistant, Answerers(assistant.settings), Work(assistant, metrics), metrics, public_url)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rag.server.address import LOOPBACK_NAMES
 from rag.server.http.keys import Client, client_of
-from rag.server.http.problems import Problem
+from rag.server.http.problems import Problem, problem_of
 from rag.server.rate import Rate
 
 Scope = MutableMapping[str, Any]
@@ -73,16 +73,22 @@ class Guard:
             return  # there are no web sockets
         policy = DOCS_POLICY if scope["path"].startswith(DOCS) else POLICY
 
+        is_begun = False
+
         async def send_safely(message: MutableMapping[str, Any]) -> None:
+            nonlocal is_begun
             if message["type"] == "http.response.start":
+                is_begun = True
                 self.observe(getattr(scope.get("route"), "path", "none"), message["status"])
                 message["headers"] = [*message.get("headers", []), *HEADERS, (b"content-security-policy", policy)]
             await send(message)
 
         try:
             await self._admit(scope, receive, send_safely)
-        except Problem as problem:
-            await problem.response(scope, receive, send_safely)
+        except Exception as error:
+            if is_begun:
+                raise
+            await problem_of(error).response(scope, receive, send_safely)
 
     async def _admit(self, scope: Scope, receive: Any, send: Any) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

@@ -49,7 +49,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
         http="h11",
         ws="none",
         log_config=None,
-        log_level="warning",
+        log_level="error",
         access_log=False,
         proxy_headers=False,  # any client could claim to be another
         server_header=False,
@@ -72,5 +72,6 @@ def serve(
     host, port = bound.getsockname()[:2]
     app = build_app(assistant, clients=clients, is_loopback=host in LOOPBACK, limits=limits, public_url=public_url)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    bound.listen()  # so that whoever is told the address can connect
     announce(f"http://{shown}:{port}/v1")
     server_of(app).run(sockets=[bound])

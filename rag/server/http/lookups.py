@@ -114,12 +114,12 @@ def document(
     if source is None:
         raise Problem(404, f"there is no document {id[:200]!r}", code="document_not_found", param="id")
     end = len(source) if end is None else end
-    if not start <= end <= len(source):
-        told = f"[{start}:{end}] is no slice of the {len(source):,} characters of this document"
-        raise Problem(400, told, code="out_of_range", param="start" if start > end else "end")
     text = source[start:end]
     if sha256 is not None and not hashlib.sha256(text.encode()).hexdigest().startswith(sha256):
         raise Problem(410, "the document says something else there by now", code="document_changed", param="sha256")
+    if not start <= end <= len(source):
+        told = f"[{start}:{end}] is no slice of the {len(source):,} characters of this document"
+        raise Problem(400, told, code="out_of_range", param="start" if start > end else "end")
     if "application/json" in request.headers.get("accept", ""):
         found = Slice(document=id, start=start, end=end, characters=len(source), text=text)
         return Response(found.model_dump_json(), media_type="application/json")

@@ -65,6 +65,8 @@ def problem_of(error: Exception) -> Problem:
 
 
 def add_error_handlers(app: FastAPI) -> None:
+    """For what a request may be refused for; the guard answers for all else."""
+
     def answer(_: Request, error: Exception) -> JSONResponse:
         return problem_of(error).response
 
@@ -82,7 +84,6 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RagError, answer)
     app.add_exception_handler(HTTPException, answer_http)
     app.add_exception_handler(RequestValidationError, answer_invalid)
-    app.add_exception_handler(Exception, answer)
 
 
 def _invalid(error: RequestValidationError) -> Problem:

@@ -1,5 +1,7 @@
 """The API on a real loopback port, in a thread."""
 
+import re
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +30,22 @@ class Served:
     def client(self, **headers: str) -> httpx.Client:
         return httpx.Client(base_url=self.address, headers=headers, trust_env=False, timeout=60)
 
+    def raw(self, data: bytes) -> tuple[int, bytes]:
+        """Status and all of the answer to bytes that no client would send."""
+        port = int(self.address.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(data)
+            answer = b""
+            while not _is_whole(answer) and (more := connection.recv(65_536)):
+                answer += more
+        return int(answer.split(b" ", 2)[1]), answer
+
+
+def _is_whole(answer: bytes) -> bool:
+    head, found, body = answer.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\ncontent-length: (\d+)", head)
+    return bool(found) and (length is None or len(body) >= int(length[1]))
+
 
 @contextmanager
 def serving(assistant: Assistant, **options: Any) -> Iterator[Served]:
@@ -35,6 +53,7 @@ def serving(assistant: Assistant, **options: Any) -> Iterator[Served]:
         app = build_app(assistant, **options)
         server = server_of(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        bound.listen()
         thread.start()
         try:
             yield Served(f"http://127.0.0.1:{bound.getsockname()[1]}", app)
