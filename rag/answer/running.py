@@ -55,6 +55,7 @@ class Run:
             if isinstance(item, Exception):
                 raise item
             yield item
+            await asyncio.sleep(0)  # however many are ready, the loop sees to the others, and to readers who go
 
     def with_pulse(self, seconds: float | None = None) -> Iterator[Event | None]:
         """The events, and None whenever none has come for so many seconds, else PULSE: a chance to find that nobody

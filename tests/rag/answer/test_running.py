@@ -66,3 +66,16 @@ def test_what_is_raised_reaches_the_loop() -> None:
 
     with pytest.raises(ValueError, match="no"):
         asyncio.run(read())
+
+
+def test_events_that_are_ready_leave_the_loop_its_turn() -> None:
+    async def read() -> int:
+        seen = 0
+        run = Run(iter([NOTHING] * 100))
+        assert run.join(5)
+        asyncio.get_running_loop().call_soon(run.stop)
+        async for _ in run:
+            seen += 1
+        return seen
+
+    assert asyncio.run(read()) < 5

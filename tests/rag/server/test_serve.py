@@ -8,9 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from rag.embedding import Embedder
 from rag.settings import Settings
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest
+from tools.api_process import serve
 
 KEY = "laptop-" + "k" * 30
 STREAMS = 32
@@ -32,36 +31,6 @@ QUESTIONS = [
     "Why does mixed precision need loss scaling?",
     "W4A16 是什么意思？",
 ]
-
-
-@contextmanager
-def serve(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address that the process prints, and the process."""
-    command = [sys.executable, "-m", "rag", "serve", "--port", "0", *arguments]
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    said: list[str] = []
-    listener = threading.Thread(target=lambda stream: said.extend(stream), args=(process.stderr,), daemon=True)
-    listener.start()
-    try:
-        address = process.stdout.readline().strip()
-        assert address.startswith("http"), "".join(said)
-        yield address, process
-    finally:
-        process.terminate()
-        process.wait(20)
-        listener.join(5)
-        process.stdout.close()
-        process.stderr.close()
-    assert said in ([], ["interrupted\n"])
 
 
 @pytest.fixture(scope="module")
