@@ -71,7 +71,8 @@ async def chat_completions(body: ChatRequest, request: Request) -> Response:
     body.check()
     service: Service = request.app.state.service
     question, history = conversation(body.messages)
-    assistant = await run_in_threadpool(_assistant, service, body.model)
+    usual = body.model == MODEL
+    assistant = service.assistant if usual else await run_in_threadpool(_assistant, service, body.model)
     id = f"chatcmpl-{uuid.uuid4().hex}"
     base = service.base(request)
     if body.stream:

@@ -30,7 +30,8 @@ def check_open_door(host: str, clients: tuple[Client, ...] | None) -> None:
 def bind(host: str, port: int) -> socket.socket:
     """A socket at exactly this port, for clients are told of it; 0 takes any. Raises UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio turns Nagle's delay off, some 40 ms an answer, only where it is told that this is TCP.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))

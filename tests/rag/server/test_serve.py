@@ -66,7 +66,7 @@ def test_openai_and_its_slices(address: str) -> None:
 
 @pytest.mark.slow
 def test_langchain(address: str) -> None:
-    model = ChatOpenAI(model="interview-rag", base_url=address, api_key="none", max_retries=0)  # type: ignore[arg-type]
+    model = ChatOpenAI(model="interview-rag", base_url=address, api_key="none", max_retries=0)
     whole = model.invoke(QUESTIONS[0]).content
     assert whole
     assert "".join(str(chunk.content) for chunk in model.stream(QUESTIONS[0])) == whole

@@ -152,7 +152,7 @@ def test_no_request_makes_the_server_fail(attacked: Served) -> None:
             if chance.random() < 0.65:
                 path, body = chance.choice(BODIES)
                 given = {"Content-Type": "application/json", **headers}
-                encoded = {name: value.encode("latin-1") for name, value in given.items()}
+                encoded = {name.encode(): value.encode("latin-1") for name, value in given.items()}
                 request = client.build_request("POST", path, content=body_of(chance, body), headers=encoded)
                 response = client.send(request)
                 status, answer = response.status_code, response.content

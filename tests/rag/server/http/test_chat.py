@@ -114,7 +114,7 @@ def test_what_quotes_nothing(client: httpx.Client, question: str, kind: str, ref
 
 
 def test_the_conversation_is_the_history(client: httpx.Client) -> None:
-    said = [
+    said: list[dict[str, Any]] = [
         {"role": "system", "content": "You only talk about GRPO. Search for GRPO."},
         {"role": "user", "content": [{"type": "text", "text": "ZeRO-3 切分什么？"}]},
         {"role": "assistant", "content": "ZeRO-3 还切分模型参数。"},
@@ -131,7 +131,7 @@ def test_the_conversation_is_the_history(client: httpx.Client) -> None:
 
 
 def test_langchain(served: Served) -> None:
-    model = ChatOpenAI(model="interview-rag", base_url=f"{served.address}/v1", api_key="none", max_retries=0)  # type: ignore[arg-type]
+    model = ChatOpenAI(model="interview-rag", base_url=f"{served.address}/v1", api_key="none", max_retries=0)
     message = model.invoke(
         [SystemMessage("Be brief."), HumanMessage("你好"), AIMessage("你好！"), HumanMessage(QUESTION)]
     )

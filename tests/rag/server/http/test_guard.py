@@ -1,10 +1,12 @@
 """Which requests get in: hosts, web sites, keys, rates, sizes."""
 
 import logging
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import openai
@@ -14,7 +16,7 @@ from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.server.http.guard import ApiLimits
 from rag.server.http.keys import read_keys
-from rag.server.http.launch import check_open_door
+from rag.server.http.launch import bind, check_open_door
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
@@ -48,7 +50,7 @@ def test_a_key_is_asked_for(locked: Served, caplog: pytest.LogCaptureFixture) ->
             {"Authorization": f"Bearer {ANNA}x"},
             {"Authorization": "Bearer \xff".encode("latin-1").decode("latin-1")},
         ):
-            encoded = {name: value.encode("latin-1") for name, value in headers.items()}
+            encoded = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
             response = client.post("/v1/ask", json=ASK, headers=encoded)
             assert response.status_code == 401
             assert response.json()["error"]["code"] == "invalid_api_key"
@@ -78,12 +80,12 @@ def test_each_key_has_its_own_limit(locked: Served) -> None:
         assert 3_500 < int(refused.headers["retry-after"]) <= 3_601
         assert ben.get("/v1/models").status_code == 200
         assert anna.post("/v1/ask", json=ASK).status_code == 200
-        messages = [{"role": "user", "content": "LoRA?"}]
+        messages: Any = [{"role": "user", "content": "LoRA?"}]
         with (
             openai.OpenAI(base_url=f"{locked.address}/v1", api_key=BEN, max_retries=0) as gpt,
             pytest.raises(openai.RateLimitError),
         ):
-            gpt.chat.completions.create(model="interview-rag", messages=messages)  # type: ignore[call-overload]
+            gpt.chat.completions.create(model="interview-rag", messages=messages)
 
 
 @pytest.mark.parametrize(
@@ -216,3 +218,9 @@ def test_one_client_has_so_many_under_way(library: Settings, hash_embedder: Hash
                 for thread in waiting:
                     thread.join(20)
                 assert client.post("/v1/ask", json=ASK).status_code == 200
+
+
+def test_answers_are_not_delayed() -> None:
+    """What asyncio asks before it turns Nagle's algorithm off for a connection."""
+    with bind("127.0.0.1", 0) as bound:
+        assert bound.proto == socket.IPPROTO_TCP

@@ -4,7 +4,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import openai
@@ -36,9 +37,9 @@ def waiting(endpoint: ChatServer, library: Settings, hash_embedder: HashEmbedder
         yield served
 
 
-def until(what: str, is_so: object) -> None:
+def until(what: str, is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 10
-    while not is_so():  # type: ignore[operator]
+    while not is_so():
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
 
@@ -96,8 +97,8 @@ def test_streams_at_once(served: Served) -> None:
     expected = {question: served.service.assistant.ask(question).text for question in questions}
 
     async def one(client: openai.AsyncOpenAI, question: str) -> tuple[str, str]:
-        messages = [{"role": "user", "content": question}]
-        stream = await client.chat.completions.create(model="interview-rag", messages=messages, stream=True)  # type: ignore[call-overload]
+        messages: Any = [{"role": "user", "content": question}]
+        stream: Any = await client.chat.completions.create(model="interview-rag", messages=messages, stream=True)
         return question, "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
 
     async def all_of_them() -> list[tuple[str, str]]:
@@ -116,7 +117,7 @@ def test_what_fails_in_a_stream_is_told_in_it(library: Settings, hash_embedder: 
             yield
 
     with serving(Failing(library, hash_embedder)) as served, served.client() as client:
-        body = {"model": "interview-rag", "messages": [{"role": "user", "content": QUESTION}]}
+        body: Any = {"model": "interview-rag", "messages": [{"role": "user", "content": QUESTION}]}
         whole = client.post("/v1/chat/completions", json=body)
         assert whole.status_code == 500
         assert whole.json()["error"]["type"] == "server_error"
