@@ -25,6 +25,10 @@ def add_serve(commands: "Commands") -> None:
         "--limit", default="120 per 1 minute", help="questions of a key (default: %(default)s); a key may have its own"
     )
     serve.add_argument("--public-url", default="", metavar="URL", help="how clients reach this server through a proxy")
+    serve.add_argument(
+        "--trace-endpoint", metavar="URL", help="OpenTelemetry collector that is told times and kinds, never text"
+    )
+    serve.add_argument("--trace-text", action="store_true", help="tell it questions and answers too")
     serve.add_argument("--llm", choices=[str(name) for name in ChatModelName], help="who writes (default: auto)")
     serve.set_defaults(main=_serve)
 
@@ -32,11 +36,13 @@ def add_serve(commands: "Commands") -> None:
 def _serve(options: argparse.Namespace) -> int:
     from rag.server.http.keys import check_limit, read_keys
     from rag.server.http.launch import bind, check_open_door
+    from rag.server.tracing import open_tracing
 
     settings = settings_from(options, llm=options.llm)
     check_limit(options.limit, "--limit")
     clients = read_keys(options.key_file) if options.key_file else None
     check_open_door(options.host, clients)
+    tracing = open_tracing(options.trace_endpoint, with_text=options.trace_text) if options.trace_endpoint else None
     with bind(options.host, options.port) as bound:
         from rag.answer.assistant import Assistant
         from rag.server.http.guard import ApiLimits
@@ -56,6 +62,7 @@ def _serve(options: argparse.Namespace) -> int:
             clients=clients,
             limits=ApiLimits(questions=options.limit),
             public_url=options.public_url,
+            tracing=tracing,
             announce=announce,
         )
     return 0

@@ -13,6 +13,7 @@ from rag.server.http.problems import add_error_handlers
 from rag.server.http.service import Service
 from rag.server.http.work import GoneError, Work
 from rag.server.metrics import Metrics
+from rag.server.tracing import Tracing
 
 DESCRIPTION = """\
 Answers questions from the documents of an index; every statement carries the exact slice of its source.
@@ -27,6 +28,7 @@ def build_app(
     is_loopback: bool = True,
     limits: ApiLimits | None = None,
     public_url: str = "",
+    tracing: Tracing | None = None,
 ) -> FastAPI:
     """`clients` have keys; None asks for none."""
     metrics = Metrics()
@@ -47,7 +49,9 @@ def build_app(
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         middleware=[guard],
     )
-    app.state.service = Service(assistant, Answerers(assistant.settings), Work(assistant, metrics), metrics, public_url)
+    work = Work(assistant, [metrics] if tracing is None else [metrics, tracing])
+    metrics.running(lambda: work.running)
+    app.state.service = Service(assistant, Answerers(assistant.settings), work, metrics, public_url)
     for routes in (chat, lookups, health):
         app.include_router(routes.router)
     add_error_handlers(app)

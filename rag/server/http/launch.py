@@ -12,6 +12,7 @@ from rag.server.address import LOOPBACK
 from rag.server.http.app import build_app
 from rag.server.http.guard import ApiLimits
 from rag.server.http.keys import Client
+from rag.server.tracing import Tracing
 
 DEFAULT_PORT = 7861
 # Seconds that answers under way have when the server is told to end.
@@ -67,12 +68,24 @@ def serve(
     clients: tuple[Client, ...] | None,
     limits: ApiLimits,
     public_url: str,
+    tracing: Tracing | None,
     announce: Callable[[str], None],
 ) -> None:
     """Answer until interrupted or terminated. `announce` is told the address."""
     host, port = bound.getsockname()[:2]
-    app = build_app(assistant, clients=clients, is_loopback=host in LOOPBACK, limits=limits, public_url=public_url)
+    app = build_app(
+        assistant,
+        clients=clients,
+        is_loopback=host in LOOPBACK,
+        limits=limits,
+        public_url=public_url,
+        tracing=tracing,
+    )
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     bound.listen()  # so that whoever is told the address can connect
     announce(f"http://{shown}:{port}/v1")
-    server_of(app).run(sockets=[bound])
+    try:
+        server_of(app).run(sockets=[bound])
+    finally:
+        if tracing is not None:
+            tracing.close()

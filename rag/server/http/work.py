@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -12,7 +12,6 @@ from starlette.requests import Request
 from rag.answer.assistant import Assistant
 from rag.answer.events import Event, Finished
 from rag.answer.running import Run
-from rag.server.metrics import Metrics
 from rag.settings import ChatModelName
 from rag.types import Turn
 
@@ -25,16 +24,23 @@ class GoneError(Exception):
     """The client has hung up."""
 
 
+class Observer(Protocol):
+    """Who is told what became of a question."""
+
+    def answered(self, finished: Finished) -> None: ...
+
+    def failed(self, error: Exception) -> None: ...
+
+
 class Work:
     """What the server is doing. `running` counts the answers that threads work on."""
 
-    def __init__(self, assistant: Assistant, metrics: Metrics) -> None:
-        self.metrics = metrics
-        self._quotes = assistant.llm is ChatModelName.EXTRACTIVE
-        self._slots = asyncio.Semaphore(QUOTED_AT_ONCE if self._quotes else WRITTEN_AT_ONCE)
+    def __init__(self, assistant: Assistant, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+        quotes = assistant.llm is ChatModelName.EXTRACTIVE
+        self._slots = asyncio.Semaphore(QUOTED_AT_ONCE if quotes else WRITTEN_AT_ONCE)
         self._lock = threading.Lock()
         self._running = 0
-        metrics.running(lambda: self._running)
 
     @property
     def running(self) -> int:
@@ -47,10 +53,12 @@ class Work:
             try:
                 async for event in run:
                     if isinstance(event, Finished):
-                        self.metrics.answered(event)
+                        for observer in self._observers:
+                            observer.answered(event)
                     yield event
             except Exception as error:
-                self.metrics.failed(error)
+                for observer in self._observers:
+                    observer.failed(error)
                 raise
             finally:
                 run.stop()
