@@ -7,7 +7,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +19,7 @@ from rag.ui.texts import Language
 
 if TYPE_CHECKING:
     from gradio import Blocks
+    from starlette.middleware import Middleware
 
     from rag.answer.assistant import Assistant
     from rag.settings import Settings
@@ -103,10 +104,30 @@ def serve(
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
     from rag.ui.page import build_page
 
+    api = _api(assistant, host, users) if assistant.settings.api else []
     uploads = rooms is not None and rooms.may_change
     limit = assistant.settings.max_file_megabytes * 1024 * 1024 if uploads else NO_UPLOAD
     threading.Thread(target=assistant.warm_up, daemon=True).start()
-    _stay(build_page(assistant, rooms=rooms, language=language), host, port, users, limit, threading.Event())
+    page = build_page(assistant, rooms=rooms, language=language)
+    _stay(page, host, port, users, limit, threading.Event(), api)
+
+
+def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None) -> "list[Middleware]":
+    """The HTTP API beside the page. Raises UsageError where the page asks who comes and the API would not."""
+    from starlette.middleware import Middleware
+
+    from rag.server.http.app import build_app
+    from rag.server.http.beside import Beside
+    from rag.server.http.keys import read_keys
+
+    file = assistant.settings.api_key_file
+    if file is None and (users is not None or host not in LOOPBACK):
+        raise UsageError(
+            "`api` is on without keys, and would go round the page's sign-in",
+            hint="set `api_key_file` to a file of lines name:key (mode 0600), or switch `api` off",
+        )
+    clients = None if file is None else read_keys(file)
+    return [Middleware(Beside, api=build_app(assistant, clients=clients, is_loopback=host in LOOPBACK))]
 
 
 def serve_guide(
@@ -153,7 +174,13 @@ def serve_preparing(
 
 
 def _stay(
-    page: "Blocks", host: str, port: int, users: list[tuple[str, str]] | None, max_upload: int, end: threading.Event
+    page: "Blocks",
+    host: str,
+    port: int,
+    users: list[tuple[str, str]] | None,
+    max_upload: int,
+    end: threading.Event,
+    beside: "Sequence[Middleware]" = (),
 ) -> None:
     """Serve a page until `end` is set, or the process is interrupted or terminated."""
     import gradio as gr
@@ -169,7 +196,7 @@ def _stay(
     free = free_port(host, port)
     if free != port:
         sys.stderr.write(f"port {port} is taken, using {free}\n")
-    middleware = [Middleware(SafeResponses)]
+    middleware = [*beside, Middleware(SafeResponses)]
     if host in LOOPBACK:
         # A web site whose name is made to point here (DNS rebinding) must not read the material.
         middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=list(LOOPBACK_NAMES)))
