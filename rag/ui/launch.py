@@ -118,7 +118,7 @@ def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None)
 
     from rag.server.http.app import build_app
     from rag.server.http.beside import Beside
-    from rag.server.http.keys import read_keys
+    from rag.server.keys import read_keys
 
     file = assistant.settings.api_key_file
     if file is None and (users is not None or host not in LOOPBACK):

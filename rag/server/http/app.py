@@ -8,10 +8,10 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.answerers import Answerers
 from rag.server.http import chat, health, lookups
 from rag.server.http.guard import ApiLimits, Guard
-from rag.server.http.keys import Client
 from rag.server.http.problems import add_error_handlers
 from rag.server.http.service import Service
 from rag.server.http.work import GoneError, Work
+from rag.server.keys import Client
 from rag.server.metrics import Metrics
 from rag.server.tracing import Tracing
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag.server.address import LOOPBACK_NAMES
-from rag.server.http.keys import Client, client_of
 from rag.server.http.problems import Problem, problem_of
+from rag.server.keys import Client, client_of
 from rag.server.rate import Rate
 
 Scope = MutableMapping[str, Any]

@@ -11,7 +11,7 @@ from rag.errors import UsageError
 from rag.server.address import LOOPBACK
 from rag.server.http.app import build_app
 from rag.server.http.guard import ApiLimits
-from rag.server.http.keys import Client
+from rag.server.keys import Client
 from rag.server.tracing import Tracing
 
 DEFAULT_PORT = 7861
@@ -82,6 +82,7 @@ def serve(
         tracing=tracing,
     )
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    assistant.warm_up()
     bound.listen()  # so that whoever is told the address can connect
     announce(f"http://{shown}:{port}/v1")
     try:
