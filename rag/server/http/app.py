@@ -9,6 +9,7 @@ from rag.chat_models.answerers import Answerers
 from rag.server.http import chat, health, lookups
 from rag.server.http.guard import ApiLimits, Guard
 from rag.server.http.problems import add_error_handlers
+from rag.server.http.refusals import Refusals
 from rag.server.http.service import Service
 from rag.server.http.work import GoneError, Work
 from rag.server.keys import Client
@@ -49,9 +50,10 @@ def build_app(
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         middleware=[guard],
     )
-    work = Work(assistant, [metrics] if tracing is None else [metrics, tracing])
+    refusals = Refusals()
+    work = Work(assistant, [metrics, refusals, *([] if tracing is None else [tracing])])
     metrics.running(lambda: work.running)
-    app.state.service = Service(assistant, Answerers(assistant.settings), work, metrics, public_url)
+    app.state.service = Service(assistant, Answerers(assistant.settings), work, metrics, refusals, public_url)
     for routes in (chat, lookups, health):
         app.include_router(routes.router)
     add_error_handlers(app)

@@ -70,7 +70,8 @@ async def chat_completions(body: ChatRequest, request: Request) -> Response:
     with `annotations`, and `[DONE]`."""
     body.check()
     service: Service = request.app.state.service
-    question, history = conversation(body.messages)
+    question, said = conversation(body.messages)
+    history = service.refusals.marked(said)
     usual = body.model == MODEL
     assistant = service.assistant if usual else await run_in_threadpool(_assistant, service, body.model)
     id = f"chatcmpl-{uuid.uuid4().hex}"

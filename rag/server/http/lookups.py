@@ -57,7 +57,7 @@ class Asked(BaseModel):
 async def search(body: SearchRequest, request: Request) -> Found:
     """The passages for a question, best first. Offsets count Unicode code points of the document's text."""
     service: Service = request.app.state.service
-    query, history = check_question(body.query), turns_of(body.history)
+    query, history = check_question(body.query), service.refusals.marked(turns_of(body.history))
     assistant = service.assistant
 
     def compute() -> Evidence:
@@ -76,7 +76,7 @@ async def search(body: SearchRequest, request: Request) -> Found:
 async def ask(body: AskRequest, request: Request) -> Asked:
     """The answer with its claims and citations. Offsets count Unicode code points of the document's text."""
     service: Service = request.app.state.service
-    question, history = check_question(body.question), turns_of(body.history)
+    question, history = check_question(body.question), service.refusals.marked(turns_of(body.history))
     choices = replace(service.assistant.choices, llm=body.answerer, style=body.style_name)
     assistant = await run_in_threadpool(service.choosing, choices)
     finished = await unless_gone(request, service.work.finished(assistant, question, history))

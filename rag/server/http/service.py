@@ -8,6 +8,7 @@ from fastapi import Request
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.chat_models.answerers import Answerers
+from rag.server.http.refusals import Refusals
 from rag.server.http.work import Work
 from rag.server.metrics import Metrics
 
@@ -20,6 +21,7 @@ class Service:
     answerers: Answerers
     work: Work
     metrics: Metrics
+    refusals: Refusals
     public_url: str = ""
     started: int = field(default_factory=lambda: int(time.time()))
 

@@ -130,6 +130,25 @@ def test_the_conversation_is_the_history(client: httpx.Client) -> None:
     assert same["choices"] == about["choices"]
 
 
+def test_nothing_leans_on_a_refusal(client: httpx.Client, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients send a refusal back as text like any other; the server knows what it refused."""
+    seen: list[list[bool]] = []
+    stream = Assistant.stream
+
+    def watched(self: Assistant, question: str, history: Any = ()) -> Any:
+        seen.append([turn.refused for turn in history])
+        return stream(self, question, history)
+
+    monkeypatch.setattr(Assistant, "stream", watched)
+    asked = {"role": "user", "content": REFUSED}
+    said = client.post("/v1/chat/completions", json=ask(REFUSED)).json()["choices"][0]["message"]["content"]
+    answered = {"role": "assistant", "content": "ZeRO-3 还切分模型参数。"}
+    messages = [asked, {"role": "assistant", "content": said}, asked, answered, {"role": "user", "content": "那它呢？"}]
+    client.post("/v1/chat/completions", json={"model": "interview-rag", "messages": messages})
+    client.post("/v1/ask", json={"question": "那它呢？", "history": [["user", REFUSED], ["assistant", f"{said}\n"]]})
+    assert seen == [[], [False, True, False, False], [False, True]]
+
+
 def test_langchain(served: Served) -> None:
     model = ChatOpenAI(model="interview-rag", base_url=f"{served.address}/v1", api_key="none", max_retries=0)
     message = model.invoke(
