@@ -11,6 +11,7 @@ from rag.errors import UsageError
 from rag.server.address import LOOPBACK
 from rag.server.http.app import build_app
 from rag.server.http.guard import ApiLimits
+from rag.server.http.protocol import PatientProtocol
 from rag.server.keys import Client
 from rag.server.tracing import Tracing
 
@@ -48,7 +49,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
     """What is allowed of HTTP."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=PatientProtocol,
         ws="none",
         log_config=None,
         log_level="error",

@@ -1,5 +1,6 @@
 """Which requests get in: hosts, web sites, keys, rates, sizes."""
 
+import contextlib
 import logging
 import socket
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
+from rag.server.http import protocol
 from rag.server.http.guard import ApiLimits
 from rag.server.http.launch import bind, check_open_door
 from rag.server.keys import read_keys
@@ -196,6 +198,26 @@ def test_a_slow_body_is_not_waited_for(library: Settings, hash_embedder: HashEmb
         assert status == 408
         assert b'"slow_request"' in answer
         assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET /healthz HTTP/1.1\r\nHo", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /he"]
+)
+def test_half_a_head_is_not_waited_for(served: Served, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    """Nor for any that comes drop by drop."""
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
+    port = int(served.address.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(sent)
+        started = time.monotonic()
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            while more := connection.recv(65_536):
+                answer += more
+                for _ in range(3):
+                    connection.sendall(b"x")
+        assert time.monotonic() - started < 4  # uvicorn itself would wait for 5 s, or for ever
+        assert answer.startswith(b"HTTP/1.1 200") or not answer
 
 
 def test_one_client_has_so_many_under_way(library: Settings, hash_embedder: HashEmbedder) -> None:
