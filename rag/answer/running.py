@@ -1,9 +1,10 @@
 """An answer being written in a thread of its own, so that stopping never waits for a slow model."""
 
 import asyncio
+import contextlib
 import logging
 import threading
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from queue import Empty, SimpleQueue
 
 from rag.answer.events import Event
@@ -23,6 +24,7 @@ class Run:
         self._events = events
         self._queue: SimpleQueue[Event | Exception | None] = SimpleQueue()
         self._stop = Stop()
+        self._wake: Callable[[], None] | None = None  # set by whoever waits in an event loop
         self._thread = threading.Thread(target=self._pump, name="answer", daemon=True)
         self._thread.start()
 
@@ -32,19 +34,28 @@ class Run:
 
     def stop(self) -> None:
         self._stop.ask()
-        self._queue.put(None)
+        self._put(None)
 
     def __iter__(self) -> Iterator[Event]:
         return (event for event in self.with_pulse() if event is not None)
 
     async def __aiter__(self) -> AsyncIterator[Event]:
+        """Holds no thread of the loop's pool while it waits: a few slow answers would hold up all others."""
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        self._wake = lambda: _call_in(loop, ready.set)
         while not self.stopped:
-            item = await asyncio.to_thread(self._queue.get)
+            ready.clear()
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                await ready.wait()
+                continue
             if item is None:
                 return
             if isinstance(item, Exception):
                 raise item
             yield item
+            await asyncio.sleep(0)  # however many are ready, the loop sees to the others, and to readers who go
 
     def with_pulse(self, seconds: float | None = None) -> Iterator[Event | None]:
         """The events, and None whenever none has come for so many seconds, else PULSE: a chance to find that nobody
@@ -66,20 +77,30 @@ class Run:
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
+    def _put(self, item: Event | Exception | None) -> None:
+        self._queue.put(item)
+        if self._wake is not None:
+            self._wake()
+
     def _pump(self) -> None:
         CURRENT.set(self._stop)
         try:
             for event in self._events:
                 if self.stopped:
                     break
-                self._queue.put(event)
+                self._put(event)
         except Stopped:
             pass
         except Exception as error:  # handed to whoever iterates, whatever it is
             if self.stopped:
                 logger.info("an answer failed after it was stopped: %s", error)
-            self._queue.put(error)
+            self._put(error)
         finally:
             if isinstance(self._events, Generator):
                 self._events.close()
-            self._queue.put(None)
+            self._put(None)
+
+
+def _call_in(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop was closed: nobody reads on
+        loop.call_soon_threadsafe(action)

@@ -6,7 +6,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
-from rag.ui.limits import Limits, Rate
+from rag.server.rate import Rate
+from rag.ui.limits import Limits
 from rag.ui.texts import Language, language_of
 
 API = "/gradio_api/"

@@ -3,22 +3,23 @@
 import os
 import shutil
 import signal
-import socket
 import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
+from rag.server.address import LOOPBACK, LOOPBACK_NAMES, free_port
 from rag.ui.texts import Language
 
 if TYPE_CHECKING:
     from gradio import Blocks
+    from starlette.middleware import Middleware
 
     from rag.answer.assistant import Assistant
     from rag.settings import Settings
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from rag.ui.rooms import Rooms
 
 T = TypeVar("T")
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-PORTS_TRIED = 100
 # Bytes of a request that uploads, beside the file itself.
 UPLOAD_MARGIN = 100_000
 # Where nothing is uploaded, the server's own upload address must not be of use to anybody.
@@ -75,22 +74,6 @@ def read_users(file: Path) -> list[tuple[str, str]]:
     return users
 
 
-def free_port(host: str, first: int) -> int:
-    """The first port from `first` on that nobody listens on. Raises UsageError."""
-    for port in range(first, min(first + PORTS_TRIED, 65_536)):
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                if isinstance(error, socket.gaierror):
-                    raise UsageError(f"{host!r} is no address of this machine", hint="try 127.0.0.1") from error
-                continue
-            return port
-    raise UsageError(f"no free port from {first} on at {host}", hint="choose another with --port, and check --host")
-
-
 @contextmanager
 def private_environment() -> Iterator[None]:
     """Gradio reads its environment when it is imported: no telemetry, a folder of our own, no hidden options."""
@@ -121,10 +104,30 @@ def serve(
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
     from rag.ui.page import build_page
 
+    api = _api(assistant, host, users) if assistant.settings.api else []
     uploads = rooms is not None and rooms.may_change
     limit = assistant.settings.max_file_megabytes * 1024 * 1024 if uploads else NO_UPLOAD
     threading.Thread(target=assistant.warm_up, daemon=True).start()
-    _stay(build_page(assistant, rooms=rooms, language=language), host, port, users, limit, threading.Event())
+    page = build_page(assistant, rooms=rooms, language=language)
+    _stay(page, host, port, users, limit, threading.Event(), api)
+
+
+def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None) -> "list[Middleware]":
+    """The HTTP API beside the page. Raises UsageError where the page asks who comes and the API would not."""
+    from starlette.middleware import Middleware
+
+    from rag.server.http.app import build_app
+    from rag.server.http.beside import Beside
+    from rag.server.keys import read_keys
+
+    file = assistant.settings.api_key_file
+    if file is None and (users is not None or host not in LOOPBACK):
+        raise UsageError(
+            "`api` is on without keys, and would go round the page's sign-in",
+            hint="set `api_key_file` to a file of lines name:key (mode 0600), or switch `api` off",
+        )
+    clients = None if file is None else read_keys(file)
+    return [Middleware(Beside, api=build_app(assistant, clients=clients, is_loopback=host in LOOPBACK))]
 
 
 def serve_guide(
@@ -171,7 +174,13 @@ def serve_preparing(
 
 
 def _stay(
-    page: "Blocks", host: str, port: int, users: list[tuple[str, str]] | None, max_upload: int, end: threading.Event
+    page: "Blocks",
+    host: str,
+    port: int,
+    users: list[tuple[str, str]] | None,
+    max_upload: int,
+    end: threading.Event,
+    beside: "Sequence[Middleware]" = (),
 ) -> None:
     """Serve a page until `end` is set, or the process is interrupted or terminated."""
     import gradio as gr
@@ -187,10 +196,10 @@ def _stay(
     free = free_port(host, port)
     if free != port:
         sys.stderr.write(f"port {port} is taken, using {free}\n")
-    middleware = [Middleware(SafeResponses)]
+    middleware = [*beside, Middleware(SafeResponses)]
     if host in LOOPBACK:
         # A web site whose name is made to point here (DNS rebinding) must not read the material.
-        middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
+        middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=list(LOOPBACK_NAMES)))
     limits = Limits(upload=max_upload + UPLOAD_MARGIN)
     middleware.append(Middleware(Guard, limits=limits, alone=host in LOOPBACK and users is None))
     page.launch(

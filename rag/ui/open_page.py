@@ -52,7 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_page(options: argparse.Namespace) -> int:
-    from rag.ui.launch import LOOPBACK, check_host, private_environment, serve, serve_guide, serve_preparing
+    from rag.server.address import LOOPBACK
+    from rag.ui.launch import check_host, private_environment, serve, serve_guide, serve_preparing
     from rag.ui.texts import Language
 
     settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)

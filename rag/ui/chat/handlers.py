@@ -11,11 +11,11 @@ import gradio as gr
 
 from ingest.auto_update import AutoUpdateStatus
 from rag.answer.assistant import Assistant
+from rag.chat_models.answerers import Answerers
 from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.select import leaves_the_machine
 from rag.errors import UserDataError
 from rag.settings import ChatModelName
-from rag.ui.answerers import Answerers
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.auto_update import auto_update_text

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from rag.embedding import Embedder
+from rag.server.rate import Rate
 from rag.settings import Settings
-from rag.ui.limits import Rate
 from rag.ui.policy import lax
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest

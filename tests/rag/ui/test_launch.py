@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rag.errors import UsageError
-from rag.ui.launch import check_host, free_port, private_environment, read_users
+from rag.server.address import free_port
+from rag.ui.launch import check_host, private_environment, read_users
 from tests.paths import ROOT
 
 

@@ -4,8 +4,8 @@ import pytest
 
 import rag.chat_models.ollama
 from rag.answer.assistant import Assistant
+from rag.chat_models.answerers import Answerers
 from rag.settings import ChatModelName
-from rag.ui.answerers import Answerers
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.session import Session
 from tests.conftest import HashEmbedder

@@ -1,0 +1,18 @@
+"""The API beside another application, in one process."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+PREFIX = "/v1/"
+
+
+class Beside:
+    """ASGI middleware: addresses of the API go to it, with its own guard; all others to the application."""
+
+    def __init__(self, app: Any, *, api: Any) -> None:
+        self.app = app
+        self.api = api
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        is_api = scope["type"] == "http" and scope["path"].startswith(PREFIX)
+        await (self.api if is_api else self.app)(scope, receive, send)

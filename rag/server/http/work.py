@@ -1,0 +1,107 @@
+"""Questions being answered: off the event loop, a few at once, and stopped as soon as nobody waits for them."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Sequence
+from contextlib import aclosing
+from typing import Any, Protocol, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from rag.answer.assistant import Assistant
+from rag.answer.events import Event, Finished
+from rag.answer.running import Run
+from rag.settings import ChatModelName
+from rag.types import Turn
+
+Result = TypeVar("Result")
+# Quotes are computed here, so that more at once would only hinder each other; a chat model is mostly waited for.
+QUOTED_AT_ONCE, WRITTEN_AT_ONCE = 3, 32
+
+
+class GoneError(Exception):
+    """The client has hung up."""
+
+
+class Observer(Protocol):
+    """Who is told what became of a question."""
+
+    def answered(self, finished: Finished) -> None: ...
+
+    def failed(self, error: Exception) -> None: ...
+
+
+class Work:
+    """What the server is doing. `running` counts the answers that threads work on."""
+
+    def __init__(self, assistant: Assistant, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+        quotes = assistant.llm is ChatModelName.EXTRACTIVE
+        self._slots = asyncio.Semaphore(QUOTED_AT_ONCE if quotes else WRITTEN_AT_ONCE)
+        self._lock = threading.Lock()
+        self._running = 0
+
+    @property
+    def running(self) -> int:
+        return self._running
+
+    async def events(self, assistant: Assistant, question: str, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
+        """The answer as it comes. Closing the generator stops the work."""
+        async with self._slots:
+            run = Run(self._counted(assistant.stream(question, history)))
+            try:
+                async for event in run:
+                    if isinstance(event, Finished):
+                        for observer in self._observers:
+                            observer.answered(event)
+                    yield event
+            except Exception as error:
+                for observer in self._observers:
+                    observer.failed(error)
+                raise
+            finally:
+                run.stop()
+
+    async def finished(self, assistant: Assistant, question: str, history: Sequence[Turn]) -> Finished:
+        """The whole answer."""
+        async with aclosing(self.events(assistant, question, history)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event
+        raise AssertionError("a stream of events ends with Finished")
+
+    async def computed(self, compute: Callable[[], Result]) -> Result:
+        """Something short that needs the processor, in its turn."""
+        async with self._slots:
+            return await run_in_threadpool(compute)
+
+    def _counted(self, events: Iterator[Event]) -> Generator[Event, None, None]:
+        """Runs in the thread of the answer, to its very end."""
+        with self._lock:
+            self._running += 1
+        try:
+            yield from events
+        finally:
+            with self._lock:
+                self._running -= 1
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of the work, which is cancelled when the client hangs up. Raises GoneError then."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise GoneError
+    finally:
+        gone.cancel()
+        task.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,84 @@
+"""Who may use the API: a file of keys that only its owner can read.
+
+# name:key, or name:key:how often it may ask
+laptop:3q2-7wEjRr0s9n4mXr8kZ1c5vT6b
+open-webui:Jw8dK2mPq4sT7vXy9zB1cE3fG5h:600 per 1 hour
+"""
+
+import hashlib
+import hmac
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from limits import parse
+
+from rag.errors import UsageError
+
+KEY = re.compile(r"[\w.~+/=-]{20,200}", re.ASCII)
+MAKE_ONE = "make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who has a key. Of the key only the SHA-256 is kept, so that it shows up in no log and no traceback."""
+
+    name: str
+    digest: bytes = field(repr=False)
+    limit: str | None = None
+
+
+def client_of(clients: tuple[Client, ...], key: str) -> Client | None:
+    """Whose key it is. Takes as long for a wrong key as for a right one."""
+    digest = hashlib.sha256(key.encode(errors="replace")).digest()
+    found = [client for client in clients if hmac.compare_digest(client.digest, digest)]
+    return found[0] if found else None
+
+
+def read_keys(file: Path) -> tuple[Client, ...]:
+    """The clients of a key file. Raises UsageError, never with a key in it."""
+    try:
+        with file.open("rb") as opened:
+            state = os.fstat(opened.fileno())
+            lines = opened.read().decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"cannot read the key file {file}: {reason}", hint="check the path") from None
+    if stat.S_IMODE(state.st_mode) & 0o077:
+        raise UsageError(f"others may read the key file {file}", hint=f"chmod 600 {file}")
+    if state.st_uid != os.getuid():
+        raise UsageError(f"the key file {file} belongs to somebody else", hint=f"chown {os.getuid()} {file}")
+    clients: list[Client] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#"):
+            clients.append(_client(line, f"line {number} of {file}"))
+    if not clients:
+        raise UsageError(f"the key file {file} holds no key", hint=f"add a line name:key; {MAKE_ONE}")
+    for what, values in (("name", [client.name for client in clients]), ("key", [c.digest for c in clients])):
+        if len(set(values)) < len(values):
+            raise UsageError(f"the key file {file} holds a {what} twice", hint="give each client its own")
+    return tuple(clients)
+
+
+def _client(line: str, where: str) -> Client:
+    name, _, rest = line.partition(":")
+    key, _, limit = (part.strip() for part in rest.partition(":"))
+    if not (name.strip() and key):
+        raise UsageError(f"{where} is not name:key", hint="one client a line")
+    if not KEY.fullmatch(key):
+        hint = f"20 to 200 letters, digits and . ~ + / = - _; {MAKE_ONE}"
+        raise UsageError(f"{where} holds a key that is too short, or not one", hint=hint)
+    if limit:
+        check_limit(limit, where)
+    return Client(name.strip(), hashlib.sha256(key.encode()).digest(), limit or None)
+
+
+def check_limit(limit: str, where: str) -> str:
+    """A limit as `limits` reads it. Raises UsageError."""
+    try:
+        parse(limit)
+    except ValueError:
+        raise UsageError(f"{where}: {limit!r} is no limit", hint="it looks like: 120 per 1 minute") from None
+    return limit
