@@ -51,11 +51,13 @@ def _mcp(options: argparse.Namespace) -> int:
         raise UsageError(f"--port {options.port} is no port", hint="give 0 to 65535")
     import threading
 
-    from rag.server.mcp.http import check_host, read_keys, serve_http
+    from rag.server.address import check_open_door
+    from rag.server.keys import read_keys
+    from rag.server.mcp.http import serve_http
 
     host, port = options.host or "127.0.0.1", PORT if options.port is None else options.port
-    keys = read_keys(options.key_file) if options.key_file else None
-    check_host(host, keys)
+    clients = read_keys(options.key_file) if options.key_file else None
+    check_open_door(host, clients)
     settings = settings_from(options, data=options.data, llm=options.llm)
     from rag.server.mcp.library import Library
     from rag.server.mcp.server import build_server
@@ -64,7 +66,7 @@ def _mcp(options: argparse.Namespace) -> int:
     server = build_server(library)
     threading.Thread(target=library.warm_up, name="warm up").start()
     if options.http:
-        serve_http(server, host=host, port=port, keys=keys)
+        serve_http(server, host=host, port=port, clients=clients)
     else:
         server.run()
     return 0

@@ -34,7 +34,7 @@ def add_serve(commands: "Commands") -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from rag.server.http.launch import bind, check_open_door
+    from rag.server.address import bind, check_open_door
     from rag.server.keys import check_limit, read_keys
     from rag.server.tracing import open_tracing
 

@@ -1,8 +1,9 @@
-"""Addresses that a server of ours can bind to."""
+"""Addresses that a server of ours can bind to, and who may come in there."""
 
 import socket
 
 from rag.errors import UsageError
+from rag.server.keys import Client
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # The names by which a browser on this machine may call a server on loopback. Whoever comes under another one was sent
@@ -25,3 +26,28 @@ def free_port(host: str, first: int) -> int:
                 continue
             return port
     raise UsageError(f"no free port from {first} on at {host}", hint="choose another with --port, and check --host")
+
+
+def check_open_door(host: str, clients: tuple[Client, ...] | None) -> None:
+    """Raises UsageError where everyone on the network could ask."""
+    if host not in LOOPBACK and clients is None:
+        raise UsageError(
+            f"binding to {host} would let everyone on the network ask and read the material",
+            hint="stay on 127.0.0.1, or name who may with --key-file FILE (lines name:key, mode 0600)",
+        )
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket at exactly this port, for clients are told of it; 0 takes any. Raises UsageError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's delay off, some 40 ms an answer, only where it is told that this is TCP.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise UsageError(
+            f"cannot listen at {host} port {port}: {error}", hint="choose another --port or --host"
+        ) from error
+    return bound

@@ -7,7 +7,6 @@ import uvicorn
 from fastapi import FastAPI
 
 from rag.answer.assistant import Assistant
-from rag.errors import UsageError
 from rag.server.address import LOOPBACK
 from rag.server.http.app import build_app
 from rag.server.http.guard import ApiLimits
@@ -18,31 +17,6 @@ from rag.server.tracing import Tracing
 DEFAULT_PORT = 7861
 # Seconds that answers under way have when the server is told to end.
 GRACE = 5
-
-
-def check_open_door(host: str, clients: tuple[Client, ...] | None) -> None:
-    """Raises UsageError where everyone on the network could ask."""
-    if host not in LOOPBACK and clients is None:
-        raise UsageError(
-            f"binding to {host} would let everyone on the network ask and read the material",
-            hint="stay on 127.0.0.1, or name who may with --key-file FILE (lines name:key, mode 0600)",
-        )
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A socket at exactly this port, for clients are told of it; 0 takes any. Raises UsageError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns Nagle's delay off, some 40 ms an answer, only where it is told that this is TCP.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-    except (OSError, OverflowError) as error:
-        bound.close()
-        raise UsageError(
-            f"cannot listen at {host} port {port}: {error}", hint="choose another --port or --host"
-        ) from error
-    return bound
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:

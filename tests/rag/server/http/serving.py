@@ -12,8 +12,9 @@ import httpx
 from fastapi import FastAPI
 
 from rag.answer.assistant import Assistant
+from rag.server.address import bind
 from rag.server.http.app import build_app
-from rag.server.http.launch import bind, server_of
+from rag.server.http.launch import server_of
 from rag.server.http.service import Service
 
 

@@ -15,9 +15,9 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
+from rag.server.address import bind, check_open_door
 from rag.server.http import protocol
 from rag.server.http.guard import ApiLimits
-from rag.server.http.launch import bind, check_open_door
 from rag.server.keys import read_keys
 from rag.settings import Settings
 from tests.conftest import HashEmbedder

@@ -9,7 +9,8 @@ from mcp.server import MCPServer
 from starlette.testclient import TestClient
 
 from rag.errors import UsageError
-from rag.server.mcp.http import LARGEST_REQUEST, http_app, read_keys
+from rag.server.keys import read_keys
+from rag.server.mcp.http import LARGEST_REQUEST, http_app
 
 KEY = "0123456789abcdef0123"
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "LoRA"}}}
@@ -77,31 +78,10 @@ def test_beyond_this_machine_a_key_is_needed(server: MCPServer, tmp_path: Path) 
     file = tmp_path / "keys"
     file.write_text(f"laptop:{KEY}\n", encoding="utf-8")
     file.chmod(0o600)
-    app = http_app(server, "0.0.0.0", keys=read_keys(file))
+    app = http_app(server, "0.0.0.0", clients=read_keys(file))
     with TestClient(app, base_url="http://host.example:7870", headers=ACCEPT) as client:
         for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": KEY}, {"Authorization": "Bearer "}):
             response = client.post("/mcp", json=CALL, headers=given)
             assert response.status_code == 401
             assert response.headers["WWW-Authenticate"] == "Bearer"
         assert client.post("/mcp", json=CALL, headers={"Authorization": f"Bearer {KEY}"}).status_code == 200
-
-
-def test_the_key_file(tmp_path: Path) -> None:
-    file = tmp_path / "keys"
-    with pytest.raises(UsageError, match="cannot read the key file"):
-        read_keys(file)
-    file.write_text("laptop:short\n", encoding="utf-8")
-    file.chmod(0o644)
-    with pytest.raises(UsageError, match="others may read"):
-        read_keys(file)
-    file.chmod(0o600)
-    for text in ("laptop:short\n", f"{KEY}\n", f":{KEY}\n", "laptop:ключключключключключ\n"):
-        file.write_text(text, encoding="utf-8")
-        with pytest.raises(UsageError, match=r"line 1 of .* is not name:key") as caught:
-            read_keys(file)
-        assert KEY not in str(caught.value)
-    file.write_text("# nobody\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="holds no key"):
-        read_keys(file)
-    file.write_text(f"# two\nlaptop:{KEY}\n\nphone:{KEY}x:600 per 1 hour\n", encoding="utf-8")
-    assert len(read_keys(file)) == 2
