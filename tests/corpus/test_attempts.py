@@ -20,6 +20,19 @@ def test_there_is_enough_of_each_kind() -> None:
     assert min(Counter(row.kind for row in ROWS).values()) >= 5
 
 
+def test_flipped_rows_turn_one_fact_of_another() -> None:
+    known = {row.id: row for row in ROWS}
+    flipped = [(row, known[row.flipped]) for row in ROWS if row.flipped is not None]
+    assert len(flipped) >= 150
+    for row, before in flipped:
+        assert row.attempt != before.attempt
+        assert (row.question_id, row.split) == (before.question_id, before.split)
+        wrong = [point.text for point in row.points if point.verdict == "contradicted"]
+        was = {point.text: point.verdict for point in before.points}
+        assert wrong, row.id
+        assert all(was[text] in ("found", "partly") for text in wrong), row.id
+
+
 def test_every_labelled_point_stands_on_its_page() -> None:
     missing = [
         (row.id, point.text)

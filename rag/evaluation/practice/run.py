@@ -78,7 +78,11 @@ def _grade(
 
 
 def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: Sequence[Grade]) -> dict[str, Any]:
-    """The measures of one method. Points that nobody labelled count for nothing."""
+    """The measures of one method. Points that nobody labelled count for nothing, flipped rows, which repeat others, only
+    in what is caught of them."""
+    flipped_caught = _flipped(attempts, grades)
+    graded = [(row, grade) for row, grade in zip(attempts, grades, strict=True) if row.flipped is None]
+    attempts, grades = [row for row, _ in graded], [grade for _, grade in graded]
     pairs = [
         (verdict, {graded.point.text: graded.verdict for graded in grade.points}[point.text])
         for row, grade in zip(attempts, grades, strict=True)
@@ -100,7 +104,7 @@ def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: 
         "point_recall": _part(called, made),
         "contradictions_caught": _part(accused, wrong),
         "points_made_called_wrong": _part(accused, made),
-        "flipped_caught": _flipped(attempts, grades),
+        "flipped_caught": flipped_caught,
         "qwk": _agreement(labels, scores, quadratic_weighted_kappa),
         "qwk_middle": _agreement(labels[middle], scores[middle], quadratic_weighted_kappa),
         "spearman": _agreement(labels, scores, _spearman),

@@ -84,14 +84,17 @@ def test_a_row_that_is_wrong_is_named(tmp_path: Path) -> None:
 
 
 def test_figures_by_hand(assistant: Assistant) -> None:
-    """Of 12 labelled points (dev) 4 are made; 3 are called made, 2 of them rightly; the one contradicted is caught."""
+    """Of 12 labelled points (dev, without the flipped row) 4 are made; 3 are called made, 2 of them rightly; the one
+    contradicted is caught."""
     bank = read_bank(assistant.index)
     rubric = rubric_of(bank, bank.find(CACHE_ID))
-    rows = [AttemptRow.model_validate(one) for one in ROWS[:4]]
+    wrong = {**ROWS[3], "id": "a6", "flipped": None}
+    rows = [AttemptRow.model_validate(one) for one in (*ROWS[:4], wrong)]
     verdicts = [
         (Verdict.FOUND, Verdict.PARTLY, Verdict.MISSING),
         (Verdict.MISSING, Verdict.FOUND, Verdict.UNSURE),
         (Verdict.MISSING,) * 3,
+        (Verdict.MISSING, Verdict.CONTRADICTED, Verdict.MISSING),
         (Verdict.MISSING, Verdict.CONTRADICTED, Verdict.MISSING),
     ]
     grades = [
@@ -100,7 +103,7 @@ def test_figures_by_hand(assistant: Assistant) -> None:
             tuple(PointGrade(p, v) for p, v in zip(rubric.points, (*found, Verdict.MISSING), strict=True)),
             (), (), Method.OVERLAP,
         )
-        for one, found, score in zip(rows, verdicts, (0.9, 0.3, 0.3, 0.0), strict=True)
+        for one, found, score in zip(rows, verdicts, (0.9, 0.3, 0.3, 0.0, 0.0), strict=True)
     ]  # fmt: skip
     found = figures(rows, {CACHE_ID: rubric}, grades)
     assert found["points"] == 12
