@@ -78,8 +78,8 @@ def _grade(
 
 
 def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: Sequence[Grade]) -> dict[str, Any]:
-    """The measures of one method. Points that nobody labelled count for nothing, flipped rows, which repeat others, only
-    in what is caught of them."""
+    """The measures of one method. Points that nobody labelled count for nothing, and flipped rows, which repeat others,
+    only in what is caught of them."""
     flipped_caught = _flipped(attempts, grades)
     graded = [(row, grade) for row, grade in zip(attempts, grades, strict=True) if row.flipped is None]
     attempts, grades = [row for row, _ in graded], [grade for _, grade in graded]
