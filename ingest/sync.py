@@ -33,7 +33,7 @@ from rag.index.generation import (
 )
 from rag.index.keywords import KeywordIndex
 from rag.index.locks import writer_lock
-from rag.index.manifest import FORMAT, Manifest, Root
+from rag.index.manifest import FORMAT, Anchors, Manifest, Root
 from rag.index.storage import DocumentEntry, StoredDocument, StoredPassage, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
@@ -269,6 +269,7 @@ class _Run:
                     hint="check the space on its disk; the old index is untouched",
                 ) from error
             with closing(written):
+                fields["anchors"] = self._anchors(written, len(new_texts))
                 outcome = self._probe(written)
             kept_report = json.dumps(report(outcome).as_kept(), ensure_ascii=False, indent=1)
             (folder / REPORT_FILE).write_text(kept_report, encoding="utf-8")
@@ -301,6 +302,14 @@ class _Run:
         if old is not None and old.manifest.embedder != self.identity:
             old = None
         return probe(self.questions, self.load_embedder(), old, written, k=self.settings.top_k)
+
+    def _anchors(self, written: Index, added: int) -> Anchors | None:
+        from ingest.anchors import anchors_of
+
+        live = self.earlier.index if self.earlier.is_kept else None
+        removed = 0 if live is None else live.manifest.passages + added - written.manifest.passages
+        earlier = None if live is None else live.manifest.anchors
+        return anchors_of(written, earlier, added + removed, self.load_embedder)
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""

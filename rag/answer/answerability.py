@@ -28,10 +28,11 @@ FIRST = 3
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityFeatures:
-    """`match` is the best score of a passage, from late interaction and keyword share, some 0.7..1; `lead` how much
-    more alike its tokens are than those of a background passage, 0..0.3. `unknown_…` are 1 where the question names
-    something of that kind that stands nowhere, else 0. `uncovered` is the rarity of the rarest name that the material
-    knows but the first passages do not hold, 0..1. `chinese` is 1 for a question in Chinese: others match less."""
+    """`match` is the best score of a passage, from late interaction (without token vectors, the cosine) and keyword
+    share, some 0.7..1; `lead` how much more alike it is than background passages, 0..0.3. `unknown_…` are 1 where the
+    question names something of that kind that stands nowhere, else 0. `uncovered` is the rarity of the rarest name that
+    the material knows but the first passages do not hold, 0..1. `chinese` is 1 for a question in Chinese: others match
+    less."""
 
     match: float
     lead: float
@@ -46,14 +47,17 @@ class AnswerabilityFeatures:
 
 
 def read_features(index: Index, evidence: Evidence, names: Sequence[Name]) -> AnswerabilityFeatures | None:
-    """The features, for the names of the question; None where the index or the embedder has no token vectors, or
-    nothing was found."""
+    """The features, for the names of the question; None where nothing was found or nothing was asked."""
     question = evidence.encoded
-    if index.tokens is None or question is None or not len(question.tokens) or not evidence.hits:
+    if question is None or not evidence.hits or (index.tokens is not None and not len(question.tokens)):
         return None
     best = np.asarray([hit.passage.number for hit in evidence.hits[:BEST]], np.int64)
-    background = np.linspace(0, len(index.tokens) - 1, BACKGROUND).astype(np.int64)
-    likeness = index.tokens.scores(question, np.concatenate([best, background]))
+    background = np.linspace(0, index.keywords.passage_count - 1, BACKGROUND).astype(np.int64)
+    numbers = np.concatenate([best, background])
+    if index.tokens is not None:
+        likeness = index.tokens.scores(question, numbers)
+    else:
+        likeness = index.vectors.rows(numbers.tolist()) @ question.vector
     found, others = likeness[: len(best)], likeness[len(best) :]
     asked = terms(evidence.query)
     shares = index.keywords.scores(asked)[best] / max(index.keywords.ceiling(asked), 1e-6)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag.answer.answerability import AnswerabilityFeatures, read_features
+from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.evidence import SearchResult
 from rag.index import Index
 from rag.question.names import Kind, Name, find_names
@@ -12,43 +13,6 @@ from rag.text.language import has_chinese
 from rag.text.terms import terms
 from rag.types import Refusal, RefusalReason
 
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Logistic regression over `AnswerabilityFeatures`: the log odds against an answer are `offset` plus the weighted
-    features. A question is refused above 0; the offset holds the threshold."""
-
-    offset: float
-    weights: AnswerabilityFeatures
-
-    def log_odds(self, features: AnswerabilityFeatures) -> float:
-        return self.offset + float(features.row() @ self.weights.row())
-
-
-# By embedder, since each has its own scale of likeness. Fitted by `python -m rag.evaluation.answers.refusal_fit GOLD`
-# to the development questions, asked of the corpus and of six parts of it; the threshold refuses 2% of the answerable.
-CALIBRATIONS = {
-    "multilingual-e5-small": Calibration(
-        43.08,
-        AnswerabilityFeatures(
-            match=-53.71,
-            lead=-1.11,
-            unknown_name=4.40,
-            unknown_word=1.73,
-            unknown_capital=2.63,
-            uncovered=1.06,
-            chinese=1.54,
-        ),
-    )
-}
-# Without token vectors: the best cosine below which the material is taken to be silent, for questions in Chinese and in
-# other languages; an English question lies further from its Chinese passage (docs/results/README.md).
-THRESHOLDS = {"multilingual-e5-small": (0.875, 0.80)}
-# Other embedders have other scales; without a measured threshold only missing names refuse.
-NO_THRESHOLD = (0.0, 0.0)
-# A plain Latin word in a Chinese question may be a name (mamba) or just a word (baseline): without features, an unknown
-# one counts as a missing name up to this cosine.
-SURE = 0.90
 SUGGESTIONS = 3
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
 # asked.jsonl lie there, and two fifths of its near misses.
@@ -71,8 +35,8 @@ class Judgement:
 class Decision:
     """Whether to refuse, and what is left to answer from.
 
-    `log_odds` against an answer, refused above `margin`, are None where the embedder has no calibration; `names` are
-    those that the question holds.
+    `log_odds` against an answer, refused above `margin`, are None where nothing is calibrated; `names` are those that
+    the question holds.
     """
 
     refusal: Refusal | None
@@ -124,11 +88,10 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     question that stand nowhere in the material."""
     names = find_names(index.keywords, evidence.query)
     unknown = [name for name in names if not name.forms]
-    calibration = CALIBRATIONS.get(index.manifest.embedder_name)
     features = read_features(index, evidence, names)
-    log_odds = calibration.log_odds(features) if calibration and features else None
+    log_odds = log_odds_of(index, features) if features else None
     if log_odds is None:
-        refusal = _judge_by_cosine(index, evidence, unknown)
+        refusal = _judge_by_names(evidence, unknown)
     elif log_odds <= margin:
         refusal = None
     else:
@@ -137,14 +100,12 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     return Judgement(refusal, tuple(name.written for name in names), features, log_odds)
 
 
-def _judge_by_cosine(index: Index, evidence: Evidence, unknown: Sequence[Name]) -> Refusal | None:
-    chinese, other = THRESHOLDS.get(index.manifest.embedder_name, NO_THRESHOLD)
-    near = bool(evidence.hits) and evidence.similarity >= (chinese if has_chinese(evidence.query) else other)
-    decisive = {Kind.NAME} if evidence.similarity >= SURE else {Kind.NAME, Kind.WORD}
-    unknown = [name for name in unknown if name.kind in decisive]
-    if near and not unknown:
-        return None
-    return _refusal(RefusalReason.MISSING_TERMS if near else RefusalReason.NOTHING_RELEVANT, unknown, evidence)
+def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | None:
+    """Without a calibration nothing tells how near is near enough: only missing names refuse."""
+    if not evidence.hits:
+        return _refusal(RefusalReason.NOTHING_RELEVANT, unknown, evidence)
+    unknown = [name for name in unknown if name.kind is not Kind.CAPITAL]
+    return _refusal(RefusalReason.MISSING_TERMS, unknown, evidence) if unknown else None
 
 
 def _refusal(reason: RefusalReason, unknown: Sequence[Name], evidence: Evidence) -> Refusal:

@@ -35,6 +35,34 @@ class FileRecord(Model):
     size: int
 
 
+class Anchor(Model):
+    """Where the `match` of questions that the material does not answer lies: its median, and the distance of its 10%
+    and 90% quantiles. Both depend on the material and on the embedder."""
+
+    median: float
+    spread: float
+
+
+class Anchors(Model):
+    """The anchors of questions in Chinese and in other languages, and whether the material has passages in them.
+
+    Measured when there were so many `passages`; `changed` counts those added and removed since.
+    """
+
+    chinese: Anchor
+    other: Anchor
+    writes_chinese: bool = True
+    writes_other: bool = True
+    passages: int = 0
+    changed: int = 0
+
+    def of(self, *, chinese: bool) -> Anchor:
+        return self.chinese if chinese else self.other
+
+    def writes(self, *, chinese: bool) -> bool:
+        return self.writes_chinese if chinese else self.writes_other
+
+
 class Manifest(Model):
     format: int
     generation: int
@@ -46,6 +74,8 @@ class Manifest(Model):
     passages: int
     files: dict[str, FileRecord]
     report: dict[str, Any]
+    anchors: Anchors | None = None
+    """What refusals are calibrated by; None in small indexes and in older ones."""
 
     @property
     def embedder(self) -> str:

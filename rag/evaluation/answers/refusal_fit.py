@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rag.answer.answerability import AnswerabilityFeatures, read_features
 from rag.answer.assistant import Assistant
-from rag.answer.decide import Calibration
+from rag.answer.calibration import Calibration
 from rag.answer.pipeline import resolve, search
 from rag.commands.command_line import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
@@ -258,7 +258,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def as_text(fitted: Fitted, embedder: str) -> str:
-    """The calibration as it stands in `rag.answer.decide`, under the figures."""
+    """The calibration as it stands in `rag.answer.calibration`, under the figures."""
     names: list[str] = [field.name for field in fields(AnswerabilityFeatures)]
     weights: dict[str, Any] = asdict(fitted.calibration.weights)
     shown = ", ".join(f"{name}={weights[name]:.2f}" for name in names)

@@ -8,8 +8,9 @@ import pytest
 
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
+from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.choices import MARGINS, STYLES, Caution, Choices, StyleName
-from rag.answer.decide import CALIBRATIONS, Calibration, judge
+from rag.answer.decide import judge
 from rag.answer.generated.checked_text import CheckedText
 from rag.answer.generated.reply import prompt_for
 from rag.answer.quoted.sections import ANSWER_CHARACTERS

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rag.answer import decide
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
-from rag.answer.decide import Calibration, judge, suggest
+from rag.answer.calibration import CALIBRATIONS, Calibration
+from rag.answer.decide import judge, suggest
 from rag.index import Index
 from rag.search.retrieval import Evidence, search
 from rag.text.language import has_chinese
@@ -87,7 +87,7 @@ def test_the_doubtful_band_is_pointed_to_the_nearest(
     odds: float, kind: str, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = AnswerabilityFeatures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    monkeypatch.setitem(decide.CALIBRATIONS, assistant.index.manifest.embedder_name, Calibration(odds, nothing))
+    monkeypatch.setitem(CALIBRATIONS, assistant.index.manifest.embedder_name, Calibration(odds, nothing))
     answer = assistant.ask("LoRA 的秩怎么选？")
     assert (answer.kind, answer.refused) == (AnswerKind(kind), kind == "refusal")
     assert answer.text.startswith("资料里没有直接的答案") is (kind == "nearest")

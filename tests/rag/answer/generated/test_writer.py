@@ -6,11 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from rag.answer import decide
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
+from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.choices import Choices
-from rag.answer.decide import Calibration
 from rag.answer.events import EvidenceFound, Finished, TextAdded
 from rag.answer.generated.checked_text import UNSUPPORTED_MARK, CheckedText
 from rag.answer.generated.writer import ALSO
@@ -86,7 +85,7 @@ def test_where_nothing_is_supported_a_doubtful_question_is_refused(
     chat: Assistant, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unsure = Calibration(-0.5, AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures))))
-    monkeypatch.setitem(decide.CALIBRATIONS, chat.index.manifest.embedder_name, unsure)
+    monkeypatch.setitem(CALIBRATIONS, chat.index.manifest.embedder_name, unsure)
     server.reply = UNSUPPORTED
     answer = chat.ask(QUESTION)
     assert answer.refusal is not None

@@ -1,0 +1,86 @@
+"""The log odds that nothing found answers a question, on any material and with any embedder.
+
+The weights were fitted once, to one corpus and one embedder. What shifts elsewhere is the scale of `match`: how well
+passages match a question that they do not answer. So an index knows how well they match questions from elsewhere (its
+anchors, measured at ingest), and `match` is mapped to where it would have been on the corpus of the fit. This is the
+Z-norm of speaker verification (Auckenthaler et al., Score Normalization, 2000), with quantiles, since a material may
+answer some of those questions after all.
+"""
+
+from dataclasses import dataclass, replace
+
+from rag.answer.answerability import AnswerabilityFeatures
+from rag.index import Index
+from rag.index.manifest import Anchor, Anchors
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Logistic regression over `AnswerabilityFeatures`: the log odds against an answer are `offset` plus the weighted
+    features. A question is refused above 0; the offset holds the threshold."""
+
+    offset: float
+    weights: AnswerabilityFeatures
+
+    def log_odds(self, features: AnswerabilityFeatures) -> float:
+        return self.offset + float(features.row() @ self.weights.row())
+
+
+# Fitted by `python -m rag.evaluation.answers.refusal_fit GOLD` to the development questions, asked of the corpus and of
+# six parts of it; the threshold refuses 2% of the answerable.
+FITTED = Calibration(
+    43.08,
+    AnswerabilityFeatures(
+        match=-53.71,
+        lead=-1.11,
+        unknown_name=4.40,
+        unknown_word=1.73,
+        unknown_capital=2.63,
+        uncovered=1.06,
+        chinese=1.54,
+    ),
+)
+# The anchors of that corpus with that embedder: measured by an ingest of it, kept in its manifest.
+FITTED_AT = Anchors(
+    chinese=Anchor(median=0.8020, spread=0.0504),
+    other=Anchor(median=0.7750, spread=0.0752),
+)
+# By embedder, where features are compared as they are: the scale is that of the fit.
+CALIBRATIONS = {"multilingual-e5-small": FITTED}
+# By embedder, for indexes without token vectors that are too small to have anchors of their own: those of the corpus.
+WITHOUT_TOKENS = {
+    "multilingual-e5-small": Anchors(
+        chinese=Anchor(median=0.8591, spread=0.0313),
+        other=Anchor(median=0.8158, spread=0.0761),
+    )
+}
+# Taken from the log odds of a question in a language that the material has no passages in: across languages an answer
+# matches hardly better than other passages do (docs/results/refusals.md).
+ACROSS_LANGUAGES = 0.9
+
+
+def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
+    """The log odds against an answer; None where neither the embedder nor the index has been calibrated."""
+    name = index.manifest.embedder_name
+    calibration = CALIBRATIONS.get(name) if index.tokens is not None else None
+    as_fitted = None if calibration is None else calibration.log_odds(features)
+    anchors = index.manifest.anchors or (WITHOUT_TOKENS.get(name) if index.tokens is None else None)
+    if anchors is None:
+        return as_fitted
+    measured = FITTED.log_odds(on_fitted_scale(features, anchors))
+    if not anchors.writes(chinese=bool(features.chinese)):
+        return measured - ACROSS_LANGUAGES
+    # A narrow material matches questions from elsewhere badly, and near misses no less than any other does.
+    return measured if as_fitted is None else max(measured, as_fitted)
+
+
+def on_fitted_scale(features: AnswerabilityFeatures, anchors: Anchors) -> AnswerabilityFeatures:
+    """The features as they would be if `match` had the anchors of the fit. A capitalised word is no sign of a missing
+    name where the material does not write the language of the question."""
+    chinese = bool(features.chinese)
+    here, fitted = anchors.of(chinese=chinese), FITTED_AT.of(chinese=chinese)
+    return replace(
+        features,
+        match=fitted.median + (features.match - here.median) * fitted.spread / here.spread,
+        unknown_capital=features.unknown_capital if anchors.writes(chinese=chinese) else 0.0,
+    )
