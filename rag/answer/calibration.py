@@ -56,7 +56,7 @@ WITHOUT_TOKENS = {
 }
 # Taken from the log odds of a question in a language that the material has no passages in: across languages an answer
 # matches hardly better than other passages do (docs/results/refusals.md).
-ACROSS_LANGUAGES = 0.9
+ACROSS_LANGUAGES = 1.5
 
 
 def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
