@@ -57,6 +57,8 @@ WITHOUT_TOKENS = {
 # Taken from the log odds of a question in a language that the material has no passages in: across languages an answer
 # matches hardly better than other passages do (docs/results/refusals.md).
 ACROSS_LANGUAGES = 1.5
+# The standard error of log odds that rest on measured anchors: a material like the corpus is judged as that is.
+UNCERTAINTY = 0.1
 
 
 def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
@@ -71,7 +73,7 @@ def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
     if not anchors.writes(chinese=bool(features.chinese)):
         return measured - ACROSS_LANGUAGES
     # A narrow material matches questions from elsewhere badly, and near misses no less than any other does.
-    return measured if as_fitted is None else max(measured, as_fitted)
+    return measured if as_fitted is None else max(measured - UNCERTAINTY, as_fitted)
 
 
 def on_fitted_scale(features: AnswerabilityFeatures, anchors: Anchors) -> AnswerabilityFeatures:

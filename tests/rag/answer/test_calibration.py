@@ -78,6 +78,14 @@ def test_a_narrow_material_does_not_lower_the_threshold(library_index: Index) ->
     assert broader > as_fitted
 
 
+def test_what_may_be_chance_changes_nothing(library_index: Index) -> None:
+    """Anchors of the corpus measured again, after some edits, differ by about so much."""
+    median = FITTED_AT.chinese.median
+    again = FITTED_AT.model_copy(update={"chinese": Anchor(median=median + 0.001, spread=FITTED_AT.chinese.spread)})
+    index = with_anchors(library_index, again, next(iter(CALIBRATIONS)))
+    assert log_odds(index, IN_CHINESE) == FITTED.log_odds(IN_CHINESE)
+
+
 def test_a_question_in_a_language_that_is_not_written_is_judged_by_its_own_scale(library_index: Index) -> None:
     """Capitals say nothing there, and the threshold is lower, for an answer matches less across languages."""
     name = next(iter(CALIBRATIONS))
