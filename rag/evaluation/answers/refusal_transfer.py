@@ -14,6 +14,7 @@ hard case. `--articles FOLDER QUESTIONS` adds a folder of documents with questio
 """
 
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,13 +30,13 @@ from rag.answer.assistant import Assistant
 from rag.answer.decide import judge
 from rag.answer.pipeline import resolve, search
 from rag.commands.command_line import Parser, add_common_options, print_json, run, settings_from
-from rag.embedding import load_embedder
+from rag.embedding import embedder_identity, load_embedder
 from rag.errors import UsageError
 from rag.evaluation.datasets import Dataset, Query, evenly_spread, load_dataset
 from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
 from rag.evaluation.intervals import share
 from rag.evaluation.progress import bar
-from rag.evaluation.retrieval.indexing import index_documents, ingest_folder
+from rag.evaluation.retrieval.indexing import index_documents, ingest_folder, program_text, shaping
 from rag.evaluation.table import aligned
 from rag.index import Index, open_index
 from rag.settings import ChatModelName, Settings
@@ -83,7 +84,9 @@ def materials(options: argparse.Namespace, settings: Settings, work: Path) -> It
         )
     if options.articles:
         folder, file = options.articles
-        own = settings.model_copy(update={"index": work / f"index-{folder.name}"})
+        made_by = json.dumps([embedder_identity(settings), shaping(settings), program_text()])
+        digest = hashlib.sha256(made_by.encode()).hexdigest()[:16]
+        own = settings.model_copy(update={"index": work / f"{folder.name}-{digest}"})
         ingest_folder(folder, own)
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         present, missing = ([row["question"] for row in rows if row["answerable"] is flag] for flag in (True, False))

@@ -1,6 +1,7 @@
 """Refusals on materials that the decision was not fitted to: what is asked of which, and what is counted."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ SUBJECTS = {
 }
 
 
-def beir(folder: Path, names: dict[str, tuple[str, ...]]) -> Path:
+def beir(folder: Path, names: Mapping[str, tuple[str, ...]]) -> Path:
     texts = {f"{name}-{place}": text for name, some in names.items() for place, text in enumerate(some)}
     return write_beir(
         folder,
