@@ -68,6 +68,7 @@ def serve_http(server: MCPServer, *, host: str, port: int, clients: tuple[Client
     """Serve until interrupted. Prints the address on stdout. Raises UsageError."""
     app = http_app(server, host, clients=clients)
     with bind(host, port) as listening:
+        listening.listen()  # whoever reads the address may come at once
         shown = f"[{host}]" if ":" in host else host
         sys.stdout.write(f"http://{shown}:{listening.getsockname()[1]}{PATH}\n")
         sys.stdout.flush()
