@@ -169,6 +169,12 @@ def settings_file() -> Path | None:
     return next((file for folder in (Path(), PROGRAM) if (file := folder / FILE_NAME).is_file()), None)
 
 
+def stated_in(key: str) -> str:
+    """What somebody who wants to change a setting would look for: its variable where that is set, else its name."""
+    variable = f"{ENVIRONMENT_PREFIX}{key.upper()}"
+    return variable if variable in os.environ else key
+
+
 def _from_file(config: Path | None) -> dict[str, Any]:
     file = config or settings_file()
     if file is None:

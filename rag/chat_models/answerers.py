@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import Self
 
 from rag.chat_models.select import usable_answerers
 from rag.settings import ChatModelName, Settings
@@ -18,6 +19,10 @@ class Answerers:
         self._usable: tuple[ChatModelName, ...] = ()
         self._looked = float("-inf")
         self._lock = threading.Lock()
+
+    def over(self, settings: Settings) -> Self:
+        """Those that other settings allow for; itself where they are the same."""
+        return self if settings is self._settings else type(self)(settings)
 
     def usable(self) -> tuple[ChatModelName, ...]:
         """Those that can be asked, as far as can be told without asking them."""

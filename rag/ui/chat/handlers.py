@@ -29,8 +29,9 @@ from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
-# Updates of the send button, the stop button, the strip and the list, which change only when an answer begins or ends.
-UNCHANGED: Updates = (gr.skip(),) * 4
+# Updates of the send button, the stop button, the strip, the list, and who writes, which change only when an answer
+# begins or ends.
+UNCHANGED: Updates = (gr.skip(),) * 5
 
 
 class Handlers:
@@ -52,6 +53,7 @@ class Handlers:
         """Messages, sources, and the rest. Without `whole` only what changes while an answer is written: every other
         update costs time."""
         texts = TEXTS[state.language]
+        self._answerers = self._answerers.over(self._assistant.settings)
         names = [] if state.busy else _names(self._answerers, self._assistant, texts)
         others = UNCHANGED
         if whole:
@@ -60,6 +62,7 @@ class Handlers:
                 gr.update(visible=state.busy, value=texts.stop),
                 render_strip(state),
                 self.list(state),
+                privacy(chat.writer_of(self._assistant, state.preferences), texts),
             )
         return (messages(state, names), panel(state), *others)
 
@@ -177,7 +180,6 @@ class Handlers:
             gr.update(value=texts.new_conversation),
             gr.update(placeholder=texts.search_conversations, label=texts.search_conversations),
             bar(texts),
-            privacy(self._assistant.choosing(state.preferences), texts),
             *self.look(state),
             gr.update(
                 value=conversation,
