@@ -76,7 +76,10 @@ class Handlers:
             yield _failed(texts.look_failed, error, state), gr.skip()
         else:
             told = texts.found.format(count=f"{len(names):,}") if names else texts.found_none
-            yield done(told) + _warning(entered.url, texts), gr.update(choices=names, value=names[0] if names else None)
+            yield (
+                done(told) + _warning(entered.url, texts),
+                gr.update(choices=names, value=names[0] if len(names) == 1 else None),
+            )
 
     def try_it(self, state: Session, url: str, key: str, model: str | None) -> Iterator[str]:
         texts = TEXTS[state.language]

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from rag.models import ModelState
+from rag.ui.assets import read_asset
 from rag.ui.model_setup.handlers import Handlers, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
@@ -82,7 +83,7 @@ def _components(setup: ModelSetup, texts: ModelSetupTexts) -> ModelSetupComponen
         url = gr.Textbox(label=texts.url, elem_id="model-url", max_lines=1, max_length=2_000, interactive=free)
         key = gr.Textbox(
             label=texts.key, info=texts.key_hint, placeholder=texts.key_needed, type="password", elem_id="model-key",
-            max_lines=1, interactive=free, html_attributes=gr.InputHTMLAttributes(autocomplete="off", spellcheck=False),
+            max_lines=1, interactive=free, html_attributes=gr.InputHTMLAttributes(spellcheck=False),
         )  # fmt: skip
         with gr.Row():
             look = gr.Button(texts.look, elem_id="model-look", **small)
@@ -90,7 +91,7 @@ def _components(setup: ModelSetup, texts: ModelSetupTexts) -> ModelSetupComponen
             [], label=texts.model, info=texts.model_hint, allow_custom_value=True, value=None, elem_id="model-name",
             interactive=free,
         )  # fmt: skip
-        told = gr.HTML(elem_id="model-told")
+        told = gr.HTML(elem_id="model-told", js_on_load=read_asset("model_setup/key_box.js"))
         with gr.Row():
             test = gr.Button(texts.try_it, elem_id="model-test", **small)
             use = gr.Button(texts.use, variant="primary", elem_id="model-use", **small)
