@@ -69,7 +69,10 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
-    data: Path = Field(Path(".interview-rag/user"), description="folder of conversations, feedback and measurements")
+    data: Path = Field(
+        Path(".interview-rag/user"),
+        description="folder of conversations, feedback, measurements, and of the chat model set up on the page",
+    )
     models: Path = Field(default_factory=default_models_folder, description="folder of the fetched models")
     embedder: str = _shapes_index(
         "multilingual-e5-small",
@@ -119,8 +122,9 @@ class Settings(BaseModel):
     )
     uploads: bool | None = Field(
         None,
-        description="whether readers may add and remove documents on the page and switch automatic updates, which "
-        "beyond this machine is everyone who may sign in; unset: only where the page is open to this machine alone",
+        description="whether readers may add and remove documents on the page, switch automatic updates and set up the "
+        "chat model, which beyond this machine is everyone who may sign in; unset: only where the page is open to this "
+        "machine alone",
     )
     results: Path | None = Field(
         None, description="folder of evaluation results that the page shows; unset: docs/results of the program"

@@ -42,7 +42,7 @@ class Handlers:
         self._assistant = assistant
         self._auto_update = rooms.auto_update if rooms.may_change else None
         self._keeper = Keeper(assistant.settings.data)
-        self._answerers = Answerers(assistant.settings)
+        self._answerers = Answerers(lambda: assistant.settings)
         documents = assistant.index.storage.documents()
         self._examples = {name: example_questions(documents, name) for name in Language}
 
@@ -53,7 +53,6 @@ class Handlers:
         """Messages, sources, and the rest. Without `whole` only what changes while an answer is written: every other
         update costs time."""
         texts = TEXTS[state.language]
-        self._answerers = self._answerers.over(self._assistant.settings)
         names = [] if state.busy else _names(self._answerers, self._assistant, texts)
         others = UNCHANGED
         if whole:

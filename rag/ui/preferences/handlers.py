@@ -9,9 +9,9 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices, StyleName
+from rag.chat_models.answerers import Answerers
 from rag.errors import RagError
 from rag.settings import ChatModelName
-from rag.ui.answerers import Answerers
 from rag.ui.chat.exchange import writer_of
 from rag.ui.chat.session import Session
 from rag.ui.part import Updates
@@ -29,7 +29,7 @@ class Handlers:
     def __init__(self, assistant: Assistant, *, may_change: bool) -> None:
         self._assistant = assistant
         self._may_change = may_change
-        self._answerers = Answerers(assistant.settings)
+        self._answerers = Answerers(lambda: assistant.settings)
 
     def choose(self, state: Session, llm: str, style: str, caution: str, only: bool, top_k: float) -> Updates:
         """Take what can be used; what cannot is told, and the model stays who it was."""
@@ -81,7 +81,6 @@ class Handlers:
 
     def states(self, state: Session) -> str:
         """Who could write now, and why others cannot."""
-        self._answerers = self._answerers.over(self._assistant.settings)
         texts, settings = TEXTS[state.language], self._assistant.settings
         return states_html(settings, self._answerers.usable(), texts, may_change=self._may_change)
 

@@ -83,7 +83,7 @@ TEXTS = {
     Language.ZH: PreferencesTexts(
         tab="设置",
         heading="设置",
-        intro="只保存在这个浏览器里，不含密钥。",
+        intro="你的选择只保存在这个浏览器里。",
         llm="由谁撰写答案",
         llm_auto="自动（按程序的设置）",
         llm_extractive="逐句摘录原文",
@@ -153,7 +153,7 @@ TEXTS = {
     Language.EN: PreferencesTexts(
         tab="Settings",
         heading="Settings",
-        intro="Saved in this browser only; no keys.",
+        intro="Your choices are saved in this browser only.",
         llm="Who writes the answers",
         llm_auto="Automatic (as the program is set)",
         llm_extractive="Quotes, sentence by sentence",
