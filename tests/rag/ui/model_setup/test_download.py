@@ -95,8 +95,9 @@ def test_a_download_that_was_stopped_goes_on_after_a_restart(index: PackageIndex
     assert index.holding.wait(60)
     assert first.status().under_way
     assert first.status().done >= len(CONTENTS[0])
+    threading.Event().wait(1.5)  # until pip has said what it says when a file begins
     began = time.monotonic()
-    first.cancel()  # while pip hangs
+    first.cancel()  # while pip hangs, and says nothing
     until(lambda: not first.status().under_way)
     assert time.monotonic() - began < 10
     status = first.status()
