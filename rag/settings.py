@@ -69,7 +69,10 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
-    data: Path = Field(Path(".interview-rag/user"), description="folder of conversations, feedback and measurements")
+    data: Path = Field(
+        Path(".interview-rag/user"),
+        description="folder of conversations, feedback, measurements, and of the chat model set up on the page",
+    )
     models: Path = Field(default_factory=default_models_folder, description="folder of the fetched models")
     embedder: str = _shapes_index(
         "multilingual-e5-small",
@@ -119,8 +122,9 @@ class Settings(BaseModel):
     )
     uploads: bool | None = Field(
         None,
-        description="whether readers may add and remove documents on the page and switch automatic updates, which "
-        "beyond this machine is everyone who may sign in; unset: only where the page is open to this machine alone",
+        description="whether readers may add and remove documents on the page, switch automatic updates and set up the "
+        "chat model, which beyond this machine is everyone who may sign in; unset: only where the page is open to this "
+        "machine alone",
     )
     results: Path | None = Field(
         None, description="folder of evaluation results that the page shows; unset: docs/results of the program"
@@ -167,6 +171,12 @@ def load_settings(
 def settings_file() -> Path | None:
     """`interview-rag.toml` of the current directory, else the one beside the program; None where there is neither."""
     return next((file for folder in (Path(), PROGRAM) if (file := folder / FILE_NAME).is_file()), None)
+
+
+def stated_in(key: str) -> str:
+    """What somebody who wants to change a setting would look for: its variable where that is set, else its name."""
+    variable = f"{ENVIRONMENT_PREFIX}{key.upper()}"
+    return variable if variable in os.environ else key
 
 
 def _from_file(config: Path | None) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class Assistant:
         self.embedder = embedder
         self.choices = Choices()
         self._chat_model = chat_model
+        self._switching = threading.Lock()
         self._opening = threading.Lock()
         self._index = index or open_index(settings.index, embedder=embedder.identity)
         # The chat models that readers chose, opened once each.
@@ -62,16 +63,25 @@ class Assistant:
         if choices == self.choices:
             return self
         _ = self.index  # the copy begins with the live generation
-        chosen = copy.copy(self)
+        with self._switching:
+            chosen = copy.copy(self)
         chosen.choices = choices
-        if choices.llm is not None and choices.llm != self.llm:
-            if choices.llm not in self._opened:
-                self._opened[choices.llm] = open_chat_model(self.settings.model_copy(update={"llm": choices.llm}))
-            chosen._chat_model = self._opened[choices.llm]
-            chosen.settings = _writing_with(self.settings, chosen._chat_model)
+        if choices.llm is not None and choices.llm != chosen.llm:
+            if choices.llm not in chosen._opened:
+                chosen._opened[choices.llm] = open_chat_model(chosen.settings.model_copy(update={"llm": choices.llm}))
+            chosen._chat_model = chosen._opened[choices.llm]
+            chosen.settings = _writing_with(chosen.settings, chosen._chat_model)
         if choices.top_k is not None:
             chosen.settings = chosen.settings.model_copy(update={"top_k": choices.top_k})
         return chosen
+
+    def write_with(self, settings: Settings, chat_model: ChatModel | None) -> None:
+        """From the next question on another chat model writes, whoever asks. `settings` also say which others readers
+        can choose. Answers under way keep the one they began with."""
+        with self._switching:
+            self.settings = _writing_with(settings, chat_model)
+            self._chat_model = chat_model
+            self._opened = {}
 
     @property
     def index(self) -> Index:
@@ -104,7 +114,8 @@ class Assistant:
 
     def resources_over(self, index: Index) -> Resources:
         """What the pipeline works with, over an index that was opened before."""
-        return Resources(index, self.embedder, self.settings, self.choices, self._chat_model)
+        with self._switching:
+            return Resources(index, self.embedder, self.settings, self.choices, self._chat_model)
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
         """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question

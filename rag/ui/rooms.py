@@ -5,18 +5,21 @@ from pathlib import Path
 
 from ingest.auto_update import AutoUpdate
 from ingest.library import Library
+from rag.ui.model_setup.setup import ModelSetup
 
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """Without `auto_update` the documents cannot be kept up to date from the page, without `library` there is no room
-    for them. `results` is the folder of evaluation results, `gold` the file that is evaluated on, where there is one.
+    for them, without `setup` no chat model can be set up. `results` is the folder of evaluation results, `gold` the
+    file that is evaluated on, where there is one.
     """
 
     auto_update: AutoUpdate | None = None
     library: Library | None = None
     results: Path = Path("docs/results")
     gold: Path | None = None
+    setup: ModelSetup | None = None
 
     @property
     def may_change(self) -> bool:

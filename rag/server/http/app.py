@@ -53,7 +53,8 @@ def build_app(
     refusals = Refusals()
     work = Work(assistant, [metrics, refusals, *([] if tracing is None else [tracing])])
     metrics.running(lambda: work.running)
-    app.state.service = Service(assistant, Answerers(assistant.settings), work, metrics, refusals, public_url)
+    answerers = Answerers(lambda: assistant.settings)
+    app.state.service = Service(assistant, answerers, work, metrics, refusals, public_url)
     for routes in (chat, lookups, health):
         app.include_router(routes.router)
     add_error_handlers(app)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from rag.answer.assistant import Assistant
+from rag.answer.choices import Choices
 from rag.answer.events import EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.answer.generated.writer import prompt_of
 from rag.answer.running import Run
-from rag.chat_models.local import LOCAL_MODEL
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
 from rag.search.retrieval import Evidence
@@ -80,7 +80,8 @@ def _write(
     assistant: Assistant, session: Session, exchange: Exchange, history: Sequence[Turn], llm: ChatModelName | None
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
-    writer = _writer(assistant, session, llm)
+    choices = session.preferences if llm is None else replace(session.preferences, llm=llm)
+    writer = writer_of(assistant, choices)
     run = Run(writer.stream(exchange.question, history))
     session.start(run)
     try:
@@ -125,8 +126,8 @@ def _write(
         run.stop()
 
 
-def _writer(assistant: Assistant, session: Session, llm: ChatModelName | None) -> Assistant:
-    choices = session.preferences if llm is None else replace(session.preferences, llm=llm)
+def writer_of(assistant: Assistant, choices: Choices) -> Assistant:
+    """The assistant as a reader chose it; with the usual model where the chosen one cannot be used any more."""
     try:
         return assistant.choosing(choices)
     except (ChatModelError, SettingsError) as error:
@@ -136,9 +137,7 @@ def _writer(assistant: Assistant, session: Session, llm: ChatModelName | None) -
 
 def model_of(assistant: Assistant) -> str:
     """The chat model of an assistant by its own name, where that is known; empty where none writes."""
-    if assistant.llm == ChatModelName.EXTRACTIVE:
-        return ""
-    return LOCAL_MODEL if assistant.llm == ChatModelName.LOCAL else assistant.settings.endpoint_model or assistant.llm
+    return assistant.model_name or ""
 
 
 def used_by(assistant: Assistant) -> dict[str, Any]:

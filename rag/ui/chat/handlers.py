@@ -29,8 +29,9 @@ from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
-# Updates of the send button, the stop button, the strip and the list, which change only when an answer begins or ends.
-UNCHANGED: Updates = (gr.skip(),) * 4
+# Updates of the send button, the stop button, the strip, the list, and who writes, which change only when an answer
+# begins or ends.
+UNCHANGED: Updates = (gr.skip(),) * 5
 
 
 class Handlers:
@@ -41,7 +42,7 @@ class Handlers:
         self._assistant = assistant
         self._auto_update = rooms.auto_update if rooms.may_change else None
         self._keeper = Keeper(assistant.settings.data)
-        self._answerers = Answerers(assistant.settings)
+        self._answerers = Answerers(lambda: assistant.settings)
         documents = assistant.index.storage.documents()
         self._examples = {name: example_questions(documents, name) for name in Language}
 
@@ -60,6 +61,7 @@ class Handlers:
                 gr.update(visible=state.busy, value=texts.stop),
                 render_strip(state),
                 self.list(state),
+                privacy(chat.writer_of(self._assistant, state.preferences), texts),
             )
         return (messages(state, names), panel(state), *others)
 
@@ -177,7 +179,6 @@ class Handlers:
             gr.update(value=texts.new_conversation),
             gr.update(placeholder=texts.search_conversations, label=texts.search_conversations),
             bar(texts),
-            privacy(self._assistant.choosing(state.preferences), texts),
             *self.look(state),
             gr.update(
                 value=conversation,

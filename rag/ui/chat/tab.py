@@ -54,12 +54,12 @@ class ChatComponents:
     @property
     def view(self) -> list[Any]:
         """In the order of `Handlers.show`."""
-        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing]
+        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing, self.told]
 
     @property
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`."""
-        labels = (self.question, self.new, self.sought, self.bar, self.told)
+        labels = (self.question, self.new, self.sought, self.bar)
         return (*labels, self.switch, self.updates, self.clock, *self.view)
 
 

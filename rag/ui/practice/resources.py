@@ -14,6 +14,7 @@ from rag.practice.graders import open_grader
 from rag.practice.grading import Grader, Method
 from rag.practice.schedule import Card, Knowledge, knowledge_of
 from rag.practice.store import Jotting, PracticeStore
+from rag.settings import Settings
 from rag.text.language import Language
 from rag.ui.library.topics import Titles, topic_title, topic_titles
 
@@ -58,7 +59,7 @@ class Resources:
         self.problem: UserDataError | None = None
         self._reading = threading.Lock()
         self._read: tuple[str, Material] | None = None
-        self._graders: dict[tuple[str, Choices], Grader] = {}
+        self._graders: dict[tuple[str, Choices, Settings], Grader] = {}
         try:
             self.store = PracticeStore(assistant.settings.data)
         except UserDataError as error:
@@ -85,9 +86,10 @@ class Resources:
     def grader(self, choices: Choices) -> Grader:
         """The chat model that a reader chose to answer; without one, or where it cannot be used, the best that is there
         without a model."""
-        key = (self.assistant.index.manifest_sha256, choices)
+        key = (self.assistant.index.manifest_sha256, choices, self.assistant.settings)
         if key not in self._graders:
-            self._graders = {known: grader for known, grader in self._graders.items() if known[0] == key[0]}
+            current = self._graders.items()
+            self._graders = {known: grader for known, grader in current if known[::2] == key[::2]}
             self._graders[key] = self._open_grader(choices)
         return self._graders[key]
 

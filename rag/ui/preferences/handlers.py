@@ -9,11 +9,15 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices, StyleName
+from rag.chat_models.answerers import Answerers
 from rag.errors import RagError
 from rag.settings import ChatModelName
+from rag.ui.chat.exchange import writer_of
 from rag.ui.chat.session import Session
 from rag.ui.part import Updates
+from rag.ui.preferences.elements import done, hint, problem, under_way
 from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
+from rag.ui.preferences.states import states_html, way_out
 from rag.ui.preferences.stored import from_store, to_store
 from rag.ui.preferences.texts import TEXTS, PreferencesTexts
 from rag.ui.texts import Language
@@ -22,8 +26,10 @@ THEMES = ("system", "light", "dark")
 
 
 class Handlers:
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, *, may_change: bool) -> None:
         self._assistant = assistant
+        self._may_change = may_change
+        self._answerers = Answerers(lambda: assistant.settings)
 
     def choose(self, state: Session, llm: str, style: str, caution: str, only: bool, top_k: float) -> Updates:
         """Take what can be used; what cannot is told, and the model stays who it was."""
@@ -31,14 +37,14 @@ class Handlers:
         if wanted.top_k == self._assistant.settings.top_k:
             wanted = replace(wanted, top_k=None)
         texts, told = TEXTS[state.language], ""
-        problem = problem_of(self._assistant, wanted.llm)
-        if problem is not None:
-            told = _problem(texts, ChatModelName(llm), problem)
+        error = problem_of(self._assistant, wanted.llm)
+        if error is not None:
+            told = self._refusal(texts, ChatModelName(llm), error)
             wanted = replace(wanted, llm=state.preferences.llm)
         state.preferences = wanted
         return (
             to_store(wanted, state.language), str(wanted.llm or ChatModelName.AUTO), told,
-            _where(self._assistant.choosing(wanted), texts), "",
+            _where(writer_of(self._assistant, wanted), texts), "",
         )  # fmt: skip
 
     def forget(self, state: Session) -> Updates:
@@ -59,22 +65,24 @@ class Handlers:
 
     def try_it(self, state: Session) -> Iterator[str]:
         texts = TEXTS[state.language]
-        yield f'<p class="hint" role="status">{escape(texts.testing)}</p>'
+        yield under_way(texts.testing)
         try:
             chosen = self._assistant.choosing(state.preferences)
-            seconds = try_model(chosen)
+            model = chosen.resources.chat_model
+            if model is None:
+                yield hint(texts.test_nothing)
+                return
+            seconds = try_model(model)
         except RagError as error:
             told = texts.test_failed.format(problem=failure(error, texts))
-            yield (
-                f'<p class="problem" role="alert">{escape(told)}</p><details><summary>{escape(texts.test_details)}'
-                f"</summary>{hint(error.message)}</details>"
-            )
+            yield problem(told, details=error.message, summary=texts.test_details)
             return
-        if seconds is None:
-            yield hint(texts.test_nothing)
-            return
-        done = texts.test_done.format(model=answerer(chosen).model, seconds=f"{seconds:.1f}")
-        yield f'<p role="status">{escape(done)}</p>'
+        yield done(texts.test_done.format(model=answerer(chosen).model, seconds=f"{seconds:.1f}"))
+
+    def states(self, state: Session) -> str:
+        """Who could write now, and why others cannot."""
+        texts, settings = TEXTS[state.language], self._assistant.settings
+        return states_html(settings, self._answerers.usable(), texts, may_change=self._may_change)
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language: the tab, then in the order of `PreferencesComponents.spoken`."""
@@ -89,13 +97,20 @@ class Handlers:
         return (
             gr.update(label=texts.tab),
             heading(texts),
+            self.states(state),
             *({**value, **word} for value, word in zip(self.show(state), words, strict=True)),
             gr.update(label=texts.theme, choices=themes(texts)),
             hint(texts.language_hint),
             gr.update(value=texts.test),
             hint(texts.test_hint),
             gr.update(value=texts.reset),
-            _where(self._assistant.choosing(state.preferences), texts),
+            _where(writer_of(self._assistant, state.preferences), texts),
+        )
+
+    def _refusal(self, texts: PreferencesTexts, llm: ChatModelName, error: RagError) -> str:
+        way = way_out(llm, texts, may_change=self._may_change)
+        return problem(
+            texts.unusable.format(name=getattr(texts, f"llm_{llm}"), way=way, problem=error.message),
         )
 
 
@@ -123,16 +138,6 @@ def themes(texts: PreferencesTexts) -> list[tuple[str, str]]:
 
 def heading(texts: PreferencesTexts) -> str:
     return f"<h2>{escape(texts.heading)}</h2>{hint(texts.intro)}"
-
-
-def hint(text: str) -> str:
-    return f'<p class="hint">{escape(text)}</p>'
-
-
-def _problem(texts: PreferencesTexts, llm: ChatModelName, error: RagError) -> str:
-    way = getattr(texts, f"way_{llm}", "")
-    told = texts.unusable.format(name=getattr(texts, f"llm_{llm}"), way=way, problem=error.message)
-    return f'<p class="problem" role="alert">{escape(told)}</p>'
 
 
 def _where(assistant: Assistant, texts: PreferencesTexts) -> str:

@@ -1,5 +1,7 @@
 """Which chat models can be used here, where they run, and whether one answers."""
 
+import socket
+import ssl
 import time
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,8 +9,9 @@ from urllib.parse import urlparse
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.chat_models.local import LOCAL_MODEL
-from rag.chat_models.select import leaves_the_machine, open_chat_model
+from rag.chat_models.model import ChatModel
+from rag.chat_models.select import leaves_the_machine
+from rag.chat_models.stopping import within
 from rag.errors import ChatModelError, RagError
 from rag.settings import ChatModelName
 from rag.ui.preferences.texts import PreferencesTexts
@@ -24,6 +27,10 @@ class Trouble(StrEnum):
     BROKEN = "broken"
     TIMEOUT = "timeout"
     CONNECTION = "connection"
+    TLS = "tls"
+    HOST = "host"
+    REDIRECT = "redirect"
+    NOT_OPENAI = "not_openai"
     OTHER = "other"
 
 
@@ -31,6 +38,10 @@ STATUSES = {
     401: Trouble.KEY, 402: Trouble.FORBIDDEN, 403: Trouble.FORBIDDEN, 404: Trouble.NOT_FOUND, 408: Trouble.TIMEOUT,
     429: Trouble.BUSY, 504: Trouble.TIMEOUT,
 }  # fmt: skip
+# By the first digit.
+SERIES = {3: Trouble.REDIRECT, 5: Trouble.BROKEN}
+# Seconds for the answer of a model that is being tried, which need not be loaded yet.
+TRY_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +64,9 @@ def problem_of(assistant: Assistant, llm: ChatModelName | None) -> RagError | No
 def answerer(assistant: Assistant) -> Answerer:
     if assistant.llm == ChatModelName.EXTRACTIVE:
         return Answerer("")
-    if assistant.llm == ChatModelName.LOCAL:
-        return Answerer(LOCAL_MODEL)
     settings = assistant.settings
     host = urlparse(settings.endpoint_url).hostname if leaves_the_machine(settings) else ""
-    return Answerer(settings.endpoint_model or assistant.llm, host or "")
+    return Answerer(assistant.model_name or "", host or "")
 
 
 def places(assistant: Assistant, texts: PreferencesTexts) -> list[tuple[str, str]]:
@@ -86,30 +95,37 @@ def failure(error: RagError, texts: PreferencesTexts) -> str:
 
     trouble, status = Trouble.OTHER, None
     cause = error.__cause__
-    while cause is not None and trouble is Trouble.OTHER:
+    # A connection that failed is told apart further by what it failed of.
+    while cause is not None and trouble in (Trouble.OTHER, Trouble.CONNECTION):
         match cause:
-            case openai.APIStatusError():
-                status = cause.status_code
-                trouble = STATUSES.get(status, Trouble.BROKEN if status >= 500 else Trouble.OTHER)
+            case openai.APIStatusError() | httpx.HTTPStatusError():
+                status = cause.response.status_code
+                trouble = STATUSES.get(status) or SERIES.get(status // 100, Trouble.OTHER)
+            case socket.gaierror():
+                trouble = Trouble.HOST
+            case ssl.SSLError():
+                trouble = Trouble.TLS
             case openai.APITimeoutError() | httpx.TimeoutException() | TimeoutError():
                 trouble = Trouble.TIMEOUT
             case openai.APIConnectionError() | httpx.ConnectError() | ConnectionError():
                 trouble = Trouble.CONNECTION
+            case ValueError():
+                trouble = Trouble.NOT_OPENAI
         cause = cause.__cause__ or cause.__context__
     return str(getattr(texts, f"test_{trouble}")).format(code=status)
 
 
-def try_model(assistant: Assistant) -> float | None:
-    """Seconds that the chat model takes for a tiny question; None where there is no model. Raises RagError."""
-    model = open_chat_model(assistant.settings) if assistant.llm != ChatModelName.EXTRACTIVE else None
-    if model is None:
-        return None
+def try_model(model: ChatModel, *, within_seconds: float = TRY_SECONDS) -> float:
+    """Seconds that a chat model takes for a tiny question. Raises RagError."""
     started = time.perf_counter()
     try:
-        said = str(model.model.invoke("Reply with the word: ready").text)
+        with within(within_seconds) as stop:
+            said = str(model.model.invoke("Reply with the word: ready").text)
     except RagError:
         raise
     except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list
+        if stop.asked:
+            raise ChatModelError(f"no answer within {within_seconds:.0f} seconds") from TimeoutError()
         raise ChatModelError(
             f"{type(error).__name__}: {error}", hint="check the address, the model's name and the key"
         ) from error

@@ -11,10 +11,14 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
-from rag.ui.part import AT_ONCE, Part
-from rag.ui.preferences.handlers import Handlers, heading, hint, models, named, themes
+from rag.ui.chat.session import Session
+from rag.ui.model_setup.part import build_model_setup
+from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.preferences.elements import hint
+from rag.ui.preferences.handlers import Handlers, heading, models, named, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.preferences.texts import TEXTS, PreferencesTexts
+from rag.ui.rooms import Rooms
 from rag.ui.texts import Language
 
 # One model is tried at a time.
@@ -30,6 +34,7 @@ TRYING: dict[str, Any] = {
 class PreferencesComponents:
     heading: gr.HTML
     llm: gr.Radio
+    states: gr.HTML
     notice: gr.HTML
     test: gr.Button
     test_hint: gr.HTML
@@ -52,11 +57,12 @@ class PreferencesComponents:
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`, after the tab."""
         others = (self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
-        return (self.heading, *self.fields, *others)
+        return (self.heading, self.states, *self.fields, *others)
 
 
 def build_preferences(
     assistant: Assistant,
+    rooms: Rooms,
     session: gr.State,
     kept: gr.BrowserState,
     tab: gr.Tab,
@@ -64,23 +70,38 @@ def build_preferences(
     on_change: Callable[[Any], None],
 ) -> Part:
     """The settings in their tab. `kept` is what the browser keeps of them; `on_change` is called with every event that
-    changes one, so that the rest of the page can refresh."""
-    handlers = Handlers(assistant)
-    parts = _components(TEXTS[first], assistant.settings.top_k)
+    changes one, so that the rest of the page can refresh. Who may change documents may set up a chat model."""
+    setup = rooms.setup if rooms.may_change else None
+    handlers = Handlers(assistant, may_change=setup is not None)
+    more: list[Part] = []
+
+    def set_up() -> None:
+        if setup is not None:
+            more.append(build_model_setup(setup, session, kept, tab, first, on_change))
+
+    parts = _components(TEXTS[first], assistant.settings.top_k, set_up)
     for event in _wire(parts, handlers, session, kept, tab):
         on_change(event)
-    return Part((tab, *parts.spoken), handlers.speak)
+    components = (tab, *parts.spoken, *(component for part in more for component in part.components))
+
+    def speak(state: Session) -> Updates:
+        return (*handlers.speak(state), *(update for part in more for update in part.speak(state)))
+
+    return Part(components, speak)
 
 
-def _components(texts: PreferencesTexts, default_k: int) -> PreferencesComponents:
+def _components(texts: PreferencesTexts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
+    """`set_up` makes what comes under the choice of who writes."""
     with gr.Column(elem_classes="room"):
         head = gr.HTML(heading(texts))
         llm = gr.Radio(models(texts), value=str(ChatModelName.AUTO), label=texts.llm, elem_id="preferences-llm")
+        states = gr.HTML(elem_id="preferences-states")
         notice = gr.HTML(elem_id="preferences-notice")
         with gr.Row():
             test = gr.Button(texts.test, size="sm", scale=0, min_width=140, elem_id="preferences-test")
             test_hint = gr.HTML(hint(texts.test_hint))
         tested = gr.HTML(elem_id="preferences-tested")
+        set_up()
         style = gr.Radio(
             named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
         )
@@ -101,6 +122,7 @@ def _components(texts: PreferencesTexts, default_k: int) -> PreferencesComponent
     return PreferencesComponents(
         heading=head,
         llm=llm,
+        states=states,
         notice=notice,
         test=test,
         test_hint=test_hint,
@@ -130,5 +152,6 @@ def _wire(
     parts.reset.click(None, None, theme, js="() => { window.chooseTheme('system'); return 'system'; }", **AT_ONCE)
     theme.input(None, theme, None, js="(name) => { window.chooseTheme(name); }", **AT_ONCE)
     tab.select(None, None, theme, js="() => window.chosenTheme()", **AT_ONCE)
+    tab.select(handlers.states, session, parts.states, **AT_ONCE)
     parts.test.click(handlers.try_it, session, parts.tested, **TRYING)
     return [changed, forgotten]

@@ -19,9 +19,13 @@ class PreferencesTexts:
     llm_ollama: str
     llm_endpoint: str
     unusable: str
+    can_write: str
+    cannot_write: str
     way_local: str
+    way_package: str
     way_ollama: str
     way_endpoint: str
+    way_owner: str
     style: str
     style_short: str
     style_standard: str
@@ -67,6 +71,10 @@ class PreferencesTexts:
     test_broken: str
     test_timeout: str
     test_connection: str
+    test_tls: str
+    test_host: str
+    test_redirect: str
+    test_not_openai: str
     test_other: str
     test_details: str
 
@@ -75,17 +83,21 @@ TEXTS = {
     Language.ZH: PreferencesTexts(
         tab="设置",
         heading="设置",
-        intro="只保存在这个浏览器里，不含密钥。",
+        intro="你的选择只保存在这个浏览器里。",
         llm="由谁撰写答案",
         llm_auto="自动（按程序的设置）",
         llm_extractive="逐句摘录原文",
         llm_local="本机模型",
         llm_ollama="Ollama",
-        llm_endpoint="配置的接口",
+        llm_endpoint="设置的接口",
+        can_write="可用",
+        cannot_write="不可用",
         unusable="{name}现在不能用。{way}（细节：{problem}）",
-        way_local="在程序所在的文件夹里运行 make llm，再重新启动。",
-        way_ollama="请启动 Ollama，用 endpoint_model 写明它的一个模型，再重新启动。",
-        way_endpoint="请在设置文件里写明 endpoint_url 和 endpoint_model，再重新启动。",
+        way_local="模型还没有下载，在下面可以下载。",
+        way_package="缺少运行它的软件包，请运行：{command}",
+        way_ollama="Ollama 没有运行，或者没有对话模型：请启动它，并用 ollama pull 下载一个。",
+        way_endpoint="还没有设置接口，在下面可以设置。",
+        way_owner="还没有设置好；有权修改资料的人可以在这一页设置。",
         style="答案长短",
         style_short="30 秒：一两句要点",
         style_standard="2 分钟：常规回答",
@@ -126,28 +138,36 @@ TEXTS = {
         test_nothing="现在逐句摘录原文，没有模型可以测试。",
         test_key="密钥被拒（{code}）。请检查密钥。",
         test_forbidden="没有使用权限（{code}）。请检查密钥的权限和余额。",
-        test_not_found="地址或模型名不对（{code}）。请检查 endpoint_url 和 endpoint_model。",
+        test_not_found="地址或模型名不对（{code}）。请检查地址和模型名。",
         test_busy="请求太多或额度用完（{code}）。请稍后再试。",
         test_broken="接口自己出了错（{code}）。请稍后再试。",
         test_timeout="等了太久没有回答。",
         test_connection="连不上。请检查地址，以及它是否已经启动。",
+        test_tls="加密连接没有建立：证书不被信任，或者这个地址不是 https。",
+        test_host="找不到这个主机名。请检查地址。",
+        test_redirect="这个地址转到了别处（{code}）。请填写最终的地址；密钥没有发送过去。",
+        test_not_openai="这个地址的回答不是 OpenAI 的格式。请检查地址，一般以 /v1 结尾。",
         test_other="没有得到可用的回答。",
         test_details="细节",
     ),
     Language.EN: PreferencesTexts(
         tab="Settings",
         heading="Settings",
-        intro="Saved in this browser only; no keys.",
+        intro="Your choices are saved in this browser only.",
         llm="Who writes the answers",
         llm_auto="Automatic (as the program is set)",
         llm_extractive="Quotes, sentence by sentence",
         llm_local="A model on this machine",
         llm_ollama="Ollama",
-        llm_endpoint="The configured endpoint",
+        llm_endpoint="The endpoint that was set up",
+        can_write="usable",
+        cannot_write="not usable",
         unusable="{name} cannot be used now. {way} (Details: {problem})",
-        way_local="Run make llm in the folder of the program, then start it again.",
-        way_ollama="Start Ollama, name one of its models with endpoint_model, then start the program again.",
-        way_endpoint="Set endpoint_url and endpoint_model in the settings file, then start the program again.",
+        way_local="The model is not downloaded yet; that can be done below.",
+        way_package="A package that runs it is missing. Run: {command}",
+        way_ollama="Ollama does not run, or has no chat model: start it, and fetch one with ollama pull.",
+        way_endpoint="No endpoint is set up yet; that can be done below.",
+        way_owner="Not set up yet; whoever may change documents can do it on this page.",
         style="Answer length",
         style_short="30 seconds: the gist",
         style_standard="2 minutes: an ordinary answer",
@@ -188,11 +208,15 @@ TEXTS = {
         test_nothing="Answers are quotes now: there is no model to test.",
         test_key="the key was refused ({code}). Check the key.",
         test_forbidden="not allowed ({code}). Check the rights and the credit of the key.",
-        test_not_found="wrong address or model name ({code}). Check endpoint_url and endpoint_model.",
+        test_not_found="wrong address or model name ({code}). Check both.",
         test_busy="too many requests, or no credit left ({code}). Try again later.",
         test_broken="the endpoint itself failed ({code}). Try again later.",
         test_timeout="no answer came in time.",
         test_connection="no connection. Check the address, and whether it is running.",
+        test_tls="no encrypted connection: the certificate is not trusted, or the address is not https.",
+        test_host="no such host. Check the address.",
+        test_redirect="the address leads elsewhere ({code}). Enter the final one; the key was not sent there.",
+        test_not_openai="what answers there does not speak OpenAI's protocol. Check the address; most end in /v1.",
         test_other="no usable answer came.",
         test_details="Details",
     ),

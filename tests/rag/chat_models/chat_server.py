@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from select import select
@@ -13,11 +13,19 @@ from typing import Any
 
 @dataclass
 class ChatServer:
-    """`reply` is streamed in pieces of `piece` characters. `requests` are the bodies that were sent."""
+    """`reply` is streamed in pieces of `piece` characters. `requests` are the bodies that were sent, `lists` counts the
+    requests for `models`."""
 
     reply: str = ""
     piece: int = 3
     status: int = 200
+    # What a refusal says beside its status, such as the key that it was sent; and where a redirect leads.
+    echo_key: bool = False
+    location: str = ""
+    models: tuple[str, ...] = ()
+    # Sent in place of the list of models.
+    raw_list: bytes = b""
+    lists: int = 0
     # Sent instead of the reply's chunks, after `cut_after` characters of it.
     raw: bytes = b""
     cut_after: int | None = None
@@ -56,6 +64,13 @@ class ChatServer:
                     chat.gone.set()
                 self.close_connection = True
 
+            def do_GET(self) -> None:
+                chat.lists += 1
+                chat.keys.append(self.headers["Authorization"])
+                with suppress(ConnectionError):
+                    chat.list(self)
+                self.close_connection = True
+
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing on stderr."""
 
@@ -69,16 +84,40 @@ class ChatServer:
                 server.shutdown()
                 thread.join()
 
+    def list(self, handler: BaseHTTPRequestHandler) -> None:
+        time.sleep(self.wait)
+        if self.status != 200:
+            self.refuse(handler)
+        elif handler.path != "/v1/models":
+            self.whole(handler, 404, b"{}")
+        else:
+            models = [{"id": name, "object": "model"} for name in self.models]
+            self.whole(handler, 200, self.raw_list or json.dumps({"object": "list", "data": models}).encode())
+
+    def refuse(self, handler: BaseHTTPRequestHandler) -> None:
+        told = f"status {self.status}" + (f", you sent {handler.headers['Authorization']}" if self.echo_key else "")
+        self.whole(handler, self.status, json.dumps({"error": {"message": told, "type": "test"}}).encode())
+
+    def whole(self, handler: BaseHTTPRequestHandler, status: int, body: bytes) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(body)))
+        handler.send_header("Retry-After", "0")
+        if self.location:
+            handler.send_header("Location", self.location)
+        handler.end_headers()
+        handler.wfile.write(body)
+
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         time.sleep(self.wait)
         if self.status != 200:
-            body = json.dumps({"error": {"message": f"status {self.status}", "type": "test"}}).encode()
-            handler.send_response(self.status)
-            handler.send_header("Content-Type", "application/json")
-            handler.send_header("Content-Length", str(len(body)))
-            handler.send_header("Retry-After", "0")
-            handler.end_headers()
-            handler.wfile.write(body)
+            self.refuse(handler)
+            return
+        if not self.requests[-1].get("stream"):
+            message = {"role": "assistant", "content": self.reply}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            whole = {"id": "c", "object": "chat.completion", "created": 0, "model": "test", "choices": [choice]}
+            self.whole(handler, 200, json.dumps(whole).encode())
             return
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")

@@ -26,3 +26,12 @@ def test_an_ollama_that_does_not_run_says_how_to_start_it() -> None:
     with pytest.raises(ChatModelError, match="no Ollama answers") as caught:
         open_chat_model(Settings(llm=ChatModelName.OLLAMA))
     assert "ollama serve" in caught.value.hint
+
+
+def test_a_model_of_an_endpoint_keeps_nobody_from_ollama(ollama: Ollama) -> None:
+    """With both there, `endpoint_model` is the endpoint's, and a reader may choose Ollama all the same."""
+    ollama.holds(LLAMA)
+    both = Settings(llm=ChatModelName.OLLAMA, endpoint_url="https://api.example.com/v1", endpoint_model="deepseek-chat")
+    model = open_chat_model(both)
+    assert model is not None
+    assert model.model_name == "llama3:latest"

@@ -9,15 +9,43 @@ from pydantic import ValidationError
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices, StyleName
+from rag.chat_models.model import ChatModel
 from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
 from rag.ui.chat.session import Session
 from rag.ui.preferences import texts as preferences_texts
-from rag.ui.preferences.handlers import take
+from rag.ui.preferences.handlers import Handlers, take
 from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
+from rag.ui.preferences.states import states_html
 from rag.ui.preferences.stored import from_store, limits, to_store
+from rag.ui.preferences.texts import TEXTS
 from rag.ui.texts import Language
 from tests.rag.ui.rooms import built
+
+
+def test_a_reader_whose_model_is_gone_is_answered_by_the_usual_one(assistant: Assistant) -> None:
+    """It was there when it was chosen, and somebody took it away."""
+    session = Session(preferences=Choices(llm=ChatModelName.ENDPOINT))
+    handlers = Handlers(assistant, may_change=False)
+    assert TEXTS[Language.ZH].answers_quotes in handlers.speak(session)[-1]
+    assert TEXTS[Language.ZH].answers_quotes in handlers.choose(session, "endpoint", "deep", "bold", True, 10)[3]
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("may_change", [True, False])
+def test_who_cannot_write_is_told_with_the_way_out(
+    assistant: Assistant, language: Language, may_change: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, usable = TEXTS[language], (ChatModelName.EXTRACTIVE, ChatModelName.OLLAMA)
+    monkeypatch.setattr("rag.ui.preferences.states.is_installed", lambda: True)
+    told = states_html(assistant.settings, usable, texts, may_change=may_change)
+    assert 'data-unusable="local endpoint"' in told
+    assert told.count('class="unusable"') == 2
+    assert (texts.way_endpoint in told) == (texts.way_local in told) == may_change
+    assert (texts.way_owner in told) != may_change
+    monkeypatch.setattr("rag.ui.preferences.states.is_installed", lambda: False)
+    told = states_html(assistant.settings, usable, texts, may_change=may_change)
+    assert texts.way_package.format(command="make llm") in told
 
 
 def test_choices_survive_the_browser() -> None:
@@ -86,14 +114,19 @@ def test_what_runs_where(assistant: Assistant) -> None:
     assert any("models.example" in place for _, place in places(away, texts))
 
 
+def model_of(assistant: Assistant) -> ChatModel:
+    model = assistant.resources.chat_model
+    assert model is not None
+    return model
+
+
 def test_the_endpoint_is_tried(assistant: Assistant) -> None:
-    assert try_model(assistant) is None
     settings = assistant.settings.model_copy(
         update={"endpoint_url": "http://127.0.0.1:9/v1", "endpoint_model": "m", "endpoint_timeout": 5.0}
     )
     broken = Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT))
     with pytest.raises(ChatModelError, match="onnect") as raised:
-        try_model(broken)
+        try_model(model_of(broken))
     for language in Language:
         texts = preferences_texts.TEXTS[language]
         assert failure(raised.value, texts) == texts.test_connection
@@ -101,7 +134,15 @@ def test_the_endpoint_is_tried(assistant: Assistant) -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(401, "key"), (403, "forbidden"), (404, "not_found"), (429, "busy"), (500, "broken"), (200, "other")],
+    [
+        (401, "key"),
+        (403, "forbidden"),
+        (404, "not_found"),
+        (429, "busy"),
+        (500, "broken"),
+        (200, "other"),
+        (302, "redirect"),
+    ],
 )
 def test_why_an_endpoint_fails_is_told_in_words(assistant: Assistant, status: int, kind: str) -> None:
     class Handler(BaseHTTPRequestHandler):
@@ -120,7 +161,7 @@ def test_why_an_endpoint_fails_is_told_in_words(assistant: Assistant, status: in
         address = f"http://127.0.0.1:{server.server_port}/v1"
         settings = assistant.settings.model_copy(update={"endpoint_url": address, "endpoint_model": "m"})
         with pytest.raises(ChatModelError) as raised:
-            try_model(Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT)))
+            try_model(model_of(Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT))))
         server.shutdown()
     for language in Language:
         texts = preferences_texts.TEXTS[language]

@@ -18,7 +18,7 @@ def test_a_question_can_be_answered_by_another(
     monkeypatch.setattr(rag.chat_models.ollama, "OLLAMA_URL", "http://127.0.0.1:9")
     with ChatServer(reply="ZeRO-3 还切分模型参数。\n").running() as server:
         settings = assistant.settings.model_copy(update={"endpoint_url": server.url, "endpoint_model": "test"})
-        answerers = Answerers(settings)
+        answerers = Answerers(lambda: settings)
         assert "endpoint" in answerers.usable()
         session = Session()
         asked = "ZeRO-3 切分什么？"
@@ -32,10 +32,19 @@ def test_a_question_can_be_answered_by_another(
 
 def test_who_is_unknown_or_not_there_is_the_usual_one(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rag.chat_models.ollama, "OLLAMA_URL", "http://127.0.0.1:9")
-    answerers = Answerers(assistant.settings)
+    answerers = Answerers(lambda: assistant.settings)
     assert [answerers.named(name) for name in ("", "endpoint", "ollama", "../x")] == [None] * 4
     session = Session()
     list(chat.answer_after(assistant, session, "ZeRO-3 切分什么？", None, llm=ChatModelName.ENDPOINT))
     answer = session.exchanges[0].answer
     assert answer is not None
     assert answer.llm == "extractive"
+
+
+def test_other_settings_count_at_once(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rag.chat_models.ollama, "OLLAMA_URL", "http://127.0.0.1:9")
+    answerers = Answerers(lambda: assistant.settings)
+    assert answerers.named("endpoint") is None
+    endpoint = {"endpoint_url": "http://127.0.0.1:9/v1", "endpoint_model": "m"}
+    assistant.write_with(assistant.settings.model_copy(update=endpoint), None)
+    assert answerers.named("endpoint") == "endpoint"

@@ -5,13 +5,18 @@ from pathlib import Path
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.answer.choices import Choices
+from rag.chat_models.select import open_chat_model
+from rag.practice.chat_grader import ChatGrader
 from rag.practice.grading import Grade, MistakeMade, PointGrade, Verdict
 from rag.practice.rubric import Rubric
+from rag.settings import ChatModelName
 from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part
 from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
+from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room, ingest_pages
 
 ZH = TEXTS[Language.ZH]
@@ -162,3 +167,15 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, hash_embedder: 
     room = Room(Assistant(settings.model_copy(update={"data": tmp_path / "file" / "user"}), hash_embedder))
     assert ZH.unkept in room.navigation
     assert "下次复习：" in room.act("open", ZERO_QUESTION).grade(ZERO_QUESTION, GOOD).part
+
+
+def test_a_model_that_takes_over_grades_at_once(pages: Assistant) -> None:
+    resources = Resources(pages)
+    assert not isinstance(resources.grader(Choices()), ChatGrader)
+    with ChatServer().running() as server:
+        endpoint = {"llm": ChatModelName.ENDPOINT, "endpoint_url": server.url, "endpoint_model": "m"}
+        settings = pages.settings.model_copy(update=endpoint)
+        pages.write_with(settings, open_chat_model(settings))
+        grader = resources.grader(Choices())
+        assert isinstance(grader, ChatGrader)
+        assert resources.grader(Choices()) is grader

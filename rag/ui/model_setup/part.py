@@ -1,0 +1,147 @@
+"""Setting up a chat model: its components in the settings, and which handler each of their events has."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from rag.models import ModelState
+from rag.ui.assets import read_asset
+from rag.ui.model_setup.handlers import Handlers, heading, presets
+from rag.ui.model_setup.setup import ModelSetup
+from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
+from rag.ui.part import AT_ONCE, Part
+from rag.ui.texts import Language
+
+# Seconds between two looks at a download under way.
+LOOK_SECONDS = 0.7
+# One endpoint is asked at a time.
+ASKING: dict[str, Any] = {
+    "concurrency_limit": 1,
+    "concurrency_id": "set up",
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSetupComponents:
+    heading: gr.HTML
+    status: gr.HTML
+    preset: gr.Radio
+    url: gr.Textbox
+    key: gr.Textbox
+    look: gr.Button
+    model: gr.Dropdown
+    test: gr.Button
+    use: gr.Button
+    forget_key: gr.Button
+    forget: gr.Button
+    told: gr.HTML
+    local: gr.HTML
+    download: gr.Button
+    cancel: gr.Button
+    clock: gr.Timer
+    arrived: gr.State
+
+    @property
+    def local_view(self) -> list[Any]:
+        """In the order of `Handlers.local`."""
+        return [self.local, self.download, self.cancel, self.clock, self.arrived]
+
+    @property
+    def spoken(self) -> tuple[Any, ...]:
+        """In the order of `Handlers.speak`."""
+        asked = (self.heading, self.status, self.preset, self.url, self.key, self.look, self.model, self.test, self.use)
+        return (*asked, self.forget_key, self.forget, *self.local_view[:3])
+
+
+def build_model_setup(
+    setup: ModelSetup,
+    session: gr.State,
+    kept: gr.BrowserState,
+    tab: gr.Tab,
+    first: Language,
+    on_change: Callable[[Any], None],
+) -> Part:
+    """Only for those who may change what everybody is answered by: whoever builds it has asked."""
+    handlers = Handlers(setup)
+    parts = _components(setup, TEXTS[first])
+    for event in _wire(parts, handlers, session, kept, tab):
+        on_change(event)
+    return Part(parts.spoken, handlers.speak)
+
+
+def _components(setup: ModelSetup, texts: ModelSetupTexts) -> ModelSetupComponents:
+    free = not setup.fixed_by
+    small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 120, "interactive": free}
+    with gr.Column(elem_id="model-setup"):
+        head = gr.HTML(heading(texts))
+        status = gr.HTML(elem_id="model-status")
+        preset = gr.Radio(presets(texts), label=texts.preset, elem_id="model-preset", interactive=free)
+        url = gr.Textbox(label=texts.url, elem_id="model-url", max_lines=1, max_length=2_000, interactive=free)
+        key = gr.Textbox(
+            label=texts.key, info=texts.key_hint, placeholder=texts.key_needed, type="password", elem_id="model-key",
+            max_lines=1, interactive=free, html_attributes=gr.InputHTMLAttributes(spellcheck=False),
+        )  # fmt: skip
+        with gr.Row():
+            look = gr.Button(texts.look, elem_id="model-look", **small)
+        model = gr.Dropdown(
+            [], label=texts.model, info=texts.model_hint, allow_custom_value=True, value=None, elem_id="model-name",
+            interactive=free,
+        )  # fmt: skip
+        told = gr.HTML(elem_id="model-told", js_on_load=read_asset("model_setup/key_box.js"))
+        with gr.Row():
+            test = gr.Button(texts.try_it, elem_id="model-test", **small)
+            use = gr.Button(texts.use, variant="primary", elem_id="model-use", **small)
+            forget_key = gr.Button(texts.forget_key, elem_id="model-forget-key", **small)
+            forget = gr.Button(texts.forget, elem_id="model-forget", **small)
+        local = gr.HTML(elem_id="model-local")
+        with gr.Row():
+            download = gr.Button(elem_id="model-download", size="sm", scale=0, min_width=160)
+            cancel = gr.Button(texts.cancel, elem_id="model-cancel", size="sm", scale=0, min_width=120, visible=False)
+        arrived = gr.State(setup.download.status().state is ModelState.PRESENT)
+    return ModelSetupComponents(
+        heading=head,
+        status=status,
+        preset=preset,
+        url=url,
+        key=key,
+        look=look,
+        model=model,
+        test=test,
+        use=use,
+        forget_key=forget_key,
+        forget=forget,
+        told=told,
+        local=local,
+        download=download,
+        cancel=cancel,
+        clock=gr.Timer(LOOK_SECONDS, active=False),
+        arrived=arrived,
+    )
+
+
+def _wire(
+    parts: ModelSetupComponents, handlers: Handlers, session: gr.State, kept: gr.BrowserState, tab: gr.Tab
+) -> list[Any]:
+    """The events after which somebody else may write, so that the rest of the page says who does."""
+    entered = [session, parts.url, parts.key]
+    opened = [parts.status, parts.preset, parts.url, parts.model, *parts.local_view]
+    tab.select(handlers.open, [session, parts.url], opened, **AT_ONCE)
+    chosen = [parts.url, parts.key, parts.model, parts.told]
+    parts.preset.input(handlers.choose_preset, [session, parts.preset], chosen, **AT_ONCE)
+    parts.look.click(handlers.look, entered, [parts.told, parts.model], **ASKING)
+    parts.test.click(handlers.try_it, [*entered, parts.model], parts.told, **ASKING)
+
+    told = [parts.told, parts.status, parts.key]
+    used = parts.use.click(handlers.use, [*entered, parts.model], [*told, kept], **AT_ONCE)
+    without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], told, **AT_ONCE)
+    without = parts.forget.click(handlers.forget, [session, parts.url], told, **AT_ONCE)
+
+    parts.download.click(handlers.start, session, parts.local_view, **AT_ONCE)
+    parts.cancel.click(handlers.cancel, session, parts.local_view, **AT_ONCE)
+    parts.clock.tick(handlers.local, session, parts.local_view, **AT_ONCE)
+    arrived = parts.arrived.change(lambda: None, None, None, **AT_ONCE)
+    return [used, without_key, without, arrived]

@@ -1,0 +1,309 @@
+"""Setting up a chat model without a browser: what is told, what is kept, who may, and that the key stays secret."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rag.chat_models.ollama
+from ingest.library import Library
+from rag.answer.assistant import Assistant
+from rag.chat_models.kept import kept_key, read_kept
+from rag.models import ModelState
+from rag.settings import ChatModelName, Settings
+from rag.ui.chat.session import Session
+from rag.ui.model_setup import handlers as module
+from rag.ui.model_setup.download import DownloadStatus
+from rag.ui.model_setup.handlers import Handlers
+from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
+from rag.ui.model_setup.setup import ModelSetup, open_kept
+from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
+from rag.ui.preferences import texts as preferences_texts
+from rag.ui.rooms import Rooms
+from rag.ui.texts import Language
+from tests.conftest import HashEmbedder
+from tests.rag.chat_models.chat_server import ChatServer
+from tests.rag.ui.rooms import built
+from tests.rag.ui.test_texts import placeholders
+
+QUESTION = "ZeRO-3 切分什么？"
+KEY = "sk-typed-once-and-never-shown"
+ZH, PREFERENCES = TEXTS[Language.ZH], preferences_texts.TEXTS[Language.ZH]
+
+
+@pytest.fixture
+def stated(library: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setattr(rag.chat_models.ollama, "OLLAMA_URL", "http://127.0.0.1:9")
+    places = {"data": tmp_path / "user", "models": tmp_path / "models", "library": tmp_path / "own"}
+    return library.model_copy(update={"llm": ChatModelName.AUTO, **places})
+
+
+@pytest.fixture
+def setup(stated: Settings, hash_embedder: HashEmbedder) -> ModelSetup:
+    return ModelSetup(Assistant(stated, hash_embedder), stated)
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer(reply="ZeRO-3 还切分模型参数。\n", models=("small", "big")).running() as server:
+        yield server
+
+
+def last(steps: Iterator[Any]) -> Any:
+    return list(steps)[-1]
+
+
+def test_from_the_address_to_an_answer(setup: ModelSetup, server: ChatServer) -> None:
+    handlers, session = Handlers(setup), Session()
+    told, models = last(handlers.look(session, server.url, KEY))
+    assert ZH.found.format(count=2) in told
+    assert (models["choices"], models["value"]) == (["big", "small"], None)
+    assert ZH.works.format(model="big", seconds="0")[:8] in last(handlers.try_it(session, server.url, KEY, "big"))
+    told, status, box, kept = handlers.use(session, f"{server.url}/", KEY, "big")
+    assert ZH.used.format(model="big") in told
+    assert ZH.with_key in status
+    assert box["value"] == ""
+    assert kept["llm"] == "auto"
+    assert KEY not in json.dumps(
+        [told, status, box, kept, handlers.speak(session), handlers.open(session, "")], default=str
+    )
+    assert setup.assistant.ask(QUESTION).llm == "endpoint"
+    assert set(server.keys) == {f"Bearer {KEY}"}
+
+
+def test_it_is_still_there_after_a_restart(
+    setup: ModelSetup, stated: Settings, server: ChatServer, hash_embedder: HashEmbedder
+) -> None:
+    setup.use(server.url, "big", KEY)
+    settings, chat_model = open_kept(stated)
+    again = Assistant(settings, hash_embedder, chat_model=chat_model)
+    assert again.ask(QUESTION).llm == "endpoint"
+    status, preset, url, model, *_ = Handlers(ModelSetup(again, stated)).open(Session(), "")
+    assert "big" in status
+    assert (preset, url, model["value"]) == (OTHER, server.url, "big")
+
+
+def test_a_key_that_is_gone_keeps_nobody_from_the_page(
+    setup: ModelSetup, stated: Settings, server: ChatServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    setup.use(server.url, "big", KEY)
+    for file in stated.data.glob("*.key"):
+        file.chmod(0o644)
+    assert open_kept(stated) == (stated, None)
+    assert "read by others" in caplog.text
+
+
+def test_the_kept_key_is_for_its_own_host(setup: ModelSetup, server: ChatServer) -> None:
+    handlers, session = Handlers(setup), Session()
+    setup.use(server.url, "big", KEY)
+    with ChatServer(models=("stolen",)).running() as thief:
+        last(handlers.look(session, thief.url, ""))
+        last(handlers.try_it(session, thief.url, "", "big"))
+        handlers.use(session, thief.url, "", "big")
+        assert KEY not in str(thief.keys)
+    assert kept_key(setup.stated) == ""
+    setup.use(server.url, "big", KEY)
+    server.keys.clear()
+    last(handlers.look(session, server.url, ""))  # another path of the same host may have it
+    handlers.use(session, server.url, "", "small")
+    assert server.keys == [f"Bearer {KEY}"]
+    assert kept_key(setup.stated) == KEY
+
+
+def test_the_key_and_all_of_it_can_be_forgotten(setup: ModelSetup, server: ChatServer) -> None:
+    handlers, session = Handlers(setup), Session()
+    setup.use(server.url, "big", KEY)
+    told, status, box = handlers.forget_key(session, server.url)
+    assert ZH.key_forgotten in told
+    assert ZH.without_key in status
+    assert box["placeholder"] == ZH.key_needed
+    assert setup.assistant.llm == "endpoint"
+    told, status, _ = handlers.forget(session, server.url)
+    assert ZH.forgotten in told
+    assert ZH.nothing in status
+    assert setup.assistant.llm == "extractive"
+    assert list(setup.stated.data.glob("*.key")) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [(401, "key"), (403, "forbidden"), (404, "not_found"), (429, "busy"), (500, "broken"), (302, "redirect")],
+)
+def test_why_it_fails_is_told_in_words_without_the_key(
+    setup: ModelSetup, server: ChatServer, status: int, trouble: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.status, server.echo_key = status, True
+    handlers = Handlers(setup)
+    for language in Language:
+        session = Session(language=language)
+        why = getattr(preferences_texts.TEXTS[language], f"test_{trouble}").format(code=status)
+        looked, _ = last(handlers.look(session, server.url, KEY))
+        tried = last(handlers.try_it(session, server.url, KEY, "big"))
+        for told in (looked, tried):
+            assert why in told
+            assert KEY not in told
+    assert KEY not in caplog.text
+
+
+def test_what_does_not_answer_as_it_should_is_told_apart(setup: ModelSetup, server: ChatServer) -> None:
+    handlers, session = Handlers(setup), Session()
+    tls = server.url.replace("http:", "https:")
+    for url, why in (
+        ("http://127.0.0.1:9/v1", PREFERENCES.test_connection),
+        ("http://nothing.invalid/v1", PREFERENCES.test_host),
+        (tls, PREFERENCES.test_tls),
+    ):
+        assert why in last(handlers.look(session, url, ""))[0]
+        assert why in last(handlers.try_it(session, url, "", "big"))
+    server.raw_list = b"<html>hello</html>"
+    assert PREFERENCES.test_not_openai in last(handlers.look(session, server.url, ""))[0]
+
+
+def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_TRIAL", 0.5)
+    server.wait = 1.5
+    told = last(Handlers(setup).try_it(Session(), server.url, "", "big"))
+    assert PREFERENCES.test_timeout in told
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "model", "why"),
+    [
+        ("file:///etc/passwd", "", "m", "address_first"), ("http://u:p@h/v1", "", "m", "address_first"),
+        ("", "", "m", "address_first"), ("http://127.0.0.1:9/v1", "two words", "m", "key_bad"),
+        ("http://127.0.0.1:9/v1", "", "", "model_first"), ("http://127.0.0.1:9/v1", "", None, "model_first"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_not_kept(setup: ModelSetup, url: str, key: str, model: str | None, why: str) -> None:
+    handlers = Handlers(setup)
+    told, *_ = handlers.use(Session(), url, key, model)
+    assert getattr(ZH, why) in told
+    assert getattr(ZH, why) in last(handlers.try_it(Session(), url, key, model))
+    assert read_kept(setup.stated.data) is None
+
+
+def test_what_the_environment_says_wins_and_is_named(
+    stated: Settings, hash_embedder: HashEmbedder, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERVIEW_RAG_ENDPOINT_URL", server.url)
+    fixed = stated.model_copy(update={"endpoint_url": server.url, "endpoint_model": "stated"})
+    setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
+    handlers, session = Handlers(setup), Session()
+    assert "INTERVIEW_RAG_ENDPOINT_URL" in handlers.status(session)
+    told, *_ = handlers.use(session, "http://127.0.0.1:9/v1", KEY, "other")
+    assert "INTERVIEW_RAG_ENDPOINT_URL" in told
+    assert "INTERVIEW_RAG_ENDPOINT_URL" in handlers.forget(session, "")[0]
+    assert read_kept(stated.data) is None
+
+
+def test_who_writes_by_setting_stays_and_the_reader_who_set_one_up_gets_it(
+    stated: Settings, hash_embedder: HashEmbedder, server: ChatServer
+) -> None:
+    fixed = stated.model_copy(update={"llm": ChatModelName.EXTRACTIVE})
+    setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
+    session = Session()
+    _, status, _, kept = Handlers(setup).use(session, server.url, "", "big")
+    assert "llm = extractive" in status or "INTERVIEW_RAG_LLM = extractive" in status
+    assert kept["llm"] == "endpoint"
+    assert setup.assistant.llm == "extractive"
+    assert setup.assistant.choosing(session.preferences).ask(QUESTION).llm == "endpoint"
+
+
+def test_an_ollama_that_is_set_and_does_not_answer_keeps_nothing_from_being_set_up(
+    stated: Settings, hash_embedder: HashEmbedder, server: ChatServer
+) -> None:
+    fixed = stated.model_copy(update={"llm": ChatModelName.OLLAMA})
+    setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
+    session = Session()
+    Handlers(setup).use(session, server.url, "", "big")
+    assert setup.assistant.choosing(session.preferences).model_name == "big"
+
+
+@pytest.mark.parametrize("may_change", [True, False])
+def test_only_who_may_change_documents_is_given_a_way_to_set_one_up(setup: ModelSetup, may_change: bool) -> None:
+    library = Library(setup.stated, setup.assistant.embedder, may_change=may_change)
+    page = built(setup.assistant, Rooms(library=library, setup=setup))
+    ids = {str(block.elem_id) for block in page.blocks.values() if getattr(block, "elem_id", None)}
+    assert ("model-key" in ids) == ("model-use" in ids) == ("model-download" in ids) == may_change
+    assert "preferences-states" in ids
+    called = {function.fn.__qualname__ for function in page.fns.values() if function.fn is not None}
+    theirs = {name for name in called if name.startswith("Handlers.forget_key")}
+    assert bool(theirs) == may_change
+
+
+def test_presets_fill_in_addresses_that_are_none_of_ours(setup: ModelSetup) -> None:
+    handlers = Handlers(setup)
+    for name, preset in PRESETS.items():
+        url, box, *_ = handlers.choose_preset(Session(), name)
+        assert (url, box["value"]) == (preset.url, "")
+        assert preset_of(url) == name
+    assert handlers.choose_preset(Session(), "no such")[0] == ""
+
+
+def test_an_address_without_encryption_is_warned_of(setup: ModelSetup) -> None:
+    assert ZH.plain_http in module._warning("http://192.168.1.2/v1", ZH)
+    for url in ("https://api.example.com/v1", "http://localhost:8000/v1"):
+        assert module._warning(url, ZH) == ""
+
+
+class TestLocalModel:
+    def test_size_and_licence_are_said_before_anything_is_fetched(
+        self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "is_installed", lambda: True)
+        html, download, cancel, clock, arrived = Handlers(setup).local(Session())
+        assert "1,117 MB" in html
+        assert "Apache-2.0" in html
+        assert (download["visible"], download["interactive"], cancel["visible"], arrived) == (True, True, False, False)
+        assert not clock.active
+
+    def test_without_the_package_it_is_greyed_with_the_command(
+        self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "is_installed", lambda: False)
+        handlers = Handlers(setup)
+        html, download, *_ = handlers.start(Session())
+        assert "make llm" in html
+        assert not download["interactive"]
+        assert not setup.download.status().under_way
+
+    def test_without_room_on_the_disk_it_is_greyed_with_what_lacks(
+        self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "is_installed", lambda: True)
+        monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1_000_000})())
+        html, download, *_ = Handlers(setup).local(Session())
+        assert "1,340 MB" in html
+        assert not download["interactive"]
+
+    def test_how_far_it_is(self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch) -> None:
+        status = DownloadStatus(ModelState.INTERRUPTED, under_way=True, done=500_000_000, total=1_000_000_000)
+        monkeypatch.setattr(setup.download, "status", lambda: status)
+        html, download, cancel, clock, _ = Handlers(setup).local(Session())
+        assert ZH.local_running.format(done="500 MB", total="1,000 MB") in html
+        assert '<progress value="500000000" max="1000000000"' in html
+        assert (download["visible"], cancel["visible"], clock.active) == (False, True, True)
+
+    def test_once_it_is_there_it_writes(
+        self, setup: ModelSetup, stated: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        stated.models.mkdir()
+        (stated.models / f"{setup.download.name}.gguf").write_bytes(b"GGUF")
+        monkeypatch.setattr("rag.chat_models.local_server.is_installed", lambda: True)
+        setup.refresh()
+        assert setup.assistant.llm == "local"
+        html, download, *_, arrived = Handlers(setup).local(Session())
+        assert ZH.local_present in html
+        assert arrived
+        assert not download["visible"]
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(ModelSetupTexts)])
+def test_texts_are_there_and_take_the_same_values(name: str) -> None:
+    chinese, english = (getattr(TEXTS[language], name) for language in (Language.ZH, Language.EN))
+    assert chinese
+    assert placeholders(chinese) == placeholders(english)
+    assert not any("\u3400" <= character <= "\u9fff" for character in english)

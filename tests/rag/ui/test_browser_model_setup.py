@@ -1,0 +1,155 @@
+"""A first-time user sets up a chat model in the page, in a real browser, and asks it a question."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rag.embedding import Embedder
+from rag.settings import Settings
+from rag.ui.model_setup import texts as setup_texts
+from rag.ui.preferences import texts as preferences_texts
+from rag.ui.texts import Language
+from tests.rag.chat_models.chat_server import ChatServer
+from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.test_browser_accessible import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+TEXTS, SETTINGS = setup_texts.TEXTS[Language.ZH], preferences_texts.TEXTS[Language.ZH]
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+# Everything that the page is sent while it runs, streams too, however long they stay open.
+LISTENING = """
+window.heard = "";
+const fetched = window.fetch;
+window.fetch = async (...given) => {
+  const response = await fetched(...given);
+  const reader = response.clone().body?.pipeThrough(new TextDecoderStream()).getReader();
+  const listen = async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) window.heard += part.value;
+  };
+  if (reader) listen().catch(() => {});
+  return response;
+};
+"""
+KEY = "sk-typed-once-and-never-shown-again"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def folder(tmp_path: Path, embedder: Embedder) -> Path:
+    ingest(tmp_path, embedder, DOCUMENTS)
+    return tmp_path
+
+
+@pytest.fixture
+def model() -> Iterator[ChatServer]:
+    with ChatServer(reply="ZeRO-3 还切分模型参数。\n", models=("small", "big"), echo_key=True).running() as server:
+        yield server
+
+
+def environment(folder: Path, models: Path, **more: str) -> dict[str, str]:
+    return {
+        "INTERVIEW_RAG_DATA": str(folder / "user"),
+        "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
+        "INTERVIEW_RAG_MODELS": str(models),
+        "INTERVIEW_RAG_LLM": "auto",
+        **more,
+    }
+
+
+def open_settings(page: Page) -> None:
+    page.get_by_role("tab", name=SETTINGS.tab, exact=True).click()
+    expect(page.locator("#preferences-states ul.answerers")).to_be_visible()
+
+
+def test_a_model_is_set_up_tested_used_and_still_there_after_a_restart(
+    folder: Path, browser: Browser, model: ChatServer, model_settings: Settings
+) -> None:
+    arguments = ("--index", str(folder / "index"), "--port", "8160")
+    given = environment(folder, model_settings.models)
+    with serve(*arguments, environment=given) as address:
+        other = open_page(browser, address)
+        page = open_page(browser, address, before=LISTENING)
+        trouble: list[str] = []
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        open_settings(page)
+        states = page.locator("#preferences-states li.unusable")
+        expect(states.filter(has_text=SETTINGS.llm_endpoint)).to_contain_text(SETTINGS.way_endpoint)
+        dashed = page.locator('#preferences-llm label:has(input[value="endpoint"])')
+        assert dashed.evaluate("label => getComputedStyle(label).borderTopStyle") == "dashed"
+
+        page.get_by_label(TEXTS.preset_other).check()
+        key = page.locator("#model-key input")
+        expect(key).to_have_attribute("type", "password")
+        expect(key).to_have_attribute("autocomplete", "off")
+        page.fill("#model-url input, #model-url textarea", f"{model.url}/chat/completions")
+        key.fill(KEY)
+        model.status = 401
+        page.click("#model-look")
+        expect(page.locator("#model-told")).to_contain_text(SETTINGS.test_key.format(code=401))
+        model.status = 200
+        page.click("#model-look")
+        expect(page.locator("#model-told")).to_contain_text(TEXTS.found.format(count=2))
+        page.click("#model-name input")
+        page.get_by_role("option", name="big").click()
+        assert violations(page) == []
+        page.click("#model-test")
+        expect(page.locator("#model-told")).to_contain_text("big")
+        page.click("#model-use")
+        expect(page.locator("#model-status")).to_contain_text(TEXTS.with_key)
+        expect(page.locator("#model-told")).to_contain_text(TEXTS.used.format(model="big"))
+        expect(key).to_have_value("")
+        expect(states.filter(has_text=SETTINGS.llm_endpoint)).to_have_count(0)
+        expect(page.locator("#preferences-where")).to_contain_text("big")
+
+        for reader in (page, other):  # the other's page was open before
+            reader.get_by_role("tab", name="问答", exact=True).click()
+            model.requests.clear()
+            ask(reader, QUESTION)
+            assert model.requests
+            assert model.requests[-1]["model"] == "big"
+            expect(reader.locator("#privacy")).to_contain_text("big")
+        assert set(model.keys) == {f"Bearer {KEY}"}
+        other.context.close()
+        sent = page.evaluate("window.heard")
+        for said in (TEXTS.with_key, TEXTS.found.format(count=2)):  # sent at once, and streamed
+            assert said in sent or json.dumps(said)[1:-1] in sent
+        stored = page.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage)")
+        opened = page.request.get(address).text() + page.request.get(f"{address}config").text()
+        assert KEY not in sent + stored + opened + page.content()
+        assert trouble == []
+        page.context.close()
+
+    files = [file for file in (folder / "user").iterdir() if file.name.startswith("chat-model")]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    holding = [file for file in (folder / "user").rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
+    assert [file.suffix for file in holding] == [".key"]
+
+    with serve(*arguments, environment=given) as address:
+        page = open_page(browser, address, language="en-US")
+        model.requests.clear()
+        ask(page, QUESTION)
+        assert model.requests
+        page.context.close()
+
+
+def test_who_may_not_change_documents_sees_who_writes_and_changes_nothing(
+    folder: Path, browser: Browser, model_settings: Settings
+) -> None:
+    given = environment(folder, model_settings.models, INTERVIEW_RAG_UPLOADS="false")
+    with serve("--index", str(folder / "index"), "--port", "8170", environment=given) as address:
+        page = open_page(browser, address)
+        open_settings(page)
+        expect(page.locator("#preferences-states")).to_contain_text(SETTINGS.way_owner)
+        expect(page.locator("#model-setup")).to_have_count(0)
+        page.context.close()
