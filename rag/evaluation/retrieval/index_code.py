@@ -9,8 +9,8 @@ from rag.paths import PROGRAM
 # Where making an index begins. Readers of formats are imported by name, and run in a process of their own.
 ENTRANCES = ("ingest.sync", "ingest.reading.child")
 READERS = "ingest.formats."
-# It asks questions of an index that is made.
-OBSERVERS = frozenset({"ingest.probe"})
+# They ask questions of an index that is made.
+OBSERVERS = frozenset({"ingest.anchors", "ingest.probe"})
 
 
 def index_code() -> list[Path]:

@@ -139,12 +139,17 @@ class Handlers:
             state.practice.zone = action.zone
         try:
             said = do(state, action, now)
-            if action.name is ActionName.BOOKMARK:
+            # Seen at once in the browser; but a list of bookmarks may have been asked for before this one was kept.
+            if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
                 return gr.skip(), gr.skip(), gr.skip(), _status(said)
-            return self._part(state, said, now) if action.name in WITHIN else self._all(state, said)
+            within = action.name in WITHIN or action.name is ActionName.BOOKMARK
+            return self._part(state, said, now) if within else self._all(state, said)
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
             return gr.skip(), gr.skip(), gr.skip(), self._problem(state, error)
+
+    def _lists_bookmarks(self, state: Session) -> bool:
+        return state.practice.view is View.BANK and state.practice.filter.bookmarked
 
     def _all(self, state: Session, said: str) -> Updates:
         state.practice.renders += 1
