@@ -87,12 +87,17 @@ def test_what_is_typed_right_after_enter_stays(page: Page) -> None:
 
 
 def test_a_second_question_sent_at_once_is_told_of_and_not_lost(page: Page) -> None:
+    held: list[Route] = []  # the first question stays on its way until the second was sent
+    page.route("**/queue/join*", lambda route: held.append(route))
     page.focus(BOX)
     page.keyboard.type(QUESTION)
     page.keyboard.press("Enter")
     page.keyboard.type(OTHER)
     page.keyboard.press("Enter")
     expect(page.locator(BOX)).to_have_value(OTHER)
+    for route in held:
+        route.continue_()
+    page.unroute("**/queue/join*")
     settle(page, 1)
     expect(page.locator(BOX)).to_have_value(OTHER)
     page.keyboard.press("Enter")
