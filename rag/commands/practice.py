@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,22 +139,16 @@ def _grade(options: argparse.Namespace) -> int:
     return 0
 
 
-def _keep(options: argparse.Namespace, question: "Question", grade: "Grade") -> "Card":
-    """Keep the attempt in the log and set the day of the next one."""
-    from rag.practice.schedule import Review, rating_of
+def _keep(options: argparse.Namespace, question: "Question", grade: "Grade") -> "Card | None":
+    """Keep the attempt in the log and set the day of the next one; nothing where nothing was written."""
+    from rag.practice.schedule import review_of
     from rag.practice.store import PracticeStore
 
-    store = PracticeStore(settings_from(options, data=options.data).data)
-    try:
-        return store.review(
-            "",
-            Review(
-                question.id, datetime.now(UTC), rating_of(grade.score), grade.score, grade.attempt,
-                question.answer_sha256,
-            ),
-        )  # fmt: skip
-    finally:
-        store.close()
+    review = review_of(question, grade, datetime.now(UTC))
+    if review is None:
+        return None
+    with closing(PracticeStore(settings_from(options, data=options.data).data)) as store:
+        return store.review("", review)
 
 
 def _due(options: argparse.Namespace) -> int:
@@ -266,8 +261,9 @@ def _question_as_dict(question: "Question") -> dict[str, Any]:
     }
 
 
-def _grade_as_text(grade: "Grade", card: "Card") -> str:
-    lines = [f"{grade.score:.0%}, graded by {grade.graded_by}; asked again {card.due:%Y-%m-%d %H:%M} UTC", ""]
+def _grade_as_text(grade: "Grade", card: "Card | None") -> str:
+    again = f"asked again {card.due:%Y-%m-%d %H:%M} UTC" if card else "nothing was written, so nothing is kept"
+    lines = [f"{grade.score:.0%}, graded by {grade.graded_by}; {again}", ""]
     for graded in grade.points:
         lines.append(f"{graded.verdict:13}{' '.join(graded.point.text.split())}")
         if graded.attempt:

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from rag.practice.bank import Bank, Question
+from rag.practice.grading import Grade, GradeNote
 
 # The scores from which an answer was hard, good and easy; below the first it was not known.
 HARD_FROM, GOOD_FROM, EASY_FROM = 0.4, 0.65, 0.92
@@ -73,6 +74,13 @@ def rating_of(score: float) -> Rating:
     if score >= GOOD_FROM:
         return Rating.EASY if score >= EASY_FROM else Rating.GOOD
     return Rating.HARD if score >= HARD_FROM else Rating.AGAIN
+
+
+def review_of(question: Question, grade: Grade, at: datetime) -> Review | None:
+    """What a graded attempt adds to the log: nothing where nothing was written."""
+    if GradeNote.EMPTY in grade.notes:
+        return None
+    return Review(question.id, at, rating_of(grade.score), grade.score, grade.attempt, question.answer_sha256)
 
 
 def reviewed(card: Card | None, review: Review) -> Card:

@@ -4,6 +4,7 @@ import logging
 import random
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 
 from rag.answer.assistant import Assistant
@@ -14,7 +15,7 @@ from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import Grade, Grader
 from rag.practice.rubric import rubric_of
-from rag.practice.schedule import Review, due_cards, rating_of
+from rag.practice.schedule import due_cards, review_of
 from rag.practice.store import PracticeStore
 from rag.settings import Settings
 
@@ -36,9 +37,9 @@ class Library:
         self._practice: tuple[str, Bank, Grader] | None = None
 
     def warm_up(self) -> None:
-        """Open the assistant, so that the first call need not."""
+        """Do now what the first call would wait for."""
         try:
-            self.assistant()
+            self.assistant().warm_up()
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
 
@@ -71,11 +72,8 @@ class Library:
             )
         if not self.allow_writes:
             return bank.find(random.choice(ids)), False
-        store = PracticeStore(self.settings.data)
-        try:
+        with closing(PracticeStore(self.settings.data)) as store:
             cards = store.cards("")
-        finally:
-            store.close()
         due = [card.question_id for card in due_cards(bank, cards, datetime.now(UTC)) if card.question_id in set(ids)]
         return bank.find(due[0] if due else random.choice([one for one in ids if one not in cards] or ids)), bool(due)
 
@@ -83,19 +81,18 @@ class Library:
         """How many questions each topic has."""
         return self._practising()[0].topics()
 
-    def grade(self, question_id: str, answer: str) -> tuple[Question, Grade]:
-        """The grade of an answer; kept, with the day of the next one, where writing is allowed. Raises UsageError."""
+    def grade(self, question_id: str, answer: str) -> tuple[Question, Grade, bool]:
+        """The grade of an answer, and whether it is kept, with the day of the next one: where writing is allowed and
+        something was answered. Raises UsageError."""
         bank, grader = self._practising()
         question = bank.find(question_id)
         grade = grader.grade(answer, rubric_of(bank, question))
-        if self.allow_writes:
-            store = PracticeStore(self.settings.data)
-            try:
-                at, rating = datetime.now(UTC), rating_of(grade.score)
-                store.review("", Review(question.id, at, rating, grade.score, grade.attempt, question.answer_sha256))
-            finally:
-                store.close()
-        return question, grade
+        review = review_of(question, grade, datetime.now(UTC))
+        if not self.allow_writes or review is None:
+            return question, grade, False
+        with closing(PracticeStore(self.settings.data)) as store:
+            store.review("", review)
+        return question, grade, True
 
     def _practising(self) -> tuple[Bank, Grader]:
         """The questions of the live generation and who grades, read once a generation."""

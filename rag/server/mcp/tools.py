@@ -144,9 +144,8 @@ class Tools:
         """Grade the user's answer to a practice question point by point against the material: what it says, misses and
         gets wrong, each with a citation. Pass the user's words unchanged; do not grade from memory."""
         with errors_told():
-            question, grade = self.library.grade(question_id, answer)
-            index = self.library.assistant().index
-            return grade_result(index, question, grade, kept=self.library.allow_writes)
+            question, grade, kept = self.library.grade(question_id, answer)
+            return grade_result(self.library.assistant().index, question, grade, kept=kept)
 
 
 def add_tools(server: MCPServer, library: Library) -> None:

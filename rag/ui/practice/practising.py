@@ -11,10 +11,10 @@ from datetime import datetime
 from rag.errors import UsageError
 from rag.practice.attempt import MOST_CHARACTERS
 from rag.practice.bank import Question
-from rag.practice.grading import Grade, GradeNote, Verdict, overridden
+from rag.practice.grading import Grade, Verdict, overridden
 from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished, statements
 from rag.practice.rubric import rubric_of
-from rag.practice.schedule import Rating, Review, due_cards, rating_of
+from rag.practice.schedule import Rating, Review, due_cards, rating_of, review_of
 from rag.practice.store import Jotting
 from rag.ui.chat.session import Session
 from rag.ui.practice.actions import Action, ActionName
@@ -99,8 +99,7 @@ class Practising:
         grade = self._graded(session, question, action.text("attempt"))
         practice.question, practice.grade = question.id, grade
         practice.grades += 1
-        if GradeNote.EMPTY not in grade.notes:
-            self._review(session, question, self.with_overrides(session, grade), now)
+        self._review(session, question, self.with_overrides(session, grade), now)
         return ""
 
     def answer(self, session: Session, action: Action, now: datetime) -> str:
@@ -111,9 +110,7 @@ class Practising:
             return ""
         grade = self._graded(session, question, action.text("attempt"))
         self._resources.store.save_round(user_of(session), answer(bank, round, grade))
-        if GradeNote.EMPTY not in grade.notes:
-            self._review(session, question, grade, now)
-        else:
+        if not self._review(session, question, grade, now):
             self.keep(session, "attempt", question.id, "")
         return ""
 
@@ -134,12 +131,13 @@ class Practising:
         rubric = rubric_of(self._resources.material().bank, question)
         return self._resources.grader(session.preferences).grade(attempt, rubric)
 
-    def _review(self, session: Session, question: Question, grade: Grade, now: datetime) -> None:
-        """Keep an attempt with its score; it is no draft any more."""
-        rating = rating_of(grade.score)
-        review = Review(question.id, now, rating, grade.score, grade.attempt, question.answer_sha256)
-        self._resources.store.review(user_of(session), review)
-        self.keep(session, "attempt", question.id, "")
+    def _review(self, session: Session, question: Question, grade: Grade, now: datetime) -> bool:
+        """Keep an attempt with its score, and then it is no draft any more; whether there was anything to keep."""
+        review = review_of(question, grade, now)
+        if review is not None:
+            self._resources.store.review(user_of(session), review)
+            self.keep(session, "attempt", question.id, "")
+        return review is not None
 
     def _go(self, session: Session, view: View, now: datetime) -> None:
         """Go to a view. An interview that was left goes on."""
@@ -203,12 +201,8 @@ class Practising:
             user, grade.question_id, grade.attempt, point.point.text, None if taken_back else Verdict(verdict)
         )
         after = self.with_overrides(session, grade)
-        if rating_of(after.score) is not rating_of(before.score) and GradeNote.EMPTY not in grade.notes:
-            question = self.find(session, grade.question_id)
-            review = Review(
-                question.id, now, rating_of(after.score), after.score, grade.attempt, question.answer_sha256
-            )
-            store.review(user, review)
+        if rating_of(after.score) is not rating_of(before.score):
+            self._review(session, self.find(session, grade.question_id), after, now)
         return TEXTS[session.language].overridden.format(score=percent(after.score))
 
     def _recall(self, session: Session, action: Action, now: datetime) -> str:

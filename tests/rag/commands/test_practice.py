@@ -52,6 +52,15 @@ def test_grade_prints_the_contract_and_keeps_the_review(practice: Any, tmp_path:
     store.close()
 
 
+def test_an_empty_answer_is_graded_and_not_kept(practice: Any, tmp_path: Path) -> None:
+    (tmp_path / "nothing.txt").write_text(" \n", encoding="utf-8")
+    code, out = practice("grade", "--question", CACHE_ID, "--answer", str(tmp_path / "nothing.txt"))
+    assert code == 0
+    assert out.startswith("0%, graded by")
+    assert "nothing is kept" in out
+    assert not (tmp_path / "user" / "practice.sqlite").exists()
+
+
 def test_grade_as_text_shows_both_sides(practice: Any) -> None:
     _, out = practice("grade", "--question", CACHE_ID, "--answer", "answer.txt")
     assert f"> {ANSWER}" in out

@@ -168,6 +168,8 @@ def test_with_writes_the_attempt_is_kept_and_the_hint_says_so(
         assert [name for name, hint in hints.items() if hint and not hint.read_only_hint] == ["grade_answer"]
         graded = values(await client.call_tool("grade_answer", {"question_id": CACHE_ID, "answer": ANSWER}))
         assert graded["kept"] is True
+        empty = values(await client.call_tool("grade_answer", {"question_id": CACHE_ID, "answer": " "}))
+        assert empty["kept"] is False
 
     with_client(server, work)
     store = PracticeStore(tmp_path / "user")
