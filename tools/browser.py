@@ -2,10 +2,8 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from rag.errors import UsageError
 from rag.paths import PROGRAM
+from tools.server_process import running
 
 # The tests say what must come, not how soon: a machine that runs them may be busy.
 expect.set_options(timeout=20_000)
@@ -54,31 +53,11 @@ def open_browser() -> Iterator[Browser]:
 def serve(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[str]:
     """Run `app.py` and give the address that it prints. It runs in an empty folder, where it finds no settings file and
     no library of the checkout, and keeps conversations there unless `environment` names another."""
-    own = tempfile.TemporaryDirectory()
-    process = subprocess.Popen(
-        [sys.executable, str(PROGRAM / "app.py"), *arguments],
-        cwd=own.name,
-        env={**os.environ, "INTERVIEW_RAG_DATA": own.name, **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    said: list[str] = []
-    listener = threading.Thread(target=lambda stream: said.extend(stream), args=(process.stderr,), daemon=True)
-    listener.start()
-    try:
-        address = process.stdout.readline().strip()  # empty when the process ended
-        assert address.startswith("http"), "".join(said)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-        listener.join(5)
-        process.stdout.close()
-        process.stderr.close()
-        own.cleanup()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(PROGRAM / "app.py"), *arguments]
+        own = {**os.environ, "INTERVIEW_RAG_DATA": folder, **(environment or {})}
+        with running(command, folder=Path(folder), environment=own) as server:
+            yield server.address
 
 
 def open_page(
