@@ -1,13 +1,13 @@
 """An OpenAI-compatible endpoint: its client, its key, and the proxy on the way to it."""
 
 import os
-import stat
 from typing import TYPE_CHECKING
 from urllib.parse import urlparse
 from urllib.request import getproxies, proxy_bypass
 
 from rag.chat_models.model import ChatModel
 from rag.errors import SettingsError
+from rag.private_files import read_private
 from rag.settings import ChatModelName, Settings
 
 if TYPE_CHECKING:
@@ -71,19 +71,10 @@ def endpoint_key(settings: Settings) -> str:
         return key
     if key:
         raise SettingsError("both `endpoint_key` and `endpoint_key_file` are set", hint="keep one of them")
-    try:
-        with file.expanduser().open(encoding="utf-8") as opened:
-            status = os.fstat(opened.fileno())
-            content = opened.read(MOST_KEY_CHARACTERS).strip() if stat.S_ISREG(status.st_mode) else ""
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise SettingsError(
-            f"cannot read the key file {file}: {reason}", hint="name a file that holds the key alone"
-        ) from None  # the cause would show the bytes
-    if status.st_mode & 0o077:
-        raise SettingsError(f"the key file {file} can be read by others", hint=f"chmod 600 {file}")
+    alone = "name a file that holds the key alone"
+    content = read_private(file.expanduser(), "the key file", error=SettingsError, hint=alone).strip()
     if not is_key(content):
-        raise SettingsError(f"the key file {file} holds no key", hint="name a file that holds the key alone")
+        raise SettingsError(f"the key file {file} holds no key", hint=alone)
     return content
 
 

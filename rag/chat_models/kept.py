@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from rag.chat_models.endpoint import endpoint_key, is_key
 from rag.chat_models.listing import check_address
 from rag.errors import SettingsError, UserDataError
+from rag.private_files import read_private
 from rag.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -41,10 +42,10 @@ def read_kept(data: Path) -> KeptEndpoint | None:
     """None where nothing was set up, or it cannot be read, which the log says."""
     file = data / FILE
     try:
-        kept = KeptEndpoint.model_validate_json(file.read_bytes())
+        if not file.exists():
+            return None
+        kept = KeptEndpoint.model_validate_json(read_private(file, "the file", error=SettingsError))
         check_address(kept.url)
-    except FileNotFoundError:
-        return None
     except (OSError, ValidationError, SettingsError) as error:
         logger.warning("%s cannot be used: %s; set the chat model up again on the page", file, error)
         return None

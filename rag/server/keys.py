@@ -7,15 +7,14 @@ open-webui:Jw8dK2mPq4sT7vXy9zB1cE3fG5h:600 per 1 hour
 
 import hashlib
 import hmac
-import os
 import re
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from limits import parse
 
 from rag.errors import UsageError
+from rag.private_files import read_private
 
 KEY = re.compile(r"[\w.~+/=-]{20,200}", re.ASCII)
 MAKE_ONE = "make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
@@ -39,17 +38,7 @@ def client_of(clients: tuple[Client, ...], key: str) -> Client | None:
 
 def read_keys(file: Path) -> tuple[Client, ...]:
     """The clients of a key file. Raises UsageError, never with a key in it."""
-    try:
-        with file.open("rb") as opened:
-            state = os.fstat(opened.fileno())
-            lines = opened.read().decode("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read the key file {file}: {reason}", hint="check the path") from None
-    if stat.S_IMODE(state.st_mode) & 0o077:
-        raise UsageError(f"others may read the key file {file}", hint=f"chmod 600 {file}")
-    if state.st_uid != os.getuid():
-        raise UsageError(f"the key file {file} belongs to somebody else", hint=f"chown {os.getuid()} {file}")
+    lines = read_private(file, "the key file", error=UsageError).splitlines()
     clients: list[Client] = []
     for number, line in enumerate(lines, start=1):
         if line.strip() and not line.startswith("#"):

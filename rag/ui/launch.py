@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import stat
 import sys
 import tempfile
 import threading
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
+from rag.private_files import read_private
 from rag.server.address import LOOPBACK, LOOPBACK_NAMES, free_port
 from rag.ui.texts import Language
 
@@ -52,13 +52,7 @@ def check_host(host: str, auth_file: Path | None) -> list[tuple[str, str]] | Non
 
 def read_users(file: Path) -> list[tuple[str, str]]:
     """The `user:password` lines of a file that only its owner may read. Raises UsageError."""
-    try:
-        mode = file.stat().st_mode
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the auth file {file}: {error}", hint="check the path") from error
-    if stat.S_IMODE(mode) & 0o077:
-        raise UsageError(f"others may read the auth file {file}", hint=f"chmod 600 {file}")
+    lines = read_private(file, "the auth file", error=UsageError).splitlines()
     users = []
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):

@@ -51,7 +51,7 @@ def test_the_key_comes_from_a_private_file(key_file: Path) -> None:
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
 def test_a_key_file_that_others_can_use_is_refused(mode: int, key_file: Path) -> None:
     key_file.chmod(mode)
-    with pytest.raises(SettingsError, match="read by others") as caught:
+    with pytest.raises(SettingsError, match="others may read") as caught:
         endpoint_key(Settings(endpoint_key_file=key_file))
     assert f"chmod 600 {key_file}" in caught.value.hint
 

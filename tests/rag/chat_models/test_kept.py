@@ -40,6 +40,15 @@ def test_only_the_owner_can_read_what_is_kept(settings: Settings) -> None:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def test_an_address_that_others_may_have_written_is_not_used(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    keep(settings.data, URL, "big", KEY)
+    (settings.data / FILE).chmod(0o622)
+    assert with_kept(settings) is settings
+    assert "others may" in caplog.text
+
+
 def test_another_endpoint_or_none_leaves_no_key_behind(settings: Settings) -> None:
     keep(settings.data, URL, "big", KEY)
     keep(settings.data, "http://127.0.0.1:8000/v1", "small", "")
@@ -97,6 +106,7 @@ def test_a_file_that_cannot_be_used_counts_as_none(
 ) -> None:
     settings.data.mkdir()
     (settings.data / FILE).write_text(content)
+    (settings.data / FILE).chmod(0o600)
     assert read_kept(settings.data) is None
     assert FILE in caplog.text
 
