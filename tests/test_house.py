@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from tools import house
 
 
@@ -53,3 +54,16 @@ def test_a_file_counts_where_a_function_of_it_is_entered(tmp_path: Path) -> None
 
     assert house.files_entered(work) == {"rag/text/terms.py"}
     assert language.__name__ == "rag.text.language"
+
+
+def test_the_map_names_every_folder() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    drawn = text.partition("## The map")[2].partition("```\n")[2].partition("```")[0]
+    folders = {file.parent for package in ("ingest", "rag") for file in (ROOT / package).rglob("*.*")}
+    names = {folder.name for folder in folders if "__pycache__" not in folder.parts and not _is_of_files(folder)}
+    assert {name for name in names if f"{name}/" not in drawn} == set()
+
+
+def _is_of_files(folder: Path) -> bool:
+    """Whether it holds data alone."""
+    return not any(folder.glob("*.py")) and not any(folder.glob("*.js"))
