@@ -3,6 +3,7 @@
 // A question leaves its box here, at once: whatever is typed after Enter is the next question. It goes to the server with
 // the event, and comes back into the box where it was not taken. What was not asked yet survives a reload.
 let sent = ""; // the question on its way, until the page shows it
+let isReady = false; // a question that is asked before waits: see getReady
 let begun = 0; // questions that the page has shown
 const DRAFT = remembered("draft");
 
@@ -22,12 +23,21 @@ function askQuestion() {
   find("#strip").toggleAttribute("data-busy", isBusy() && Boolean(text.trim()));
   if (isBusy()) return;
   if (!text.trim() || [...text.trim()].length > MAX_QUESTION) {
-    send({ action: "send", number: 0, rest: text }); // the server says why it cannot be asked
+    if (isReady) send({ action: "send", number: 0, rest: text }); // the server says why it cannot be asked
     return;
   }
   sent = text;
   fill("");
-  send({ action: "send", number: 0, rest: text });
+  if (isReady) sendQuestion();
+}
+const sendQuestion = () => send({ action: "send", number: 0, rest: sent });
+
+// The server has greeted, so that it knows who asks and what they chose, and the conversation of this tab is open. What it
+// answers before that would not be kept, and be overwritten by the greeting, which brings the page as it was.
+function getReady() {
+  if (isReady) return;
+  isReady = true;
+  if (sent) sendQuestion();
 }
 function taken() {
   sent = "";
@@ -37,6 +47,7 @@ function notTaken() {
   if (!sent) return;
   const text = [sent, box().value].filter(Boolean).join("\n");
   sent = "";
+  isReady ||= greeted; // its conversation cannot be opened
   fill(text);
 }
 
@@ -55,6 +66,17 @@ document.addEventListener(
   true,
 );
 document.addEventListener("click", (event) => event.target.closest?.("#send") && askQuestion());
+// An example is sent by Gradio itself, as soon as it is clicked.
+document.addEventListener(
+  "click",
+  (event) => {
+    const example = event.target.closest?.("#chat .examples button");
+    if (isReady || !example) return;
+    event.stopImmediatePropagation();
+    sent ||= example.textContent.trim();
+  },
+  true,
+);
 document.addEventListener("input", (event) => event.target === box() && keepDraft());
 addEventListener("pagehide", keepDraft);
 
@@ -63,5 +85,5 @@ watchOver("#question", () => {
   if (restored || !box()) return;
   restored = true;
   const draft = sessionStorage.getItem(DRAFT);
-  if (draft && !box().value) fill(draft);
+  if (draft && !sent && !box().value) fill(draft);
 });

@@ -53,6 +53,7 @@ function refresh() {
   begun = Number(current.dataset.begun);
   shownConversation = open();
   if (greeted) sessionStorage.setItem(remembered("conversation"), open());
+  if (greeted && done) getReady(); // what has been done is that the conversation was opened
 }
 
 // Gradio calls the examples a list, of buttons, which a list may not have.
@@ -72,4 +73,5 @@ watchOver("#conversations", (list) => {
   if (greeted || !find(".conversations", list)) return;
   greeted = true;
   if (last && !open()) send({ action: "open", number: last, rest: "" });
+  else getReady();
 });

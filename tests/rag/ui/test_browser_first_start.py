@@ -52,10 +52,6 @@ def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Brow
     expect(page.locator("#preparing")).to_contain_text(ZH.preparing)
     expect(page.locator("#preparing progress")).to_be_visible()
     page.wait_for_selector("#question textarea", timeout=120_000)
-    # Asked by a page that has certainly asked for the reader's language, after which it takes questions.
-    with page.expect_response(lambda response: response.request.method == "POST"):
-        page.reload()
-    page.wait_for_selector(".panel", state="attached")
     page.fill("#question textarea", "方法0是什么？")
     page.keyboard.press("Enter")
     expect(page.locator("#chat .bot-row")).to_contain_text("把第 0 层的激活缓存下来")
