@@ -11,6 +11,7 @@ from rag.answer.choices import Choices
 from rag.answer.events import Event, Finished
 from rag.answer.pipeline import ANSWER, PREPARE, resolve, search
 from rag.answer.trace import Resources, Trace
+from rag.chat_models.kept import open_kept
 from rag.chat_models.model import ChatModel
 from rag.chat_models.select import open_chat_model
 from rag.embedding import Embedder, embedder_identity, load_embedder
@@ -48,12 +49,14 @@ class Assistant:
         self._opened: dict[ChatModelName, ChatModel | None] = {}
 
     @classmethod
-    def open(cls, settings: Settings) -> Self:
-        """Open index, embedder and chat model as the settings say. The index is looked at before anything heavy is
-        loaded."""
+    def open(cls, settings: Settings, *, kept: bool = False) -> Self:
+        """Open index, embedder and chat model as the settings say; with `kept` the endpoint is the one that was set up
+        on the page, where they state none. The index is looked at before anything heavy is loaded."""
         index = open_index(settings.index)
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
-        return cls(settings, load_embedder(settings), chat_model=open_chat_model(settings), index=index)
+        embedder = load_embedder(settings)
+        settings, chat_model = open_kept(settings) if kept else (settings, open_chat_model(settings))
+        return cls(settings, embedder, chat_model=chat_model, index=index)
 
     def choosing(self, choices: Choices) -> "Assistant":
         """An assistant over the same index that answers as a reader chose; itself where nothing was chosen.

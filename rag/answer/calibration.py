@@ -55,8 +55,8 @@ WITHOUT_TOKENS = {
     )
 }
 # Taken from the log odds of a question in a language that the material has no passages in: across languages an answer
-# matches hardly better than other passages do. Chosen, as UNCERTAINTY is, while looking at the sets that the calibration
-# is measured on (docs/results/refusals.md).
+# matches hardly better than other passages do. Chosen, as UNCERTAINTY is, while looking at the sets that the
+# calibration is measured on (docs/results/refusals.md).
 ACROSS_LANGUAGES = 1.5
 # The standard error of log odds that rest on measured anchors: a material like the corpus is judged as that is.
 UNCERTAINTY = 0.1

@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from rag.chat_models.endpoint import endpoint_key, is_key
 from rag.chat_models.listing import check_address
+from rag.chat_models.model import ChatModel
+from rag.chat_models.select import open_chat_model
 from rag.errors import SettingsError, UserDataError
 from rag.private_files import read_private
 from rag.settings import Settings
@@ -94,6 +96,20 @@ def with_kept(settings: Settings) -> Settings:
     file = (settings.data / kept.key_file).absolute() if kept.key_file else None
     stated = {"endpoint_url": kept.url, "endpoint_model": kept.model}
     return settings.model_copy(update={**stated, "endpoint_key": SecretStr(""), "endpoint_key_file": file})
+
+
+def open_kept(stated: Settings) -> tuple[Settings, ChatModel | None]:
+    """The settings with the endpoint that was set up on the page, and the chat model that they name. One that cannot be
+    used any more, because its key is gone, keeps nobody from an answer. Raises SettingsError or ChatModelError for what
+    the settings themselves state."""
+    settings = with_kept(stated)
+    try:
+        return settings, open_chat_model(settings)
+    except SettingsError as error:
+        if settings is stated:
+            raise
+        logger.warning("the chat model that was set up on the page cannot be used: %s", error.message)
+        return stated, open_chat_model(stated)
 
 
 def kept_key(settings: Settings) -> str:

@@ -27,8 +27,7 @@ def add_mcp(commands: "Commands") -> None:
     mcp.add_argument(
         "--llm",
         choices=[str(name) for name in ChatModelName],
-        default=str(ChatModelName.EXTRACTIVE),
-        help="who writes answers (default: extractive; the client has a model of its own)",
+        help="who writes answers (default: the endpoint of the settings or of the page, else extractive)",
     )
     mcp.add_argument("--allow-writes", action="store_true", help="keep graded answers in the practice log")
     mcp.add_argument("--http", action="store_true", help="serve over streamable HTTP instead of stdio")
@@ -59,10 +58,12 @@ def _mcp(options: argparse.Namespace) -> int:
     clients = read_keys(options.key_file) if options.key_file else None
     check_open_door(host, clients)
     settings = settings_from(options, data=options.data, llm=options.llm)
+    from rag.commands.writer import only_chosen, open_assistant
     from rag.server.mcp.library import Library
     from rag.server.mcp.server import build_server
 
-    library = Library(settings, allow_writes=options.allow_writes)
+    settings = settings if options.llm else only_chosen(settings)
+    library = Library(settings, open_assistant, allow_writes=options.allow_writes)
     server = build_server(library)
     threading.Thread(target=library.warm_up, name="warm up").start()
     if options.http:

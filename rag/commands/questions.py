@@ -93,13 +93,13 @@ def _search(options: argparse.Namespace) -> int:
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from rag.answer.assistant import Assistant
     from rag.commands.output import answer_as_dict, answer_as_text
+    from rag.commands.writer import open_assistant
 
     _one_of(options.question, options.questions, "--questions")
     history = _history_file(options.history)
     choices = Choices(style=StyleName(options.style))
-    assistant = Assistant.open(settings_from(options, llm=options.llm)).choosing(choices)
+    assistant = open_assistant(settings_from(options, llm=options.llm)).choosing(choices)
 
     def answer(row: dict[str, Any]) -> dict[str, Any]:
         turns = _turns(row.get("history") or []) or history
@@ -116,11 +116,11 @@ def _ask(options: argparse.Namespace) -> int:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from rag.answer.assistant import Assistant
     from rag.answer.inspection import as_text, inspection_of
+    from rag.commands.writer import open_assistant
 
     history = _history_file(options.history)
-    assistant = Assistant.open(settings_from(options, llm=options.llm))
+    assistant = open_assistant(settings_from(options, llm=options.llm))
     inspection = inspection_of(assistant.prepare(options.question, history))
     if options.json:
         print_json(inspection.as_dict())

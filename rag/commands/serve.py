@@ -44,7 +44,7 @@ def _serve(options: argparse.Namespace) -> int:
     check_open_door(options.host, clients)
     tracing = open_tracing(options.trace_endpoint, with_text=options.trace_text) if options.trace_endpoint else None
     with bind(options.host, options.port) as bound:
-        from rag.answer.assistant import Assistant
+        from rag.commands.writer import open_assistant
         from rag.server.http.guard import ApiLimits
         from rag.server.http.launch import serve
 
@@ -57,7 +57,7 @@ def _serve(options: argparse.Namespace) -> int:
 
         signal.signal(signal.SIGTERM, _end)
         serve(
-            Assistant.open(settings),
+            open_assistant(settings),
             bound,
             clients=clients,
             limits=ApiLimits(questions=options.limit),

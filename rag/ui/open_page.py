@@ -117,9 +117,9 @@ def _is_to_fetch(settings: Settings) -> bool:
 def _open(settings: Settings) -> "Assistant":
     """The assistant that the settings name; a damaged index is told of before anything heavy is loaded."""
     from rag.answer.assistant import Assistant
+    from rag.chat_models.kept import open_kept
     from rag.embedding import load_embedder
     from rag.index import open_index
-    from rag.ui.model_setup.setup import open_kept
 
     open_index(settings.index).close()
     settings, chat_model = open_kept(settings)
@@ -129,11 +129,11 @@ def _open(settings: Settings) -> "Assistant":
 def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     """The assistant, once what is missing is there: the embedder, and an index of the first documents."""
     from rag.answer.assistant import Assistant
+    from rag.chat_models.kept import open_kept
     from rag.commands.models import fetch_with_bar
     from rag.embedding import load_embedder
     from rag.index import current_generation
     from rag.ui.guide.preparing import Step
-    from rag.ui.model_setup.setup import open_kept
 
     settings, chat_model = open_kept(settings)
     if _is_to_fetch(settings):

@@ -3,7 +3,7 @@
 import logging
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -29,8 +29,15 @@ class Library:
     Practice is read from and kept in the reader's log only with `allow_writes`.
     """
 
-    def __init__(self, settings: Settings, *, allow_writes: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        open_assistant: Callable[[Settings], Assistant] = Assistant.open,
+        *,
+        allow_writes: bool = False,
+    ) -> None:
         self.settings = settings
+        self._open_assistant = open_assistant
         self.allow_writes = allow_writes
         self._opening = threading.RLock()
         self._assistant: Assistant | None = None
@@ -48,7 +55,7 @@ class Library:
         cannot be opened."""
         with self._opening:
             if self._assistant is None:
-                self._assistant = Assistant.open(self.settings)
+                self._assistant = self._open_assistant(self.settings)
             return self._assistant.choosing(Choices(style=style, for_model=True))
 
     def source(self, document: str) -> str:

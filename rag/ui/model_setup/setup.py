@@ -5,10 +5,9 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rag.chat_models.kept import forget, keep, kept_key, read_kept, with_kept
+from rag.chat_models.kept import forget, keep, kept_key, open_kept, read_kept, with_kept
 from rag.chat_models.listing import check_address, origin
 from rag.chat_models.local import LOCAL_MODEL
-from rag.chat_models.select import open_chat_model
 from rag.errors import ChatModelError, SettingsError
 from rag.settings import ChatModelName, Settings, stated_in
 from rag.ui.model_setup.download import Download
@@ -16,23 +15,8 @@ from rag.ui.model_setup.download import Download
 if TYPE_CHECKING:
     from rag.answer.assistant import Assistant
     from rag.chat_models.kept import KeptEndpoint
-    from rag.chat_models.model import ChatModel
 
 logger = logging.getLogger(__name__)
-
-
-def open_kept(stated: Settings) -> "tuple[Settings, ChatModel | None]":
-    """The settings with the endpoint that was set up on the page, and the chat model that they name. One that cannot be
-    used any more, because its key is gone, keeps nobody from the page. Raises SettingsError or ChatModelError for what
-    the settings themselves state."""
-    settings = with_kept(stated)
-    try:
-        return settings, open_chat_model(settings)
-    except SettingsError as error:
-        if settings is stated:
-            raise
-        logger.warning("the chat model that was set up on the page cannot be used: %s", error.message)
-        return stated, open_chat_model(stated)
 
 
 class ModelSetup:

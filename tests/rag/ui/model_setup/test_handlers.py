@@ -11,7 +11,7 @@ import pytest
 import rag.chat_models.ollama
 from ingest.library import Library
 from rag.answer.assistant import Assistant
-from rag.chat_models.kept import kept_key, read_kept
+from rag.chat_models.kept import kept_key, open_kept, read_kept
 from rag.models import ModelState
 from rag.settings import ChatModelName, Settings
 from rag.ui.chat.session import Session
@@ -19,7 +19,7 @@ from rag.ui.model_setup import handlers as module
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.handlers import Handlers
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
-from rag.ui.model_setup.setup import ModelSetup, open_kept
+from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.rooms import Rooms
