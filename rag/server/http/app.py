@@ -51,7 +51,7 @@ def build_app(
         middleware=[guard],
     )
     refusals = Refusals()
-    work = Work(assistant, [metrics, refusals, *([] if tracing is None else [tracing])])
+    work = Work([metrics, refusals, *([] if tracing is None else [tracing])])
     metrics.running(lambda: work.running)
     answerers = Answerers(lambda: assistant.settings)
     app.state.service = Service(assistant, answerers, work, metrics, refusals, public_url)

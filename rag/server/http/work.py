@@ -35,10 +35,10 @@ class Observer(Protocol):
 class Work:
     """What the server is doing. `running` counts the answers that threads work on."""
 
-    def __init__(self, assistant: Assistant, observers: Sequence[Observer]) -> None:
+    def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
-        quotes = assistant.llm is ChatModelName.EXTRACTIVE
-        self._slots = asyncio.Semaphore(QUOTED_AT_ONCE if quotes else WRITTEN_AT_ONCE)
+        self._computing = asyncio.Semaphore(QUOTED_AT_ONCE)
+        self._writing = asyncio.Semaphore(WRITTEN_AT_ONCE)
         self._lock = threading.Lock()
         self._running = 0
 
@@ -48,7 +48,7 @@ class Work:
 
     async def events(self, assistant: Assistant, question: str, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
         """The answer as it comes. Closing the generator stops the work."""
-        async with self._slots:
+        async with self._computing if assistant.llm is ChatModelName.EXTRACTIVE else self._writing:
             run = Run(self._counted(assistant.stream(question, history)))
             try:
                 async for event in run:
@@ -73,7 +73,7 @@ class Work:
 
     async def computed(self, compute: Callable[[], Result]) -> Result:
         """Something short that needs the processor, in its turn."""
-        async with self._slots:
+        async with self._computing:
             return await run_in_threadpool(compute)
 
     def _counted(self, events: Iterator[Event]) -> Generator[Event, None, None]:

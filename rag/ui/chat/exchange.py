@@ -1,14 +1,15 @@
 """A question of a reader -> its exchange, step by step. Knows nothing of Gradio."""
 
 import logging
+import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.answer.events import EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
+from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
 from rag.answer.generated.writer import prompt_of
 from rag.answer.running import Run
 from rag.errors import ChatModelError, RagError, SettingsError
@@ -28,6 +29,10 @@ REFRESH = 0.05
 # Seconds after which the evidence is shown where the quotes taken from it are not there yet: showing both costs the
 # server as much as an answer.
 QUOTED_WITHIN = 0.25
+# Answers by quotes that are worked on at once, of all readers: they are work for this machine's cores, which more only
+# hinders. A chat model is mostly waited for.
+QUOTED_AT_ONCE = 3
+_quoting = threading.BoundedSemaphore(QUOTED_AT_ONCE)
 # Passages kept with an exchange as what its answer was taken from.
 EVIDENCE_KEPT = 6
 
@@ -82,16 +87,19 @@ def _write(
     """Fill an exchange from the events of its answer."""
     choices = session.preferences if llm is None else replace(session.preferences, llm=llm)
     writer = writer_of(assistant, choices)
-    run = Run(writer.stream(exchange.question, history))
+    quotes = writer.llm == ChatModelName.EXTRACTIVE
+    events = writer.stream(exchange.question, history)
+    run = Run(_in_turn(events) if quotes else events)
     session.start(run)
     try:
         yield
         refreshed = 0.0
-        quotes = writer.llm == ChatModelName.EXTRACTIVE
         # None is a pulse: a server whose reader has gone closes this iterator when it yields.
         for event in run.with_pulse(QUOTED_WITHIN if quotes else None):
             due = True
             match event:
+                case None:
+                    due = not (quotes and exchange.state is State.SEARCHING)  # it may have to wait for its turn
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence)
                     exchange.standalone = evidence.query
@@ -124,6 +132,12 @@ def _write(
                 yield
     finally:
         run.stop()
+
+
+def _in_turn(events: Iterator[Event]) -> Iterator[Event]:
+    """Runs in the thread of the answer, so that stopping waits for nobody."""
+    with _quoting:
+        yield from events
 
 
 def writer_of(assistant: Assistant, choices: Choices) -> Assistant:

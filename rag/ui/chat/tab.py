@@ -6,7 +6,6 @@ from typing import Any
 import gradio as gr
 
 from rag.answer.assistant import Assistant
-from rag.settings import ChatModelName
 from rag.ui.assets import behaviour
 from rag.ui.chat.handlers import Handlers, bar, privacy, welcome
 from rag.ui.chat.messages import panel
@@ -16,16 +15,15 @@ from rag.ui.part import AT_ONCE, Overlays, Part
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
-# Questions answered at the same time, by who answers: quotes are work for this machine's cores, which more at once only
-# hinders; a model is mostly waited for.
-QUOTED_AT_ONCE = 3
-WRITTEN_AT_ONCE = 8
+# Questions answered at the same time, whoever writes; see exchange.py for those that quotes answer.
+ANSWERED_AT_ONCE = 8
 # Seconds between two looks at the automatic updates, while they are on.
 LOOK_SECONDS = 2.0
 # Answered in order, a few at once, with the progress shown in the answer itself. A second question reaches the handler
 # while the first is answered, which says that it is busy; Gradio would drop it without a word.
 ANSWERING: dict[str, Any] = {
     "concurrency_id": "answers",
+    "concurrency_limit": ANSWERED_AT_ONCE,
     "show_progress": "hidden",
     "api_visibility": "private",
     "trigger_mode": "multiple",
@@ -67,8 +65,7 @@ def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: 
     """The chat over an assistant, first shown in a language."""
     handlers = Handlers(assistant, rooms)
     parts = _components(assistant, handlers, rooms, overlays, first)
-    at_once = QUOTED_AT_ONCE if assistant.llm == ChatModelName.EXTRACTIVE else WRITTEN_AT_ONCE
-    _wire(parts, handlers, session, at_once)
+    _wire(parts, handlers, session)
     return Part(parts.spoken, handlers.speak)
 
 
@@ -158,11 +155,10 @@ def _chatbot(texts: Texts, examples: list[Any]) -> gr.Chatbot:
     )
 
 
-def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State, at_once: int) -> None:
+def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     """The scripts of the browser send what a reader does as events of the sources panel; see basics.js."""
-    answering = ANSWERING | {"concurrency_limit": at_once}
-    parts.sources.submit(handlers.ask, session, parts.view, **answering)
-    parts.conversation.example_select(handlers.ask_example, session, parts.view, **answering)
+    parts.sources.submit(handlers.ask, session, parts.view, **ANSWERING)
+    parts.conversation.example_select(handlers.ask_example, session, parts.view, **ANSWERING)
     parts.stop.click(handlers.halt, session, **AT_ONCE)
 
     done = [parts.question, *parts.view]

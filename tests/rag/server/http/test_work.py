@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.server.http.work import QUOTED_AT_ONCE, WRITTEN_AT_ONCE
 from rag.settings import ChatModelName, Settings
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
@@ -70,6 +71,24 @@ def test_who_hangs_up_frees_the_work(waiting: Served, endpoint: ChatServer, path
         assert "interview_rag_running 0.0" in client.get("/metrics").text
 
 
+def test_who_writes_says_how_many_at_once(waiting: Served, endpoint: ChatServer) -> None:
+    """The server quotes by default; a chat model, which is mostly waited for, has places of its own."""
+    work = waiting.service.work
+
+    async def crowd() -> None:
+        async with httpx.AsyncClient(base_url=waiting.address, trust_env=False, timeout=60) as client:
+            body = {**BODY, "stream": True}
+            asked = [asyncio.create_task(client.post("/v1/chat/completions", json=body)) for _ in range(9)]
+            async with asyncio.timeout(20):
+                while work.running <= 2 * QUOTED_AT_ONCE:
+                    await asyncio.sleep(0.02)
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+
+    asyncio.run(crowd())
+
+
 def test_those_who_waited_in_vain_leave_the_line(waiting: Served, endpoint: ChatServer) -> None:
     """More hang up than are answered at once: the next question does not wait for any of them."""
     work = waiting.service.work
@@ -78,7 +97,7 @@ def test_those_who_waited_in_vain_leave_the_line(waiting: Served, endpoint: Chat
         async with httpx.AsyncClient(base_url=waiting.address, trust_env=False, limits=httpx.Limits()) as client:
             asked = [
                 asyncio.create_task(client.post("/v1/chat/completions", json={**BODY, "stream": True}, timeout=60))
-                for _ in range(12)
+                for _ in range(WRITTEN_AT_ONCE + 8)
             ]
             while not (endpoint.requests and work.running):
                 await asyncio.sleep(0.02)
