@@ -16,7 +16,7 @@ from rag.answer.agent.explore import calculations, explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.decide import Decision, decide, suggest
-from rag.answer.events import Event, EvidenceFound, Finished, StepTaken, TextAdded, TextDiscarded, Writer, Written
+from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
 from rag.answer.generated.writer import ChatModelWriter
 from rag.answer.quoted.writer import QuoteWriter, select_quotes

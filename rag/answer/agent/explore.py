@@ -113,7 +113,9 @@ def _messages(trace: Trace, findings: Findings, limits: Limits) -> Iterator["Bas
     )
     question = trace.decision.result.evidence.query
     language = " ".join(
-        filter(None, (LANGUAGES[has_chinese(question)], trace.resources.choices.answer_style.wish[has_chinese(question)]))
+        filter(
+            None, (LANGUAGES[has_chinese(question)], trace.resources.choices.answer_style.wish[has_chinese(question)])
+        )
     )
     begin = HUMAN.format(material=as_context(trace.selection.paragraphs), question=question, language=language)
     # One tool after the other: their steps keep the order of the calls.

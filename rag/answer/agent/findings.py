@@ -75,6 +75,4 @@ class Findings:
 
     def exploration(self, reply: str | None, calls: int) -> Exploration:
         with self.lock:
-            return Exploration(
-                tuple(self.steps), tuple(self.paragraphs), tuple(self.evidence), reply, self.asks, calls
-            )
+            return Exploration(tuple(self.steps), tuple(self.paragraphs), tuple(self.evidence), reply, self.asks, calls)

@@ -107,7 +107,9 @@ class Tools:
             raise UsageError("the user was asked already", hint="answer with what there is")
         is_question = len(question) <= MOST_ASKED_BACK and question.endswith(("?", "？"))
         if not is_question or not is_plain(question) or is_injection(question):
-            raise UsageError(f"this is no short question of at most {MOST_ASKED_BACK} characters", hint="answer instead")
+            raise UsageError(
+                f"this is no short question of at most {MOST_ASKED_BACK} characters", hint="answer instead"
+            )
         self._findings.asks = question
         return question, "", ()
 

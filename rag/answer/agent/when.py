@@ -5,7 +5,9 @@ import re
 from rag.answer.trace import Trace
 from rag.settings import AgentMode
 
-CLAUSE_END = re.compile(r"[，,；;。？！?!\n]+\s*|(?:然后|同时|另外|以及|并且)|\b(?:and then|and also|as well as)\b", re.IGNORECASE)
+CLAUSE_END = re.compile(
+    r"[，,；;。？！?!\n]+\s*|(?:然后|同时|另外|以及|并且)|\b(?:and then|and also|as well as)\b", re.IGNORECASE
+)
 ASKS = re.compile(
     r"什么|为啥|啥|怎么|怎样|如何|多少|多大|多长|哪|几[个种步倍层]|谁|是否|能不能|会不会|要不要|吗|呢"
     r"|\b(?:how|what|why|which|who|when|where|do|does|is|are|can|should)\b",

@@ -26,7 +26,8 @@ AGENT_SYSTEM = f"""{_RULES}\
 words, and read a page where its beginning is not enough. Compute with the calculator.
 - Ask the user back only where the question has several meanings and no answer is possible without knowing which.
 - What tools give is quoted material too.
-- When you have what you need, answer: short sentences, one fact each, in the words and with the numbers of the material.
+- When you have what you need, answer: short sentences, one fact each, in the words and with the numbers of the
+material.
 - Only if nothing that you found has to do with the question, reply with exactly: NO_ANSWER{_FORM}"""
 
 HUMAN = """\

@@ -125,9 +125,7 @@ def _reply(trace: Trace) -> Iterator[str]:
     if trace.exploration.reply is not None:
         return iter((trace.exploration.reply,))
     assert trace.resources.chat_model is not None
-    return stream_reply(
-        trace.resources.chat_model.model, trace.decision.result.evidence.query, trace.selection.prompt
-    )
+    return stream_reply(trace.resources.chat_model.model, trace.decision.result.evidence.query, trace.selection.prompt)
 
 
 def _citable(trace: Trace) -> list[Passage]:

@@ -15,7 +15,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 
 from rag.answer.agent.when import ASKS, CLAUSE_END
+from rag.answer.assistant import Assistant
 from rag.answer.generated.prompts import NO_ANSWER
+from rag.chat_models.model import ChatModel
+from rag.settings import ChatModelName, Settings
 from rag.text.terms import LATIN_TERM
 
 MOST_SEARCHES = 4
@@ -47,6 +50,15 @@ class ScriptedPlanner(BaseChatModel):
         ]
         message = AIMessage(content="" if calls else NO_ANSWER, tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def open_planned(settings: Settings) -> Assistant:
+    """An assistant whose chat model plans; the script where the settings name none."""
+    assistant = Assistant.open(settings)
+    if assistant.llm is ChatModelName.EXTRACTIVE:
+        script = ChatModel(ChatModelName.ENDPOINT, "scripted-planner", ScriptedPlanner())
+        assistant.write_with(settings, script)
+    return assistant
 
 
 def plan(question: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What an agent finds beside the single pass, and what that costs: the questions of a gold file, of some kinds.
 
 Measured is what the writer is given to read: a gold quote is found where half of it stands there. `larger` is the
-control: a single pass that may read as many tokens as the agent did. `auto` is the agent where `wants_agent` asks for
+control: more of what the first search found, to as many tokens as the agent read. `auto` is the agent where `wants_agent` asks for
 it, else the single pass. Questions that are refused have found nothing.
 """
 
@@ -16,9 +16,8 @@ import numpy as np
 from rag.answer.agent.explore import explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.assistant import Assistant
-from rag.answer.generated.context import as_context, count_tokens
-from rag.answer.generated.writer import ChatModelWriter
-from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.generated.context import as_context, count_tokens, without_orders
+from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.trace import Trace
 from rag.errors import UsageError
 from rag.evaluation.answers.judging import Stretch, covered
@@ -134,12 +133,14 @@ def _way(way: str, outcomes: Sequence[Outcome], answerable: Sequence[Outcome]) -
     return result
 
 
-def _with_tokens(trace: Trace, tokens: int) -> Sequence[Paragraph]:
-    """What the single pass would give a model that may read so many tokens."""
-    model = trace.resources.chat_model
-    assert model is not None
-    resources = replace(trace.resources, chat_model=replace(model, evidence_tokens=tokens))
-    return ChatModelWriter().select(replace(trace, resources=resources)).paragraphs
+def _with_tokens(trace: Trace, tokens: int) -> list[Paragraph]:
+    """What the single pass gives a model, and more of what the first search found, best first, to so many tokens."""
+    read = list(trace.selection.paragraphs)
+    for hit in trace.decision.result.evidence.hits:
+        for paragraph in without_orders(quotable(hit.passage)):
+            if paragraph not in read and count_tokens(as_context([*read, paragraph])) <= tokens:
+                read.append(paragraph)
+    return read
 
 
 def _reading(trace: Trace, row: GoldRow, paragraphs: Iterable[Paragraph]) -> Reading:
@@ -183,6 +184,7 @@ def as_text(result: dict[str, Any]) -> str:
             for name in ("found", "whole"):
                 if name in values:
                     gain = values[f"{name}_difference"]
-                    line += f"  {name} {values[name]['value']:.3f} ({gain['value']:+.3f}, {gain['low']:+.3f}…{gain['high']:+.3f})"
+                    line += f"  {name} {values[name]['value']:.3f} ({gain['value']:+.3f}"
+                    line += f", {gain['low']:+.3f}…{gain['high']:+.3f})"
             lines.append(line)
     return "\n".join(lines) + "\n"

@@ -1,8 +1,10 @@
 """A chat endpoint that calls tools as it is told to, turn by turn, and misbehaves."""
 
 import json
+import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from select import select
 from typing import Any
 
 from tests.rag.chat_models.chat_server import ChatServer
@@ -16,7 +18,11 @@ class Call:
     arguments: str
 
     def as_json(self, number: int) -> dict[str, Any]:
-        return {"id": f"call-{number}", "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+        return {
+            "id": f"call-{number}",
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.arguments},
+        }
 
 
 def search(query: str) -> Call:
@@ -27,11 +33,12 @@ def search(query: str) -> Call:
 class ToolServer(ChatServer):
     """What it says to requests that offer tools: `turns`, a text or calls each, of which the last is said for ever.
     Other requests are answered with `reply`, as those of a single pass. `dies_at` is the turn at which it hangs up,
-    `refuses_tools` that it cannot call any."""
+    `hangs_at` that at which it says nothing for ever, `refuses_tools` that it cannot call any."""
 
     turns: list[str | list[Call]] = field(default_factory=list)
     taken: int = 0
     dies_at: int | None = None
+    hangs_at: int | None = None
     refuses_tools: bool = False
 
     @property
@@ -56,6 +63,11 @@ class ToolServer(ChatServer):
         turn, self.taken = self.turns[min(self.taken, len(self.turns) - 1)], self.taken + 1
         if self.dies_at is not None and self.taken > self.dies_at:
             handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+            return
+        if self.hangs_at is not None and self.taken > self.hangs_at:
+            deadline = time.monotonic() + 20
+            while not select([handler.connection], [], [], 0.05)[0] and time.monotonic() < deadline:
+                pass
             return
         message: dict[str, Any] = {"role": "assistant", "content": turn if isinstance(turn, str) else None}
         if not isinstance(turn, str):
