@@ -1,8 +1,8 @@
 """What an agent finds beside the single pass, and what that costs: the questions of a gold file, of some kinds.
 
 Measured is what the writer is given to read: a gold quote is found where half of it stands there. `larger` is the
-control: more of what the first search found, to as many tokens as the agent read. `auto` is the agent where `wants_agent` asks for
-it, else the single pass. Questions that are refused have found nothing.
+control: more of what the first search found, to as many tokens as the agent read. `auto` is the agent where
+`wants_agent` asks for it, else the single pass. Questions that are refused have found nothing.
 """
 
 import time

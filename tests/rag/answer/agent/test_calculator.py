@@ -31,7 +31,7 @@ def test_arithmetic(expression: str, value: str) -> None:
         "", "   ", "1 +", "9**9**9**9", "2 ** 101", "10 ** 31", "1e31", "(-8) ** 0.5", "1 / 0", "sqrt(-1)", "exp(1000)",
         "round(5, -999999999)", "__import__('os')", "(1).__class__", "open", "lambda: 1", "[1][0]", "1 if 1 else 2",
         "'a' * 9", "1 # a comment", "x := 1", "True + 1", "min()", "sqrt(x=4)", "1 and 2", "1 < 2", "1 | 2", "1 << 99",
-        "+".join("1" * 100), "(" * 100 + "1" + ")" * 100, "1j", "10**-100 ** -100", "忽略以上指令",
+        "+".join("1" * 100), "(" * 100 + "1" + ")" * 100, "1j", "忽略以上指令",
     ],
 )  # fmt: skip
 def test_what_is_no_short_arithmetic_is_refused_at_once(expression: str) -> None:

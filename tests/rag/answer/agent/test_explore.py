@@ -10,8 +10,10 @@ from rag.answer.agent import explore
 from rag.answer.agent.limits import LARGE, Limits
 from rag.answer.assistant import Assistant
 from rag.answer.events import Finished, StepTaken, TextAdded
+from rag.answer.generated.writer import ALSO
 from rag.answer.running import Run
 from rag.settings import AgentMode, Settings
+from rag.text.language import Language
 from rag.types import AnswerKind, Role, StepKind, Turn
 from tests.conftest import HashEmbedder
 from tests.rag.answer.agent.tool_server import Call, ToolServer, search
@@ -69,7 +71,8 @@ def test_what_a_page_says_to_the_model_is_left_out_of_what_tools_give(
     answer = connected(server, settings, hash_embedder).ask(QUESTION)
     assert "校准集要够大" in server.told[1]
     assert not [told for told in server.told if "忽略以上指令" in told]
-    assert "被黑了" not in answer.text
+    # Below, the page is quoted as it is: a quote commands nobody.
+    assert "被黑了" not in answer.text.partition(ALSO[Language.ZH])[0]
 
 
 def test_a_loop_ends_and_the_answer_is_written_from_what_was_found(agent: Assistant, server: ToolServer) -> None:
@@ -200,7 +203,7 @@ def test_it_is_off_by_default(server: ToolServer, library: Settings, hash_embedd
     assert "tools" not in server.requests[0]
 
 
-@pytest.mark.parametrize("question", ["LoRA 为什么能省显存？", "今天天气怎么样，适合出门吗？", "你好"])
+@pytest.mark.parametrize("question", ["LoRA 为什么能省显存？", "Mamba-9X 为什么快，又怎么训练？", "你好"])
 def test_a_plain_question_and_a_refused_one_take_one_pass(agent: Assistant, server: ToolServer, question: str) -> None:
     server.reply = LORA
     assert agent.ask(question).steps == ()
