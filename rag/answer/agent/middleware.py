@@ -5,7 +5,6 @@ from typing import Any
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelCallLimitMiddleware, ToolCallLimitMiddleware
 from langchain.agents.middleware.types import hook_config
 from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.runtime import Runtime
 
 from rag.answer.agent.limits import Limits
 
@@ -14,7 +13,7 @@ class ToldOfBadArguments(AgentMiddleware):
     """Answers calls whose arguments are not JSON. LangChain sets them aside, and would take the turn for the reply."""
 
     @hook_config(can_jump_to=["model"])
-    def after_model(self, state: AgentState[Any], runtime: Runtime[None]) -> dict[str, Any] | None:
+    def after_model(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         last = state["messages"][-1]
         if not isinstance(last, AIMessage) or not last.invalid_tool_calls:
             return None
@@ -30,7 +29,7 @@ class ToldOfBadArguments(AgentMiddleware):
         return {"messages": told} if last.tool_calls else {"messages": told, "jump_to": "model"}
 
 
-def middleware_for(limits: Limits) -> list[AgentMiddleware]:
+def middleware_for(limits: Limits) -> list[Any]:
     """Calls of tools beyond the limit are refused, so that the model answers with what it has; beyond its own it
     ends."""
     return [
