@@ -1,7 +1,8 @@
 """A planner without a model: it searches each part of a question that asks something on its own.
 
 It stands in for a chat model where the agent's searches are measured. It sees what a model would see, uses the text of
-the question alone, and writes nothing. A lower bound: it cannot tell what a result lacks, and searches once.
+the question alone, and writes nothing. Unlike a model it cannot tell what a result lacks, and searches once; questions
+whose parts are clauses of their own suit it (docs/results/agent.md).
 """
 
 import re
