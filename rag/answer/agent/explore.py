@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rag.answer.agent.findings import Findings
 from rag.answer.agent.limits import Limits, limits_for
 from rag.answer.agent.tools import tools_for
-from rag.answer.events import StepTaken
+from rag.answer.events import ModelLoading, StepTaken
 from rag.answer.generated.context import as_context
 from rag.answer.generated.prompts import AGENT_SYSTEM, HUMAN, LANGUAGES
 from rag.answer.generated.reply_guard import Watch
@@ -36,11 +36,13 @@ TOO_MANY = "too many calls"
 NO_REPLY = "no usable reply"
 
 
-def explore(trace: Trace) -> Iterator[StepTaken | Trace]:
+def explore(trace: Trace) -> Iterator[ModelLoading | StepTaken | Trace]:
     """The steps as they are taken; last, the trace with all that was found and the reply. Raises Stopped where its
     reader has gone."""
     model = trace.resources.chat_model
     assert model is not None
+    if not model.is_ready():
+        yield ModelLoading()
     limits = limits_for(model)
     findings = Findings(trace.resources, limits.step_tokens, list(trace.selection.paragraphs))
     messages, deadline = _messages(trace, findings, limits), time.monotonic() + limits.seconds

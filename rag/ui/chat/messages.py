@@ -101,7 +101,8 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
     if answer is not None:
         tools = _tools(exchange, texts, answerers)
         if answer.refusal is not None:
-            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools)}"
+            below = _agent_steps(answer, texts)
+            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools, below=below)}"
         text = render(
             mark_answer(answer),
             turn=exchange.number,

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from rag.answer.agent import explore
 from rag.answer.agent.limits import LARGE, Limits
 from rag.answer.assistant import Assistant
-from rag.answer.events import Finished, StepTaken, TextAdded
+from rag.answer.events import Finished, ModelLoading, StepTaken, TextAdded
 from rag.answer.generated.writer import ALSO
 from rag.answer.running import Run
 from rag.settings import AgentMode, Settings
@@ -164,6 +165,15 @@ def test_what_is_no_plain_question_is_not_asked_back(agent: Assistant, server: T
     finished = agent.finish(QUESTION)
     assert finished.answer.kind is AnswerKind.ANSWER
     assert [step.failed for step in finished.trace.steps] == [True]
+
+
+def test_a_model_that_has_to_be_loaded_says_so_first(agent: Assistant, server: ToolServer) -> None:
+    server.turns = [LORA]
+    resources = agent.resources
+    assert resources.chat_model is not None
+    slow = replace(resources.chat_model, is_ready=lambda: False)
+    trace = replace(agent.prepare(QUESTION), resources=replace(resources, chat_model=slow))
+    assert isinstance(next(explore.explore(trace)), ModelLoading)
 
 
 def test_time_is_limited(agent: Assistant, server: ToolServer, monkeypatch: pytest.MonkeyPatch) -> None:
