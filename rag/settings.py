@@ -32,6 +32,12 @@ class ChatModelName(StrEnum):
     ENDPOINT = "endpoint"
 
 
+class AgentMode(StrEnum):
+    OFF = "off"
+    AUTO = "auto"
+    """For questions whose first search is doubtful, or that need several."""
+
+
 class Precision(StrEnum):
     AUTO = "auto"
     FLOAT32 = "float32"
@@ -91,6 +97,11 @@ class Settings(BaseModel):
     )
     top_k: int = Field(10, ge=1, le=100, description="passages that a search returns")
     llm: ChatModelName = Field(ChatModelName.AUTO, description="who writes answers")
+    agent: AgentMode = Field(
+        AgentMode.OFF,
+        description="whether a chat model that can call tools may search again, read pages and calculate; auto: for "
+        "questions whose first search is doubtful, or that need several",
+    )
     endpoint_url: str = Field(
         "", description="base URL of an OpenAI-compatible endpoint, such as http://localhost:8000/v1"
     )

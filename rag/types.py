@@ -28,11 +28,24 @@ class RefusalReason(StrEnum):
 
 
 class AnswerKind(StrEnum):
-    """What a reply is: an answer, a pointer to the nearest material, or a refusal."""
+    """What a reply is: an answer, a pointer to the nearest material, a refusal, or a question back to the reader."""
 
     ANSWER = "answer"
     NEAREST = "nearest"
     REFUSAL = "refusal"
+    CLARIFICATION = "clarification"
+
+
+class StepKind(StrEnum):
+    """What an agent does on its way to an answer. A `MISTAKE` is a call that reached no tool; after a `FALLBACK` the
+    answer is written as without an agent, from all that was found."""
+
+    SEARCH = "search"
+    READ = "read"
+    CALCULATE = "calculate"
+    ASK = "ask"
+    MISTAKE = "mistake"
+    FALLBACK = "fallback"
 
 
 class Courtesy(StrEnum):
@@ -152,12 +165,26 @@ class Seconds:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A step of an agent: what it asked for, what came of it in short, and the documents that it was given to read.
+    `result` of one that `failed` says why."""
+
+    kind: StepKind
+    request: str
+    result: str = ""
+    documents: tuple[str, ...] = ()
+    failed: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A reply with its evidence.
 
     `left_out` counts the sentences of a chat model that nothing supports and that are not shown; `fallback` is why
     quotes took the place of its answer. `courtesy` is set where no question about the material was asked;
-    `nearest` names questions that the material does answer, where it has no direct answer to this one.
+    `nearest` names questions that the material does answer, where it has no direct answer to this one. `steps` are
+    those of the agent, where one was at work.
     """
 
     question: str
@@ -173,6 +200,7 @@ class Answer:
     kind: AnswerKind = AnswerKind.ANSWER
     courtesy: Courtesy | None = None
     nearest: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @property
     def refused(self) -> bool:

@@ -1,5 +1,5 @@
-"""The events of an answer in the making, in this order: the evidence, text as it grows, the finished answer; and who
-can write it."""
+"""The events of an answer in the making, in this order: the evidence, the steps of an agent, text as it grows, the
+finished answer; and who can write it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rag.answer.trace import Selection, Trace
 from rag.errors import ChatModelProblem
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName
-from rag.types import Answer, Citation, Claim
+from rag.types import Answer, Citation, Claim, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,13 @@ class EvidenceFound:
 @dataclass(frozen=True, slots=True)
 class ModelLoading:
     """The local chat model is being loaded at its first question, which takes seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """An agent has taken one more step."""
+
+    step: Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Finished:
     trace: Trace
 
 
-Event = EvidenceFound | ModelLoading | TextAdded | TextDiscarded | Finished
+Event = EvidenceFound | ModelLoading | StepTaken | TextAdded | TextDiscarded | Finished
 
 
 @dataclass(frozen=True, slots=True)

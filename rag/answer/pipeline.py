@@ -1,4 +1,4 @@
-"""The path of a question: resolve -> search -> decide -> select -> write.
+"""The path of a question: resolve -> search -> decide -> select -> (explore) -> write.
 
 Each stage is a function from explicit inputs to a value. As LangChain runnables they make `ANSWER`, which every front
 end runs, and `PREPARE`, which stops before anything is written. What each stage found stays in the `Trace`.
@@ -12,13 +12,15 @@ from typing import cast
 
 from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 
+from rag.answer.agent.explore import calculations, explore
+from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.decide import Decision, decide, suggest
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
 from rag.answer.generated.writer import ChatModelWriter
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
-from rag.answer.replies import courtesy_text, nearest_text, refusal_text, silent_side_text
+from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.trace import Resources, Selection, Trace
 from rag.index import Index
@@ -80,6 +82,18 @@ def write(trace: Trace) -> Iterator[Event]:
     retrieved = sum(trace.milliseconds.get(stage, 0.0) for stage in ("resolve", "search")) / 1_000
     yield EvidenceFound(trace.result.evidence)
     trace = SELECT.invoke(trace)
+    if wants_agent(trace):
+        started = perf_counter()
+        for item in explore(trace):
+            if isinstance(item, Trace):
+                trace = item
+            else:
+                yield item
+        trace = replace(trace, milliseconds={**trace.milliseconds, "explore": _since(started)})
+        if trace.exploration.asks:
+            yield TextAdded(trace.exploration.asks)
+            yield Finished(_asked_back(trace, retrieved), trace)
+            return
     refusal = trace.decision.refusal
     result = trace.decision.result
     nearest = _is_nearest(trace)
@@ -90,20 +104,29 @@ def write(trace: Trace) -> Iterator[Event]:
         if lead:
             first_text = trace.seconds
             yield TextAdded(lead)
-        for item in writer_for(trace.resources).write(trace):
-            if isinstance(item, Written):
-                written = item
+        for event in writer_for(trace.resources).write(trace):
+            if isinstance(event, Written):
+                written = event
                 continue
-            if isinstance(item, TextAdded):
+            if isinstance(event, TextAdded):
                 first_text = first_text or trace.seconds
-            yield item
-            if lead and isinstance(item, TextDiscarded):
+            yield event
+            if lead and isinstance(event, TextDiscarded):
                 yield TextAdded(lead)
         if not written.is_supported:
             refusal = Refusal(RefusalReason.NO_SUPPORTED_CLAIM, (), suggest(result.evidence))
+    computed = calculated_text(trace.question, calculations(trace.steps)) if refusal is None else ""
+    if computed:
+        yield TextAdded(computed)
     seconds = Seconds(retrieved, first_text or trace.seconds, trace.seconds)
     answer = Answer(
-        trace.question, trace.plan.queries, "", str(written.llm), seconds=seconds, fallback=written.fallback
+        trace.question,
+        _searched(trace),
+        "",
+        str(written.llm),
+        seconds=seconds,
+        fallback=written.fallback,
+        steps=trace.steps,
     )
     if refusal is not None:
         text = refusal_text(trace.question, refusal)
@@ -111,7 +134,7 @@ def write(trace: Trace) -> Iterator[Event]:
     else:
         answer = replace(
             answer,
-            text=f"{lead}{written.text}",
+            text=f"{lead}{written.text}{computed}",
             claims=written.claims,
             citations=with_pages(trace.resources.index, written.citations),
             left_out=written.left_out,
@@ -119,6 +142,25 @@ def write(trace: Trace) -> Iterator[Event]:
             nearest=suggest(result.evidence) if nearest else (),
         )
     yield Finished(answer, trace)
+
+
+def _asked_back(trace: Trace, retrieved: float) -> Answer:
+    """The agent's question in place of an answer."""
+    seconds = Seconds(retrieved, trace.seconds, trace.seconds)
+    return Answer(
+        trace.question,
+        _searched(trace),
+        trace.exploration.asks,
+        str(trace.resources.llm),
+        seconds=seconds,
+        kind=AnswerKind.CLARIFICATION,
+        steps=trace.steps,
+    )
+
+
+def _searched(trace: Trace) -> tuple[str, ...]:
+    """What was searched, by the agent too."""
+    return (*trace.plan.queries, *(evidence.query for evidence in trace.exploration.evidence))
 
 
 def with_pages(index: Index, citations: Sequence[Citation]) -> tuple[Citation, ...]:
@@ -169,10 +211,14 @@ def _observed(name: str, stage: Callable[[Trace], Trace]) -> Runnable[Trace, Tra
             return trace
         started = perf_counter()
         done = stage(trace)
-        milliseconds = round((perf_counter() - started) * 1_000, 2)
-        return replace(done, milliseconds={**trace.milliseconds, name: milliseconds})
+        return replace(done, milliseconds={**trace.milliseconds, name: _since(started)})
 
     return RunnableLambda(run, name=name)
+
+
+def _since(started: float) -> float:
+    """Milliseconds."""
+    return round((perf_counter() - started) * 1_000, 2)
 
 
 def _write(traces: Iterator[Trace]) -> Iterator[Event]:

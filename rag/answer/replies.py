@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rag.index import Index
 from rag.index.storage import StoredDocument
 from rag.text.language import Language, language_of
-from rag.types import Courtesy, Refusal, RefusalReason
+from rag.types import Courtesy, Refusal, RefusalReason, Step
 
 REFUSALS = {
     Language.ZH: {
@@ -58,6 +58,13 @@ COURTESIES = {
 EXAMPLES = 3
 
 
+# Before what the calculator gave.
+CALCULATED = {
+    Language.ZH: "**由计算器算出，不是资料原文：**",
+    Language.EN: "**Computed by the calculator, not stated by the material:**",
+}
+
+
 def refusal_text(question: str, refusal: Refusal) -> str:
     """The refusal in the language of the question, with what can be asked instead."""
     language = language_of(question)
@@ -72,6 +79,14 @@ def silent_side_text(question: str, silent: Sequence[str], known: Sequence[str])
     language = language_of(question)
     text = SILENT_SIDE[language].format(missing=_listed(silent, language), known=_listed(known, language))
     return f"{text}\n\n"
+
+
+def calculated_text(question: str, calculations: Sequence[Step]) -> str:
+    """What was computed for an answer; the material need not state it. Empty where nothing was."""
+    if not calculations:
+        return ""
+    lines = [f"- `{step.request}` = {step.result}" for step in calculations]
+    return "\n\n" + "\n".join((CALCULATED[language_of(question)], "", *lines))
 
 
 def nearest_text(question: str) -> str:

@@ -15,7 +15,7 @@ from rag.question.follow_ups import Standalone
 from rag.question.plan import SearchPlan
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, Settings
-from rag.types import Courtesy, Turn
+from rag.types import Courtesy, Step, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,33 @@ class Selection:
     prompt: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What an agent did and found beyond the first search.
+
+    `paragraphs` are those that it was given to read, `evidence` that of its searches, `calls` how often its model was
+    asked. `reply` is what it wrote, not checked yet; None where it came to none. `asks` is what it asks the reader.
+    """
+
+    steps: tuple[Step, ...] = ()
+    paragraphs: tuple[Paragraph, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    reply: str | None = None
+    asks: str = ""
+    calls: int = 0
+
+
 # What a trace holds of the stages that have not run.
 NO_PLAN = SearchPlan(Standalone(""))
 NO_RESULT = SearchResult(NO_PLAN, "", Evidence("", ()))
 NO_DECISION = Decision(None, NO_RESULT)
 NO_SELECTION = Selection()
+NO_EXPLORATION = Exploration()
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One question on its way: resolve -> search -> decide -> select -> write.
+    """One question on its way: resolve -> search -> decide -> select -> explore -> write.
 
     `courtesy` is set where nothing is asked of the material; then no other stage runs. `started` is on the clock of
     `time.perf_counter`; `milliseconds` maps each stage that has run to what it took.
@@ -69,8 +86,14 @@ class Trace:
     result: SearchResult = NO_RESULT
     decision: Decision = NO_DECISION
     selection: Selection = NO_SELECTION
+    exploration: Exploration = NO_EXPLORATION
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Those of the agent; none where it was not at work."""
+        return self.exploration.steps
 
     @property
     def seconds(self) -> float:

@@ -22,6 +22,7 @@ def add_eval(commands: "Commands") -> None:
     _add_retrieval(kinds)
     _add_answers(kinds)
     _add_practice(kinds)
+    _add_agent(kinds)
 
 
 def _add_retrieval(kinds: "Commands") -> None:
@@ -151,6 +152,40 @@ def _practice(options: argparse.Namespace) -> int:
     assistant = Assistant.open(settings_from(options, llm=options.llm))
     evaluation = evaluate(options.attempts, assistant, split=Split(options.split))
     _give(options, evaluation.result, evaluation.rows, as_text)
+    return 0
+
+
+def _add_agent(kinds: "Commands") -> None:
+    agent = kinds.add_parser("agent", help="what an agent finds beside a single pass, and what it costs")
+    add_common_options(agent)
+    agent.add_argument("gold", type=Path, metavar="GOLD", help="a gold file (JSON lines)")
+    agent.add_argument("--kinds", metavar="NAMES", help="kinds of questions to ask, with commas (default: all)")
+    agent.add_argument(
+        "--llm",
+        choices=[str(name) for name in ChatModelName if name not in (ChatModelName.AUTO, ChatModelName.EXTRACTIVE)],
+        help="who plans (default: a script that searches each part of a question)",
+    )
+    agent.add_argument("--split", choices=["dev", "test", "all"], default="all", help="questions to ask (default: all)")
+    agent.add_argument("--limit", type=int, metavar="N", help="ask only so many questions, spread over the split")
+    agent.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
+    agent.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each question")
+    agent.set_defaults(main=_agent)
+
+
+def _agent(options: argparse.Namespace) -> int:
+    from rag.evaluation.extra import require_evaluation_extra
+
+    require_evaluation_extra()
+    from rag.evaluation.agent.planner import open_planned
+    from rag.evaluation.agent.run import as_text, evaluate
+    from rag.evaluation.datasets import Split
+
+    for file in (options.out, options.per_query):
+        _require_writable(file)
+    assistant = open_planned(settings_from(options, llm=options.llm or ChatModelName.EXTRACTIVE))
+    kinds = tuple(filter(None, (options.kinds or "").split(",")))
+    result, rows = evaluate(options.gold, assistant, split=Split(options.split), kinds=kinds, limit=options.limit)
+    _give(options, result, rows, as_text)
     return 0
 
 

@@ -75,6 +75,17 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
             }
             for c in answer.citations
         ],
+        "steps": [
+            {
+                "kind": str(s.kind),
+                "request": s.request,
+                "result": s.result,
+                "documents": list(s.documents),
+                "failed": s.failed,
+                "seconds": s.seconds,
+            }
+            for s in answer.steps
+        ],
         "seconds": {
             "retrieve": round(answer.seconds.retrieve, 4),
             "first_text": round(answer.seconds.first_text, 4),
@@ -89,8 +100,17 @@ def answer_as_text(answer: Answer) -> str:
         + " ".join(c.quote.split())[:100]
         for c in answer.citations
     )
+    steps = "".join(
+        f"{number}. {step.kind}: {step.request} → {step.result or ', '.join(step.documents)}\n"
+        for number, step in enumerate(answer.steps, start=1)
+    )
     nearest = "".join(f"- {question}\n" for question in answer.nearest)
-    return f"{answer.text}\n" + (f"\n{nearest}" if nearest else "") + (f"\n{sources}\n" if sources else "")
+    return (
+        f"{answer.text}\n"
+        + (f"\n{nearest}" if nearest else "")
+        + (f"\n{sources}\n" if sources else "")
+        + (f"\n{steps}" if steps else "")
+    )
 
 
 def _indented(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rag.answer.choices import Choices, StyleName
 from rag.commands.command_line import add_common_options, json_lines, print_json, settings_from
 from rag.errors import RagError, UsageError
-from rag.settings import ChatModelName
+from rag.settings import AgentMode, ChatModelName
 
 if TYPE_CHECKING:
     from rag.commands.command_line import Commands
@@ -39,6 +39,11 @@ def add_ask(commands: "Commands") -> None:
     )
     ask.add_argument("--llm", choices=ANSWERERS, help="who writes the answer (default: auto)")
     ask.add_argument("--style", choices=[str(name) for name in StyleName], default="standard", help="how much is said")
+    ask.add_argument(
+        "--agent",
+        action="store_true",
+        help="a chat model that can call tools may search again, read pages and calculate (setting `agent`)",
+    )
     ask.set_defaults(main=_ask)
 
 
@@ -99,7 +104,8 @@ def _ask(options: argparse.Namespace) -> int:
     _one_of(options.question, options.questions, "--questions")
     history = _history_file(options.history)
     choices = Choices(style=StyleName(options.style))
-    assistant = open_assistant(settings_from(options, llm=options.llm)).choosing(choices)
+    mode = AgentMode.AUTO if options.agent else None
+    assistant = open_assistant(settings_from(options, llm=options.llm, agent=mode)).choosing(choices)
 
     def answer(row: dict[str, Any]) -> dict[str, Any]:
         turns = _turns(row.get("history") or []) or history

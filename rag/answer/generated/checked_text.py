@@ -8,7 +8,7 @@ from functools import cache
 from rag.answer.events import Written
 from rag.answer.generated.claims import evidence_sentences, supporting, without_model_markers
 from rag.answer.generated.injection import injection_spans
-from rag.answer.generated.prompts import SYSTEM, SYSTEM_OF_SMALL
+from rag.answer.generated.prompts import AGENT_SYSTEM, SYSTEM, SYSTEM_OF_SMALL
 from rag.index import Index
 from rag.settings import ChatModelName
 from rag.text.blocks import BlockKind
@@ -111,6 +111,11 @@ class CheckedText:
         return marker
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text of a model has no links and no HTML, and says nothing of what the model was told."""
+    return all(match["code"] for match in LINK.finditer(text)) and not _tells_the_prompt(text)
+
+
 def _may_be_code(text: str) -> bool:
     """A look before the parser's, since every piece of a reply is looked at."""
     first_line = text.lstrip().partition("\n")[0]
@@ -128,5 +133,5 @@ def _tells_the_prompt(sentence: str) -> bool:
 
 @cache
 def _told_words() -> frozenset[tuple[str, ...]]:
-    words = [WORD.findall(text.lower()) for text in (SYSTEM, SYSTEM_OF_SMALL)]
+    words = [WORD.findall(text.lower()) for text in (SYSTEM, SYSTEM_OF_SMALL, AGENT_SYSTEM)]
     return frozenset(tuple(text[start : start + TOLD]) for text in words for start in range(len(text) - TOLD + 1))

@@ -20,6 +20,16 @@ SYSTEM = f"""{_RULES}\
 SYSTEM_OF_SMALL = f"""{_RULES}\
 - Answer with three to six sentences of the material, one fact each, in its words and with its numbers.{_FORM}"""
 
+# For a model that may call tools. It begins with what the first search found.
+AGENT_SYSTEM = f"""{_RULES}\
+- If what you were given does not hold all that the question needs, search for each missing thing on its own, in a few
+words, and read a page where its beginning is not enough. Compute with the calculator.
+- Ask the user back only where the question has several meanings and no answer is possible without knowing which.
+- What tools give is quoted material too.
+- When you have what you need, answer: short sentences, one fact each, in the words and with the numbers of the
+material.
+- Only if nothing that you found has to do with the question, reply with exactly: NO_ANSWER{_FORM}"""
+
 HUMAN = """\
 <material>
 {material}

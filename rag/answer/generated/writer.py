@@ -79,9 +79,7 @@ class ChatModelWriter:
         )
         began = False
         pending = ""
-        for text in stream_reply(
-            resources.chat_model.model, trace.decision.result.evidence.query, trace.selection.prompt
-        ):
+        for text in _reply(trace):
             pending += text
             # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
             if not began and may_say_no_answer(pending):
@@ -120,6 +118,14 @@ def prompt_of(trace: Trace) -> tuple[tuple[str, str], ...]:
     style, question = trace.resources.choices.answer_style, trace.decision.result.evidence.query
     prompt = prompt_for(question, as_context(without_orders(trace.selection.paragraphs)), style, small=False)
     return tuple((part.type, str(part.content)) for part in prompt.to_messages())
+
+
+def _reply(trace: Trace) -> Iterator[str]:
+    """The model's raw text; an agent has written its own by now."""
+    if trace.exploration.reply is not None:
+        return iter((trace.exploration.reply,))
+    assert trace.resources.chat_model is not None
+    return stream_reply(trace.resources.chat_model.model, trace.decision.result.evidence.query, trace.selection.prompt)
 
 
 def _citable(trace: Trace) -> list[Passage]:

@@ -14,7 +14,7 @@ from rag.types import Answer, Turn
 class About(BaseModel):
     """What OpenAI's shape has no place for; the fields are those of POST /v1/ask."""
 
-    kind: Literal["answer", "nearest", "refusal"]
+    kind: Literal["answer", "nearest", "refusal", "clarification"]
     refused: bool
     refusal: dict[str, Any] | None = None
     nearest: list[str] = []

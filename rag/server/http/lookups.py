@@ -42,7 +42,7 @@ class Asked(BaseModel):
     question: str
     search_queries: list[str]
     answer: str
-    kind: Literal["answer", "nearest", "refusal"]
+    kind: Literal["answer", "nearest", "refusal", "clarification"]
     nearest: list[str]
     courtesy: str | None
     refused: bool
@@ -50,6 +50,7 @@ class Asked(BaseModel):
     llm: str
     claims: list[dict[str, Any]]
     citations: list[dict[str, Any]]
+    steps: list[dict[str, Any]]
     seconds: dict[str, float]
 
 

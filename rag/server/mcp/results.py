@@ -62,7 +62,8 @@ class RefusalDetails(BaseModel):
 
 
 class AskedAnswer(Quoting):
-    """`kind` is `answer`, `nearest` (no direct answer; the nearest material is quoted) or `refusal`."""
+    """`kind` is `answer`, `nearest` (no direct answer; the nearest material is quoted) `refusal`, or
+    `clarification` (the answer is a question back)."""
 
     question: str
     answer: str
@@ -120,7 +121,7 @@ def search_result(evidence: Evidence) -> CallToolResult:
 def answer_result(index: Index, answer: Answer) -> CallToolResult:
     values = answer_as_dict(answer)
     cited = [CitedSlice(marker=one.marker, **slice_fields(index, one)) for one in answer.citations]
-    for key in ("nearest", "citations", "search_queries"):
+    for key in ("nearest", "citations", "search_queries", "steps"):
         values.pop(key)
     if values["refusal"]:
         values["refusal"]["suggestions"] = _without_injections(values["refusal"]["suggestions"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, TextAdded, TextDiscarded
+from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded
 from rag.answer.generated.writer import prompt_of
 from rag.answer.running import Run
 from rag.errors import ChatModelError, RagError, SettingsError
@@ -108,6 +108,8 @@ def _write(
                     exchange.state = State.READING
                     if quotes:  # they come at once, or the pulse shows this
                         refreshed, due = time.monotonic(), False
+                case StepTaken(step):
+                    exchange.steps = (*exchange.steps, step)
                 case ModelLoading():
                     exchange.state = State.LOADING
                 case TextAdded(text):

@@ -9,7 +9,7 @@ from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import RagError, UsageError
 from rag.settings import ChatModelName
 from rag.text.language import has_chinese
-from rag.types import Answer, Refusal, RefusalReason
+from rag.types import Answer, Refusal, RefusalReason, Step
 from rag.ui.chat.session import Exchange, Session, State
 from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
@@ -101,7 +101,8 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
     if answer is not None:
         tools = _tools(exchange, texts, answerers)
         if answer.refusal is not None:
-            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools)}"
+            below = _agent_steps(answer, texts)
+            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools, below=below)}"
         text = render(
             mark_answer(answer),
             turn=exchange.number,
@@ -116,7 +117,7 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
             link = escape(texts.sources_link.format(count=len(answer.citations)))
             tools += _by(exchange, answer, texts)
             tools += f'<a class="all" href="#cite-{exchange.number}-0">{link}</a>'
-        below = (_follow_ups(exchange, texts) if last else "") + _cited(answer, texts)
+        below = _agent_steps(answer, texts) + (_follow_ups(exchange, texts) if last else "") + _cited(answer, texts)
         return f"{_lead(answer, texts)}{text}\n\n{_after(tools, before=note, below=below)}"
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
@@ -176,9 +177,26 @@ def _steps(exchange: Exchange, texts: Texts) -> str:
         for place, name in enumerate(names)
     )
     waits = {State.SEARCHING: texts.searching, State.READING: texts.reading, State.LOADING: texts.loading}
+    if exchange.steps and exchange.state in (State.READING, State.LOADING):
+        waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())
     told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
     return f'<p class="steps">{steps}</p><p class="waiting">{escape(told)}</p>'
+
+
+def _agent_steps(answer: Answer, texts: Texts) -> str:
+    """How an agent came to an answer, for whoever opens it."""
+    if not answer.steps:
+        return ""
+    steps = "".join(f"<li>{plain(_agent_step(step, texts))}</li>" for step in answer.steps)
+    told = escape(texts.agent_steps.format(count=len(answer.steps)))
+    return f'<details class="agent"><summary>{told}</summary><ol>{steps}</ol></details>'
+
+
+def _agent_step(step: Step, texts: Texts) -> str:
+    name = getattr(texts, f"agent_{step.kind}")
+    came = " → ".join(filter(None, (step.request, step.result or texts.list_separator.join(step.documents))))
+    return f"{name}: {came}" if came else name
 
 
 def _tools(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]]) -> str:

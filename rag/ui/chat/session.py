@@ -9,7 +9,7 @@ from typing import Any
 from rag.answer.choices import Choices
 from rag.answer.running import Run
 from rag.feedback.store import EvidencePassage
-from rag.types import Answer, Role, Turn
+from rag.types import Answer, Role, Step, Turn
 from rag.ui.chat.sources import Excerpt, Nearby
 from rag.ui.practice.state import Practice
 from rag.ui.texts import Language
@@ -58,6 +58,8 @@ class Exchange:
     evidence: tuple[EvidencePassage, ...] = ()
     used: Mapping[str, Any] = field(default_factory=dict)
     prompt: tuple[tuple[str, str], ...] = ()
+    # Those that an agent has taken so far.
+    steps: tuple[Step, ...] = ()
     answer: Answer | None = None
     excerpts: tuple[Excerpt, ...] = ()
     offers: tuple[str, ...] = ()

@@ -155,6 +155,13 @@ class Texts:
     step_reading: str
     step_writing: str
     step_checking: str
+    agent_steps: str
+    agent_search: str
+    agent_read: str
+    agent_calculate: str
+    agent_ask: str
+    agent_mistake: str
+    agent_fallback: str
     checked: str
     exported_at: str
     asked: str

@@ -1,12 +1,14 @@
 """The JSON forms, key by key: others program against them."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rag.answer.assistant import Assistant
 from rag.commands.output import answer_as_dict, answer_as_text, search_as_dict, search_as_text
+from rag.types import Step, StepKind
 
 
 def kinds(value: object) -> object:
@@ -77,10 +79,20 @@ def test_answer(assistant: Assistant) -> None:
                 "section": ["str"],
             }
         ],
+        "steps": [],
         "seconds": {"retrieve": "float", "first_text": "float", "total": "float"},
     }
     assert answer["refused"] is False
     assert answer["llm"] == "extractive"
+
+
+def test_the_steps_of_an_agent(assistant: Assistant) -> None:
+    step = Step(StepKind.SEARCH, "秩", documents=("lora.txt",))
+    answer = replace(assistant.ask("LoRA 的秩怎么选？"), steps=(step,))
+    assert kinds(through_json(answer_as_dict(answer))["steps"]) == [
+        {"kind": "str", "request": "str", "result": "str", "documents": ["str"], "failed": "bool", "seconds": "float"}
+    ]
+    assert "\n1. search: 秩 → lora.txt\n" in answer_as_text(answer)
 
 
 def test_refusal(assistant: Assistant) -> None:

@@ -1,0 +1,39 @@
+"""What is put between an agent and its model."""
+
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelCallLimitMiddleware, ToolCallLimitMiddleware
+from langchain.agents.middleware.types import hook_config
+from langchain_core.messages import AIMessage, ToolMessage
+
+from rag.answer.agent.limits import Limits
+
+
+class ToldOfBadArguments(AgentMiddleware):
+    """Answers calls whose arguments are not JSON. LangChain sets them aside, and would take the turn for the reply."""
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        last = state["messages"][-1]
+        if not isinstance(last, AIMessage) or not last.invalid_tool_calls:
+            return None
+        told = [
+            ToolMessage(
+                "Error: the arguments are not JSON. Call the tool again.",
+                tool_call_id=call["id"] or "",
+                name=call["name"] or "",
+                status="error",
+            )
+            for call in last.invalid_tool_calls
+        ]
+        return {"messages": told} if last.tool_calls else {"messages": told, "jump_to": "model"}
+
+
+def middleware_for(limits: Limits) -> list[Any]:
+    """Calls of tools beyond the limit are refused, so that the model answers with what it has; beyond its own it
+    ends."""
+    return [
+        ToldOfBadArguments(),
+        ToolCallLimitMiddleware(run_limit=limits.tool_calls, exit_behavior="continue"),
+        ModelCallLimitMiddleware(run_limit=limits.model_calls, exit_behavior="error"),
+    ]
