@@ -57,6 +57,8 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
 
     `margin` moves the threshold in log odds: above 0 fewer questions are refused, below 0 more.
     """
+    if result.plan.parts:
+        return _decide_parts(index, result, margin)
     judged = judge(index, result.for_decision, margin=margin)
     whole = Decision(judged.refusal, result, judged.names, judged.features, judged.log_odds, margin)
     refusal = judged.refusal
@@ -81,6 +83,26 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
     )
     refusals = [judge(index, side, margin=margin).refusal for side in sides]
     return replace(whole, refusal=next(filter(None, refusals), None), result=left)
+
+
+def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision:
+    """As of a question that asks one thing; but parts that name what the material does not know are left out where it
+    knows the others."""
+    judged = judge(index, result.for_decision, margin=margin)
+    whole = Decision(judged.refusal, result, judged.names, judged.features, judged.log_odds, margin)
+    refusals = [judge(index, side, margin=margin).refusal for side in result.sides]
+    known = [place for place, refusal in enumerate(refusals) if refusal is None or not refusal.missing]
+    if len(known) in (0, len(refusals)) or (judged.refusal is not None and not judged.refusal.missing):
+        return whole
+    sides = tuple(result.sides[place] for place in known)
+    left = replace(
+        result,
+        question=sides[0].query,
+        evidence=merge(sides, len(result.evidence.hits)),
+        sides=sides if len(sides) > 1 else (),
+        silent=tuple(part for place, part in enumerate(result.plan.parts) if place not in known),
+    )
+    return replace(whole, refusal=next((refusals[place] for place in known if refusals[place]), None), result=left)
 
 
 def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement:

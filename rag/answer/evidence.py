@@ -15,7 +15,8 @@ class SearchResult:
     """What was found for a plan.
 
     `question` chooses what is quoted: of a follow-up its own words. `sides` holds the evidence of each side of a
-    comparison, all of which is part of `evidence` too; the material says nothing about the `silent` sides.
+    comparison, or of each part of a question that asks several things, all of which is part of `evidence` too; the
+    material says nothing about the `silent` ones.
     `subject_page` is the document that speaks of what a follow-up leans on.
     """
 
@@ -32,7 +33,7 @@ class SearchResult:
 
     @property
     def known(self) -> tuple[str, ...]:
-        return tuple(side for side in self.compared if side not in self.silent)
+        return tuple(side for side in self.compared or self.plan.parts if side not in self.silent)
 
     @property
     def for_decision(self) -> Evidence:
@@ -52,7 +53,7 @@ def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) ->
         for query, one in zip(queries, encode_questions(embedder, queries), strict=True)
     )
     whole = replace(whole, query=standalone.text)
-    if plan.comparison is None:
+    if not sides or before:
         if not before:
             return SearchResult(plan, standalone.text, whole)
         hits = sides[0].hits

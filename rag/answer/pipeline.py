@@ -190,7 +190,7 @@ def _decide(trace: Trace) -> Trace:
 def _is_nearest(trace: Trace) -> bool:
     """Whether the doubtful are only pointed to what is near. A chat model, which reads, may decline by itself; a
     question that leans on an answer is about what was answered."""
-    if trace.plan.standalone.leans or trace.result.sides:
+    if trace.plan.standalone.leans or trace.result.compared:
         return False
     return trace.decision.in_doubt and trace.resources.chat_model is None
 

@@ -29,11 +29,15 @@ class QuoteWriter:
 def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
     """The paragraphs that answer, as many as the style has room for; for a model without orders to it."""
     resources, result = trace.resources, trace.decision.result
+    if result.plan.parts and result.sides:  # what is asked first is answered first
+        whole, *sides = result.sides
+    else:
+        whole, sides = selection_evidence(resources.embedder, result), list(result.sides)
     chosen = choose_paragraphs(
         resources.index,
         resources.embedder,
-        selection_evidence(resources.embedder, result),
-        result.sides,
+        whole,
+        sides,
         wanted=wanted_of(result),
         alone=bool(result.silent),
         characters=style.characters,

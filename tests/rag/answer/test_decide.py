@@ -94,3 +94,23 @@ def test_the_doubtful_band_is_pointed_to_the_nearest(
     assert bool(answer.nearest) is (kind == "nearest")
     if kind == "nearest":
         assert len({citation.section for citation in answer.citations}) == 1
+
+
+def test_of_two_questions_the_one_that_the_material_knows_is_answered(assistant: Assistant) -> None:
+    answer = assistant.ask("LoRA 的秩怎么选？另外 Zorblax 框架怎么装")
+    assert answer.kind is AnswerKind.ANSWER
+    assert answer.text.startswith("资料里没有提到 Zorblax 框架怎么装")
+    assert "8 到 64" in answer.text
+    assert {citation.document for citation in answer.citations} == {"lora.txt"}
+
+
+def test_two_questions_are_answered_in_their_order(assistant: Assistant) -> None:
+    answer = assistant.ask("W4A16 是什么意思？另外 LoRA 的秩怎么选")
+    documents = list(dict.fromkeys(citation.document for citation in answer.citations))
+    assert documents[:2] == ["formats.md", "lora.txt"]
+
+
+def test_two_questions_that_nothing_answers_are_refused(assistant: Assistant) -> None:
+    answer = assistant.ask("Qwerty9 的秩怎么选？另外 Zorblax 框架怎么装")
+    assert answer.refusal is not None
+    assert {"Qwerty9", "Zorblax"} <= set(answer.refusal.missing)

@@ -1,0 +1,81 @@
+"""A message that asks several things at once -> what each part of it asks.
+
+Recognised by how people join questions, whatever their subject: a question mark in between, or words that open another
+question. What leans on the part before ("它呢", "各自适合什么") is asked with it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from rag.text.language import has_chinese
+from rag.text.terms import terms
+
+MAX_PARTS = 4
+# What opens another question, in the middle of a message or after the end of one.
+ANOTHER = (
+    r"(?:另外|顺便|順便|此外|还有(?![什啥哪没多别其])|再问|(?<=[\s，,])(?:然后|以及))(?:顺便|再|想|问一?下?|一个|[，,\s])*"
+    r"|\band (?=(?:how|what|why|which|when|where|who|do|does|can|should)\b)"
+)
+JOINED = re.compile(
+    rf"[\s，,]*(?P<another>{ANOTHER})|\s*[；;。？！!\n]+\s*|\?+(?:\s+|(?=[\u3400-\u9fff]|(?-i:[A-Z])))", re.IGNORECASE
+)
+ASKS = re.compile(
+    r"什么|什麼|为啥|為啥|啥|咋|怎|如何|多少|多[大长久高]|哪|几[个种步倍层比]|谁|是否|是不是|能不能|会不会|要不要|靠谁|吗|嗎"
+    r"|\b(?:how|what|why|which|who|when|where|do|does|can|should)\b",
+    re.IGNORECASE,
+)
+LEANS = re.compile(
+    r"^(?:和|跟|与|比|又)|它|其(?![他实它])|这|那(?!样)|该|两者|二者|三者|各自|前者|后者|前面|上面|反过来"
+    r"|\b(?:it|its|they|them|their|this|that|these|those|each|both|one|latter|former|instead)\b",
+    re.IGNORECASE,
+)
+# A subject is left out where a question begins with what it asks: 为什么能外推.
+BEGINS_ASKING = re.compile(r"(?:为什么|为啥|怎么|怎样|如何|有[什啥哪多几没]|能|会|要|先|一般|why|how)", re.IGNORECASE)
+# Terms of its own without which a part says too little to be searched alone.
+OWN_TERMS = 2
+
+
+def parts(question: str) -> tuple[str, ...]:
+    """What each part asks, in order; none where the question asks one thing.
+
+    >>> parts("GRPO 的优势怎么算？另外 LoRA 的秩一般设多少")
+    ('GRPO 的优势怎么算', 'LoRA 的秩一般设多少')
+    >>> parts("LoRA 和 QLoRA 有什么区别？它们各自适合什么场景？")
+    ()
+    """
+    found: list[str] = []
+    said = ""  # what asks nothing yet
+    for clause, opened in _clauses(question):
+        said = _together(said, clause)
+        if not ASKS.search(clause):
+            continue
+        if found and not _stands_alone(said, opened=opened):
+            found[-1] = _together(found[-1], said)
+        else:
+            found.append(said)
+        said = ""
+    return tuple(found) if not said and 2 <= len(found) <= MAX_PARTS else ()
+
+
+def _clauses(question: str) -> Iterator[tuple[str, bool]]:
+    """The clauses, and whether each was opened as another question."""
+    start, opened = 0, False
+    for match in JOINED.finditer(question):
+        if clause := question[start : match.start()].strip():
+            yield clause, opened
+            opened = False
+        opened = opened or match["another"] is not None
+        start = match.end()
+    if clause := question[start:].strip():
+        yield clause, opened
+
+
+def _together(first: str, second: str) -> str:
+    gap = "，" if has_chinese(first + second) else ", "
+    return f"{first}{gap}{second}" if first and second else first or second
+
+
+def _stands_alone(part: str, *, opened: bool) -> bool:
+    if LEANS.search(part) or (BEGINS_ASKING.match(part) and not opened):
+        return False
+    return len(set(terms(ASKS.sub(" ", part)))) >= OWN_TERMS
