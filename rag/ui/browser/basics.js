@@ -5,6 +5,8 @@
 const find = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const panel = () => find(".panel", element);
+// The conversation that is shown; 0 is a new one.
+const open = () => Number(panel()?.dataset.conversation ?? 0);
 const box = () => find("#question textarea");
 const parse = (link, kind) => new RegExp(`^#${kind}-(\\d+)-(\\d+)$`).exec(link?.getAttribute("href") ?? "");
 const remembered = (key) => `interview-rag.${key}`;

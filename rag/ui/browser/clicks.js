@@ -37,7 +37,7 @@ document.addEventListener("click", (event) => {
     setDrawer(true);
   } else if (!event.target.closest?.("#list-column")) {
     setDrawer(false);
-  } else if (event.target.closest?.("#clear, .close-drawer")) {
+  } else if (event.target.closest?.("#clear, .close-drawer, .conversations .title")) {
     setDrawer(false);
   }
 });
@@ -46,7 +46,7 @@ function act(what, button) {
   if (what.action === "copy") return copy(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
   send(what);
-  if (what.action === "open") setDrawer(false);
+  if (what.action === "delete") localStorage.removeItem(draftOf(what.number));
   if (what.action === "edit" || what.action === "unedit") box().focus();
 }
 

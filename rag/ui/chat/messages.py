@@ -54,7 +54,7 @@ def panel(session: Session) -> str:
     exchange = session.find(session.shown)
     if exchange is None:
         hint = f'<p class="hint">{escape(texts.sources_empty)}</p>'
-        return render_panel(hint, texts, turn=0, question="", begun=session.begun, done=session.done)
+        return render_panel(hint, texts, turn=0, question="", **_counts(session))
     if exchange.answer is not None and exchange.answer.refusal is None:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
@@ -72,9 +72,13 @@ def panel(session: Session) -> str:
         place=session.place_of(exchange.number),
         selected=session.selected,
         conversation=session.conversation or 0,
-        begun=session.begun,
-        done=session.done,
+        **_counts(session),
     )
+
+
+def _counts(session: Session) -> dict[str, int]:
+    """What tells the browser's scripts where the session stands."""
+    return {"begun": session.begun, "done": session.done, "missing": session.missing}
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:

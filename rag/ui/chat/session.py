@@ -119,9 +119,10 @@ class Session:
     judging: int = 0
     # Things done so far beside asking: tells what was rendered before one from what was rendered after it.
     done: int = 0
-    # What the list of conversations is searched for, and which one was deleted last.
+    # What the list of conversations is searched for, which one was deleted last, and which one was not there (0: none).
     sought: str = ""
     deleted: int | None = None
+    missing: int = 0
     unkept: bool = False
 
     def claim(self) -> bool:
@@ -166,7 +167,7 @@ class Session:
         # Copied: the page may be reading the old one.
         self.known = dict(list({**self.known, exchange.number: exchange}.items())[-MAX_KNOWN:])
         self.tip = exchange.number
-        self.editing = self.judging = 0
+        self.editing = self.judging = self.missing = 0
         self.show(exchange.number)
         return exchange
 
@@ -210,7 +211,7 @@ class Session:
         self.stop()
         self.opened += 1
         self.conversation, self.known, self.tip = None, {}, None
-        self.editing = self.judging = 0
+        self.editing = self.judging = self.missing = 0
         self.show(0)
 
     def _back(self, number: int | None) -> Iterator[Exchange]:

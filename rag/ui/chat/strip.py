@@ -1,4 +1,5 @@
-"""What stands above the question box at times: that a question is being edited, or a form for what one thinks."""
+"""What stands above the question box at times: that a question is being edited, a form for what one thinks,
+or that a conversation is not there."""
 
 from html import escape
 
@@ -21,7 +22,9 @@ def render_strip(session: Session) -> str:
     if session.busy:  # shown by asking.js to whoever wants to send the next question
         return f'<p class="busy" role="status">{escape(texts.busy)}</p>'
     judged = session.find(session.judging)
-    return "" if judged is None or judged.liked is None else _opinion(judged.number, judged.liked, texts)
+    if judged is not None and judged.liked is not None:
+        return _opinion(judged.number, judged.liked, texts)
+    return f'<p class="missing" role="status">{escape(texts.conversation_missing)}</p>' if session.missing else ""
 
 
 def reason_name(reason: str, texts: Texts) -> str:

@@ -71,9 +71,10 @@ class Keeper:
         return ()
 
     def open(self, session: Session, conversation: int) -> None:
-        """Show a stored conversation; nothing happens where it is not there."""
+        """Show a stored conversation; where it is not there, the one that is shown stays, and the reader is told."""
         stored = self.load(session, conversation)
         if stored is None or session.user is None:
+            session.missing = conversation
             return
         session.clear()
         session.conversation = conversation

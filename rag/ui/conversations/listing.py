@@ -66,7 +66,7 @@ def _item(item: Listed, session: Session, texts: Texts) -> str:
         f'<button type="button" class="do-{action}-{item.id}">{escape(label)}</button>' for action, label in choices
     )
     return (
-        f'<li{current}><button type="button" class="title do-open-{item.id}" title="{title}">{title}</button>'
+        f'<li{current}><a class="title" href="#conversation-{item.id}" title="{title}">{title}</a>'
         f'<details class="menu"><summary title="{more}" aria-label="{more}">⋯</summary><div>{buttons}</div></details>'
         f'<input hidden maxlength="200" aria-label="{escape(texts.rename_label)}" value="{title}"></li>'
     )

@@ -86,6 +86,7 @@ CHINESE = Texts(
     connection_lost="与服务器的连接断开了，正在重新连接…没发出去的问题会留在输入框里。",
     conversations="对话记录",
     conversations_none="还没有对话，问一个问题就会记在这里。",
+    conversation_missing="这个对话打不开：它已被删除，或者不是你的。可以在对话记录里另选一个，或直接提问。",
     conversations_not_found="没有找到包含“{sought}”的对话。",
     conversations_more="更早的对话没有列出，请搜索。",
     conversations_unkept="对话没有存下来：数据文件夹写不进去，细节在启动程序的终端里。",

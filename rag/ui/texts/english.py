@@ -90,6 +90,7 @@ ENGLISH = Texts(
     "the box.",
     conversations="Conversations",
     conversations_none="Nothing yet: what you ask is kept here.",
+    conversation_missing="This conversation cannot be opened: it was deleted, or it is not yours. Choose another, or just ask.",
     conversations_not_found="No conversation holds “{sought}”.",
     conversations_more="Older conversations are not listed: search for them.",
     conversations_unkept="Conversations are not being kept: their folder cannot be written. See the terminal.",

@@ -92,6 +92,7 @@ class Texts:
     connection_lost: str
     conversations: str
     conversations_none: str
+    conversation_missing: str
     conversations_not_found: str
     conversations_more: str
     conversations_unkept: str

@@ -123,7 +123,7 @@ def test_the_list(assistant: Assistant, keeper: Keeper) -> None:
     ask(assistant, session, '<b>RoPE</b> "外推"?', keeper)
     html = render_list(keeper.list(session), session, datetime.now().astimezone())
     assert "<b>" not in html
-    assert f"do-open-{session.conversation}" in html
+    assert f"#conversation-{session.conversation}" in html
     assert ZH.today in html
     session.sought = "没有的词"
     assert ZH.conversations_not_found.format(sought="没有的词") in render_list(keeper.list(session), session, NOW)
@@ -225,7 +225,7 @@ def test_more_conversations_than_are_listed(keeper: Keeper) -> None:
         keeper.conversations.begin("", None, None, f"question {number}", "done")
     html = render_list(keeper.list(session), session, NOW)
     assert ZH.conversations_more in html
-    assert html.count("do-open-") == LISTED
+    assert html.count("#conversation-") == LISTED
 
 
 @pytest.mark.parametrize(
