@@ -8,7 +8,7 @@ from rag.ui.texts import TEXTS, Texts
 
 # The script of the chat; each may use what those before it define.
 SCRIPTS = (
-    "basics", "sources", "overlays", "quote_tip", "clicks", "keys", "asking", "toasts", "copying", "address",
+    "basics", "sources", "overlays", "quote_tip", "clicks", "search", "keys", "asking", "toasts", "copying", "address",
     "refresh",
 )  # fmt: skip
 

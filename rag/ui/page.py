@@ -45,6 +45,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         with gr.Column(elem_id="page"):
             with gr.Row(elem_id="head"):
                 title = gr.HTML(_title(texts), elem_id="title")
+                finder = gr.HTML(_finder(texts), elem_id="find")
                 account = gr.HTML(elem_id="account")
                 switch = gr.Radio(
                     [("中文", Language.ZH.value), ("English", Language.EN.value)],
@@ -70,12 +71,13 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     parts.append(build_quality(assistant, rooms.results, runner, session, tab, first))
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
                     parts.append(build_preferences(assistant, rooms, session, kept, tab, first, events.append))
-        labels = [title, account, switch, *(component for part in parts for component in part.components)]
+        labels = [title, finder, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
             state.language = name
             texts = TEXTS[name]
-            head = (_title(texts), _account(state, texts), gr.update(value=name.value, label=texts.language))
+            switched = gr.update(value=name.value, label=texts.language)
+            head = (_title(texts), _finder(texts), _account(state, texts), switched)
             return (*head, *(update for part in parts for update in part.speak(state)))
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
@@ -105,6 +107,12 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
 
 def _named(chat: gr.Tab) -> Part:
     return Part((chat,), lambda state: (gr.update(label=CHAT[state.language]),))
+
+
+def _finder(texts: Texts) -> str:
+    """The way to the search in the conversations, from every room; see search.js."""
+    name = escape(texts.search_keys)
+    return f'<button type="button" title="{name}" aria-label="{name}" aria-keyshortcuts="Control+K"></button>'
 
 
 def _account(session: Session, texts: Texts) -> str:

@@ -45,6 +45,8 @@ document.addEventListener("click", (event) => {
 function act(what, button) {
   if (what.action === "copy") return copy(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
+  if (what.action === "link") return copyLink(what.number, button.dataset.told);
+  if (what.action === "print") return printConversation(what.number);
   send(what);
   if (what.action === "delete") localStorage.removeItem(draftOf(what.number));
   if (what.action === "edit" || what.action === "unedit") box().focus();

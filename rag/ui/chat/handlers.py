@@ -177,7 +177,7 @@ class Handlers:
         return (
             gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
             gr.update(value=texts.new_conversation),
-            gr.update(placeholder=texts.search_conversations, label=texts.search_conversations),
+            gr.update(placeholder=texts.search_keys, label=texts.search_conversations),
             bar(texts),
             *self.look(state),
             gr.update(

@@ -39,10 +39,11 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
     texts = TEXTS[session.language]
     result: list[Message] = []
     exchanges = session.exchanges
+    style = f" of-{session.conversation or 0}"  # tells the scripts which conversation has come into the page
     for exchange in exchanges:
         asked = render(without_private(exchange.question), turn=0, label="")
         tools = _button("edit", exchange.number, texts.edit) + _branches(session, exchange, texts)
-        result.append(Message(role="user", content=f"{asked}\n\n{_after(tools)}"))
+        result.append(Message(role="user", content=f"{asked}\n\n{_after(tools, style=style)}"))
         last = exchange is exchanges[-1]
         result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
     return result
@@ -256,8 +257,8 @@ def _button(action: str, number: int, name: str, *, style: str = "") -> str:
     return f'<button type="button" class="tool {style or action} do-{action}-{number}" title="{escape(name)}"></button>'
 
 
-def _after(tools: str, *, before: str = "", below: str = "") -> str:
-    return f'<div class="after">{before}<div class="tools">{tools}</div>{below}</div>'
+def _after(tools: str, *, before: str = "", below: str = "", style: str = "") -> str:
+    return f'<div class="after{style}">{before}<div class="tools">{tools}</div>{below}</div>'
 
 
 def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:

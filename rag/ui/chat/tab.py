@@ -130,7 +130,7 @@ def _search_box(texts: Texts) -> gr.Textbox:
         label=texts.search_conversations,
         show_label=False,
         container=False,
-        placeholder=texts.search_conversations,
+        placeholder=texts.search_keys,
         max_lines=1,
         max_length=200,
     )

@@ -6,6 +6,7 @@ from html import escape
 from itertools import groupby
 
 from rag.ui.chat.session import Session
+from rag.ui.conversations.snippet import marked, snippet
 from rag.ui.conversations.store import LISTED, Listed
 from rag.ui.texts import TEXTS, Texts
 
@@ -56,20 +57,33 @@ def _day(item: Listed, now: datetime, texts: Texts) -> str:
 def _item(item: Listed, session: Session, texts: Texts) -> str:
     current = ' aria-current="true"' if item.id == session.conversation else ""
     title, more = escape(item.title), escape(texts.more_actions)
+    words = session.sought.split()
+    shown = marked(item.title, words)
+    around = snippet(item.said, words) or ("" if "<mark>" in shown else snippet(item.question, words))
+    below = f'<span class="snippet">{around}</span>' if around else ""
     choices = (
         ("rename", texts.rename),
+        ("link", texts.copy_link),
+        ("print", texts.print),
         ("markdown", texts.export_markdown),
         ("json", texts.export_json),
         ("delete", texts.delete),
     )
     buttons = "".join(
-        f'<button type="button" class="do-{action}-{item.id}">{escape(label)}</button>' for action, label in choices
+        f'<button type="button" class="do-{action}-{item.id}"'
+        f"{_told(texts.link_copied) if action == 'link' else ''}>{escape(label)}</button>"
+        for action, label in choices
     )
     return (
-        f'<li{current}><a class="title" href="#conversation-{item.id}" title="{title}">{title}</a>'
+        f'<li{current}><a class="title" href="#conversation-{item.id}" title="{title}"><span>{shown}</span>{below}</a>'
         f'<details class="menu"><summary title="{more}" aria-label="{more}">⋯</summary><div>{buttons}</div></details>'
         f'<input hidden maxlength="200" aria-label="{escape(texts.rename_label)}" value="{title}"></li>'
     )
+
+
+def _told(text: str) -> str:
+    """What is told once a button has done its work in the browser."""
+    return f' data-told="{escape(text)}"'
 
 
 def _feedback(texts: Texts) -> str:

@@ -99,6 +99,7 @@ class Texts:
     conversations_set_aside: str
     new_conversation: str
     search_conversations: str
+    search_keys: str
     open_list: str
     today: str
     yesterday: str
@@ -109,6 +110,9 @@ class Texts:
     delete: str
     deleted: str
     undo: str
+    copy_link: str
+    link_copied: str
+    print: str
     export_markdown: str
     export_json: str
     export_feedback: str

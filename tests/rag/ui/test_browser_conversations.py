@@ -128,3 +128,78 @@ def test_every_conversation_keeps_its_own_draft(page: Page, browser: Browser, ad
     page.reload()
     expect(page.locator("#chat .user-row")).to_have_count(2)
     expect(page.locator(BOX)).to_have_value("")
+
+
+def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    first = begin(page, QUESTION)
+    begin(page, OTHER)
+    page.evaluate(
+        "() => { window.print = () => { window.printed = document.querySelector('#chat .user-row').innerText; } }"
+    )
+    entry = page.locator(".conversations li", has=page.locator(f"a[href='#{first.partition('#')[2]}']"))
+    for action in (ZH.copy_link, ZH.print):
+        entry.hover()
+        entry.locator("summary").click()
+        entry.get_by_role("button", name=action).click()
+    expect(page.locator("#done-note")).to_have_text(ZH.link_copied)
+    assert page.evaluate("navigator.clipboard.readText()") == first
+    page.wait_for_function("window.printed")
+    assert page.evaluate("window.printed") == QUESTION
+    expect(page.locator("#done-note")).to_be_empty()
+
+
+def test_search_from_everywhere_shows_what_it_found(page: Page) -> None:
+    begin(page, OTHER)
+    begin(page, QUESTION)
+    sought, found = page.locator("#sought input, #sought textarea"), page.locator(".conversations li")
+    page.get_by_role("tab").nth(1).click()
+    expect(page.locator("#columns")).to_be_hidden()
+    page.keyboard.press("Control+k")
+    expect(sought).to_be_focused()
+    page.keyboard.type("冻结 ZERO")
+    expect(found).to_have_count(0)
+    page.keyboard.press("Control+a")
+    page.keyboard.type("冻结原来")
+    expect(found.first.locator(".snippet mark")).to_have_text(["冻结原来"])
+    expect(found.first.locator(".snippet")).to_contain_text("LoRA 冻结原来的权重")
+    page.keyboard.press("ArrowDown")
+    expect(found.first.locator(".title")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+    page.focus(BOX)
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(sought).to_have_value("")
+    expect(page.locator(BOX)).to_be_focused()
+    expect(page.locator(".conversations mark")).to_have_count(0)
+
+
+def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, width=390)
+    ask(page, QUESTION)
+    marker, sources = page.locator("#chat a[href='#cite-1-1']").first, page.locator("#sources")
+    marker.click()
+    expect(sources).to_be_visible()
+    page.mouse.click(60, 20)  # the head, where a tap would do something else
+    expect(sources).to_be_hidden()
+    marker.click()
+    expect(sources).to_be_visible()
+    page.locator(".panel .body").click()
+    expect(sources).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sources).to_be_hidden()
+    button = page.get_by_role("button", name=ZH.search_keys)
+    button.click()
+    expect(page.locator("#sought input, #sought textarea")).to_be_focused()
+    expect(page.locator("#list-column")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#list-column")).to_be_hidden()
+    expect(button).to_be_focused()
+    page.set_viewport_size({"width": 667, "height": 375})
+    view = page.locator("#chat .bubble-wrap").bounding_box()
+    assert view is not None
+    assert view["height"] > 0.66 * 375
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
