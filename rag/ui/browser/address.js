@@ -2,10 +2,12 @@
 
 // The conversation that is shown stands in the address: it can be opened again, and Back leads to the one before it.
 const ADDRESS = /^#conversation-(\d+)$/;
+const ROOM = /^#room-\w+$/;
 const addressed = () => Number(ADDRESS.exec(location.hash)?.[1] ?? 0);
 let wanted = null; // the conversation that the address asks for, until the server has answered
 
 function follow() {
+  if (ROOM.test(location.hash)) openRoom(location.hash);
   if (!greeted || (location.hash && !addressed())) return;
   wanted = addressed();
   if (wanted === open()) wanted = null;

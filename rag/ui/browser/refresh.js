@@ -70,7 +70,8 @@ watchOver("#conversations", (list) => {
   document.title = [title, find("#title h1")?.textContent].filter(Boolean).join(" · ");
   if (greeted || !find(".conversations", list)) return;
   greeted = true;
-  if (addressed()) return follow();
+  if (location.hash) follow();
+  if (addressed()) return;
   restoreDraft();
   getReady();
 });

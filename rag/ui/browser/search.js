@@ -7,7 +7,7 @@ let searchedFrom = null; // what had the focus before
 function openSearch() {
   if (isWholeOpen()) setWhole(false);
   if (document.activeElement !== searchBox()) searchedFrom = document.activeElement;
-  if (!find("#columns")?.offsetParent) find("#room-chat-button")?.click();
+  if (!find("#columns")?.offsetParent) openRoom("#room-chat");
   focusSearch(20);
 }
 // Another room gives way to the chat a few frames later.

@@ -269,6 +269,8 @@ def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
             sentence = texts.refused_unsupported
         case _:
             sentence = texts.refused
+    if refusal.only:
+        sentence += texts.refused_only
     suggestions = "".join(
         f'<li><a class="suggestion" href="#ask-{turn}-{number}">{plain(question)}</a></li>'
         for number, question in enumerate(refusal.suggestions)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -104,6 +104,8 @@ class Session:
     run: Run | None = None
     stopping: bool = False
     preferences: Choices = field(default_factory=Choices)
+    # The documents and folders that questions of this conversation are answered from; empty is all.
+    only: tuple[str, ...] = ()
     practice: Practice = field(default_factory=Practice)
     # The question whose sources are shown, and which of them is picked out.
     shown: int = 0
@@ -124,6 +126,10 @@ class Session:
     deleted: int | None = None
     missing: int = 0
     unkept: bool = False
+
+    @property
+    def choices(self) -> Choices:
+        return replace(self.preferences, only=self.only)
 
     def claim(self) -> bool:
         """Whether a question may be answered now; whoever may `release`s the session in the end."""
@@ -210,6 +216,7 @@ class Session:
         """Begin a new conversation. Numbers go on, so that a late click on an old marker finds nothing."""
         self.stop()
         self.opened += 1
+        self.only = ()
         self.conversation, self.known, self.tip = None, {}, None
         self.editing = self.judging = self.missing = 0
         self.show(0)

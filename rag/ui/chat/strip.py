@@ -3,6 +3,7 @@ or that a conversation is not there."""
 
 from html import escape
 
+from rag.ui.chat.scope import Material, render_chips
 from rag.ui.chat.session import Session
 from rag.ui.texts import TEXTS, Texts
 
@@ -10,8 +11,13 @@ REASONS = {True: ("accurate", "complete", "clear"), False: ("wrong", "incomplete
 NOTE_CHARACTERS = 2_000
 
 
-def render_strip(session: Session) -> str:
-    """HTML; empty where there is nothing to say."""
+def render_strip(session: Session, material: Material | None = None) -> str:
+    """HTML; empty where there is nothing to say. What is answered from stands above the rest."""
+    chips = render_chips(session.only, material or Material(), session.language)
+    return chips + _said(session)
+
+
+def _said(session: Session) -> str:
     texts = TEXTS[session.language]
     if session.editing:
         told = texts.editing.format(number=session.place_of(session.editing))

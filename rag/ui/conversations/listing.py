@@ -38,7 +38,7 @@ def render_list(
         groups += f'<p class="note">{escape(texts.conversations_more)}</p>'
     return (
         f'<nav class="conversations" data-conversation="{session.conversation or 0}"'
-        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}{_feedback(texts)}</nav>'
+        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}</nav>'
     )
 
 
@@ -86,14 +86,19 @@ def _told(text: str) -> str:
     return f' data-told="{escape(text)}"'
 
 
-def _feedback(texts: Texts) -> str:
+def feedback_export(texts: Texts) -> str:
+    """What was said of answers, as files."""
     kinds = (
         (texts.feedback_opinions, "opinions"), (texts.feedback_sft, "sft"), (texts.feedback_preferences, "preferences"),
     )  # fmt: skip
-    buttons = "".join(
-        f'<button type="button" class="do-feedback-0-{format}-{file_type}">{escape(label)} · {file_type}</button>'
-        for label, format in kinds
+    rows = "".join(f"<li><span>{escape(label)}</span>{_file_buttons(format, label)}</li>" for label, format in kinds)
+    heading = f"<h2>{escape(texts.export_feedback)}</h2>"
+    return f'{heading}<p class="hint">{escape(texts.feedback_kinds)}</p><ul class="feedback">{rows}</ul>'
+
+
+def _file_buttons(format: str, label: str) -> str:
+    return "".join(
+        f'<button type="button" class="do-feedback-0-{format}-{file_type}"'
+        f' aria-label="{escape(label)} · {file_type}">{file_type}</button>'
         for file_type in ("jsonl", "csv")
     )
-    summary = f"<summary>{escape(texts.export_feedback)}</summary>"
-    return f'<details class="menu feedback">{summary}<div>{buttons}</div></details>'

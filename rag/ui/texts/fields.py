@@ -55,6 +55,14 @@ class Texts:
     busy: str
     refused: str
     refused_missing: str
+    scope: str
+    scope_chosen: str
+    scope_only: str
+    scope_topics: str
+    scope_cited: str
+    scope_library: str
+    scope_remove: str
+    refused_only: str
     refused_unsupported: str
     list_separator: str
     suggestions: str
@@ -116,6 +124,7 @@ class Texts:
     export_markdown: str
     export_json: str
     export_feedback: str
+    feedback_kinds: str
     feedback_opinions: str
     feedback_sft: str
     feedback_preferences: str
