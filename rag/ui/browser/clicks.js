@@ -55,6 +55,7 @@ function openRoom(room, tries = 60) {
 
 function act(what, button) {
   if (what.action === "copy") return copy(button);
+  if (what.action === "aloud") return readAloud(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
   if (what.action === "link") return copyLink(what.number, button.dataset.told);
   if (what.action === "print") return printConversation(what.number);

@@ -208,6 +208,7 @@ def _tools(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
     liked = {True: ("like on", "dislike"), False: ("like", "dislike on"), None: ("like", "dislike")}[exchange.liked]
     return (
         _button("copy", exchange.number, texts.copy)
+        + _button("aloud", exchange.number, texts.read_aloud)
         + _button("like", exchange.number, texts.like, style=liked[0])
         + _button("dislike", exchange.number, texts.dislike, style=liked[1])
         + _retry(exchange.number, texts, answerers)

@@ -129,6 +129,7 @@ CHINESE = Texts(
     earlier_version="上一个版本",
     later_version="下一个版本",
     copy="复制回答",
+    read_aloud="朗读，再按一次停止",
     copied="已复制",
     like="有用",
     dislike="没用",

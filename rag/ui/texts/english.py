@@ -135,6 +135,7 @@ ENGLISH = Texts(
     earlier_version="Earlier version",
     later_version="Later version",
     copy="Copy the answer",
+    read_aloud="Read aloud; press again to stop",
     copied="Copied",
     like="Good answer",
     dislike="Bad answer",

@@ -135,6 +135,7 @@ class Texts:
     earlier_version: str
     later_version: str
     copy: str
+    read_aloud: str
     copied: str
     like: str
     dislike: str

@@ -9,13 +9,16 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag.embedding import Embedder
 from rag.settings import Settings
+from rag.ui.library import texts as library_texts
 from rag.ui.texts import TEXTS, Language
 from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
+LIBRARY = library_texts.TEXTS[Language.ZH]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 OTHER = "LoRA 为什么能省显存？"
 BOX = "#question textarea"
@@ -203,3 +206,101 @@ def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(br
     assert view["height"] > 0.66 * 375
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.context.close()
+
+
+# A voice of this device and one that would be sent the text, for a browser that has none.
+VOICES = """
+const said = (window.said = []);
+const voices = [
+  { lang: "zh-CN", name: "elsewhere", localService: false },
+  { lang: "zh-CN", name: "here", localService: true },
+];
+window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+Object.defineProperty(window, "speechSynthesis", { value: {
+  getVoices: () => window.noVoices ? [] : voices,
+  speak: (utterance) => said.push(utterance),
+  cancel: () => said.push("cancel"),
+  addEventListener: () => {},
+} });
+"""
+
+
+def test_an_answer_is_read_aloud_and_stops(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=VOICES)
+    ask(page, "RoPE 的推导公式、方法对比和代码")
+    button = page.locator("#chat button.aloud")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    said = page.evaluate("said.map(part => [part.text, part.lang, part.voice.name])")
+    assert {voice for _, _, voice in said} == {"here"}
+    assert "zh-CN" in {language for _, language, _ in said}
+    text = "".join(part for part, _, _ in said)
+    assert "内积只依赖相对位置" in text or "旋转不改变向量长度" in text
+    assert [sign for sign in ("[1]", "def rotate", "$$", "\\theta", ZH.sources) if sign in text] == []
+    button.click()
+    assert page.evaluate("said.at(-1)") == "cancel"
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    page.keyboard.press("Escape")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    page.evaluate("said.at(-1).onend()")  # the last sentence was said
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    page.wait_for_function("said.at(-1) === 'cancel'")
+    page.context.close()
+    silent = open_page(browser, address, before=f"window.noVoices = true; {VOICES}")
+    ask(silent, QUESTION)
+    expect(silent.locator("#chat button.copy")).to_be_visible()
+    expect(silent.locator("#chat button.aloud")).to_be_hidden()
+    silent.context.close()
+
+
+def test_a_conversation_about_one_document(page: Page) -> None:
+    page.evaluate("void (location.hash = '#room-library')")
+    row = page.locator("table.documents tbody tr", has_text="zero.md")
+    row.get_by_role("button", name=LIBRARY.ask_about).click()
+    expect(page.locator(BOX)).to_be_focused()
+    chips = page.locator("#strip .scope-chip")
+    expect(chips).to_have_text(["ZeRO-2 和 ZeRO-3 差在哪？×"])
+    ask(page, QUESTION)
+    expect(page.locator("#chat .bot-row")).to_contain_text("ZeRO-2 切分优化器状态和梯度")
+    assert set(page.locator("#sources .document").all_inner_texts()) == {"zero.md"}
+    ask(page, "换个问题，明天上海的天气怎么样，要带伞吗？")
+    expect(page.locator("#chat .notice.refusal")).to_contain_text(ZH.refused_only)
+    page.reload()  # the conversation is still about that document
+    expect(page.locator("#chat .user-row")).to_have_count(2)
+    expect(chips).to_have_count(1)
+    page.locator("#scope summary").click()
+    cited = page.locator("#scope button", has_text="ZeRO-2 和 ZeRO-3 差在哪？")
+    expect(cited).to_have_attribute("aria-pressed", "true")
+    cited.click()
+    expect(chips).to_have_count(0)
+    page.locator("#scope summary").click()
+    cited.click()
+    chips.get_by_role("button").click()
+    expect(chips).to_have_count(0)
+    expect(page.locator("#scope summary")).to_have_text(ZH.scope)
+    page.click("#clear")
+    ask(page, OTHER)
+    expect(page.locator("#sources .document").first).to_have_text("lora.txt")
+
+
+def test_what_is_new_has_no_violation(browser: Browser, address: str) -> None:
+    page = open_page(browser, f"{address}#conversation-12345", language="en-GB", width=390, dark=True, before=VOICES)
+    expect(page.locator("#strip .missing")).to_be_visible()
+    found = violations(page)
+    page.evaluate("void (location.hash = '#room-library')")
+    page.locator("table.documents").get_by_role("button", name="Ask about it").first.click()
+    expect(page.locator("#strip .scope-chip")).to_have_count(1)
+    ask(page, QUESTION)
+    found += violations(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("ZeRO")
+    expect(page.locator(".conversations mark").first).to_be_visible()
+    found += violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+    assert found == []
