@@ -43,7 +43,7 @@ def test_it_is_chosen_kept_and_comes_back_with_the_conversation(assistant: Assis
     assert list(chat.answer(assistant, other, "Zyxwv-77 的 ZeRO 阈值？", keeper))
     assert ZH.refused_only in messages(other)[-1]["content"]
     do(other, keeper, "new", "")
-    assert other.only == ()
+    assert not other.only
     keeper.close()
 
 
