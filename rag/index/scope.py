@@ -11,7 +11,7 @@ import numpy as np
 
 from rag.errors import UsageError
 from rag.index.generation import Index
-from rag.index.storage import DocumentEntry, Storage
+from rag.index.storage import DocumentEntry, DocumentSummary, Storage, StoredDocument
 from rag.types import Passage
 
 NAMES_AT_ONCE = 500
@@ -43,6 +43,19 @@ class StorageOfPart(Storage):
             replace(passage, also_in=tuple(place for place in passage.also_in if place.document in self._names))
             for passage in given
         ]
+
+    def document_numbers(self, name: str) -> list[int]:
+        return super().document_numbers(name) if name in self._names else []
+
+    def source(self, name: str) -> str | None:
+        return super().source(name) if name in self._names else None
+
+    def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
+        found = super().documents(with_passages=with_passages)
+        return [document for document in found if document.name in self._names]
+
+    def summaries(self) -> list[DocumentSummary]:
+        return [document for document in super().summaries() if document.name in self._names]
 
 
 def part_of(index: Index, only: Sequence[str]) -> Index:

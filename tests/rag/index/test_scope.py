@@ -49,6 +49,11 @@ def test_only_what_is_named_is_found(index: Index, hash_embedder: HashEmbedder) 
     assert documents(both, hash_embedder, "位置 RoPE 早停", k=20) == {"quant/own.md", "rope.md"}
     assert part_of(index, []) is index
     assert both.vocabulary is index.vocabulary
+    # Nor is it read by who asks for it by its name, as an agent may.
+    assert (both.storage.source("zero.md"), both.storage.document_numbers("zero.md")) == (None, [])
+    assert both.storage.source("rope.md")
+    assert {document.name for document in both.storage.summaries()} == {"quant/own.md", "rope.md"}
+    assert {document.name for document in both.storage.documents()} == {"quant/own.md", "rope.md"}
 
 
 def test_what_is_inside_is_ranked_as_many_as_there_are(index: Index, hash_embedder: HashEmbedder) -> None:
