@@ -148,11 +148,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why there is no answer, which names in the question the material lacks, and what it can answer instead."""
+    """Why there is no answer, which names in the question the material lacks, and what it can answer instead; `only` is
+    the part of the material that was searched, empty for all of it."""
 
     reason: RefusalReason
     missing: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,14 @@ from rag.errors import RagError, UsageError
 from rag.index import Index, open_index
 from rag.index.generation import reopen
 from rag.index.manifest import require_embedder
+from rag.index.scope import part_of
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
+# Parts of the index that are kept ready for readers who ask about some documents only.
+PARTS_KEPT = 8
 WARM_UP_QUESTION = "attention 是什么？"
 
 
@@ -45,6 +48,7 @@ class Assistant:
         self._switching = threading.Lock()
         self._opening = threading.Lock()
         self._index = index or open_index(settings.index, embedder=embedder.identity)
+        self._parts: dict[tuple[str, ...], Index] = {}
         # The chat models that readers chose, opened once each.
         self._opened: dict[ChatModelName, ChatModel | None] = {}
 
@@ -118,7 +122,20 @@ class Assistant:
     def resources_over(self, index: Index) -> Resources:
         """What the pipeline works with, over an index that was opened before."""
         with self._switching:
-            return Resources(index, self.embedder, self.settings, self.choices, self._chat_model)
+            return Resources(self._part(index), self.embedder, self.settings, self.choices, self._chat_model)
+
+    def _part(self, index: Index) -> Index:
+        """What is answered from; the parts that were asked for lately are kept, those of older generations not."""
+        only = self.choices.only
+        if not only:
+            return index
+        part = self._parts.get(only)
+        if part is None or part.whole is not index:
+            part = part_of(index, only)
+            kept = {name: known for name, known in self._parts.items() if known.whole is index and name != only}
+            self._parts.clear()
+            self._parts.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), only: part})
+        return part
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
         """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question

@@ -54,7 +54,7 @@ MARGINS = {Caution.BOLD: 1.5, Caution.BALANCED: 0.0, Caution.CAUTIOUS: -1.0}
 class Choices:
     """What differs from the settings; None is as they say. `only_supported` leaves out the sentences of a chat model
     that nothing supports, instead of marking them; `for_model` quotes no sentence that gives orders to a model, since
-    one will read the answer."""
+    one will read the answer; `only` names the documents and folders to answer from (see `rag.index.scope`)."""
 
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD
@@ -62,6 +62,7 @@ class Choices:
     only_supported: bool = True
     top_k: int | None = None
     for_model: bool = False
+    only: tuple[str, ...] = ()
 
     @property
     def answer_style(self) -> AnswerStyle:

@@ -129,6 +129,7 @@ def write(trace: Trace) -> Iterator[Event]:
         steps=trace.steps,
     )
     if refusal is not None:
+        refusal = replace(refusal, only=trace.resources.choices.only)
         text = refusal_text(trace.question, refusal)
         answer = replace(answer, text=text, refusal=refusal, kind=AnswerKind.REFUSAL)
     else:

@@ -1,9 +1,11 @@
 """What the chatbot says in its own words: refusals and courtesies, in both languages; `{…}` are placeholders."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rag.index import Index
 from rag.index.storage import StoredDocument
+from rag.index.topics import topic_title, topic_titles
 from rag.text.language import Language, language_of
 from rag.types import Courtesy, Refusal, RefusalReason, Step
 
@@ -19,6 +21,8 @@ REFUSALS = {
         RefusalReason.NO_SUPPORTED_CLAIM: "Nothing in the material supports an answer.",
     },
 }
+# Behind a refusal, where only a part of the material was searched.
+ONLY = {Language.ZH: "（只查了这些资料：{only}）", Language.EN: " (Only this was searched: {only}.)"}
 SUGGESTIONS = {Language.ZH: "可以问问这些：", Language.EN: "You could ask instead:"}
 # In front of a quote where the odds are near to a refusal.
 NEAREST = {
@@ -69,6 +73,8 @@ def refusal_text(question: str, refusal: Refusal) -> str:
     """The refusal in the language of the question, with what can be asked instead."""
     language = language_of(question)
     text = REFUSALS[language][refusal.reason].format(missing=_listed(refusal.missing, language))
+    if refusal.only:
+        text += ONLY[language].format(only=_listed(refusal.only, language))
     return text + _suggested(SUGGESTIONS[language], refusal.suggestions)
 
 
@@ -98,7 +104,9 @@ def courtesy_text(question: str, kind: Courtesy, index: Index, *, turn: int = 0)
     """A friendly reply with questions that the material answers: others at each turn of a conversation."""
     language = language_of(question)
     documents = index.storage.documents()
-    topics = sorted({document.relative.split("/")[0] for document in documents if "/" in document.relative})
+    titles = topic_titles(Path(root.path) for root in index.manifest.roots)
+    folders = sorted({document.relative.split("/")[0] for document in documents if "/" in document.relative})
+    topics = [topic_title(folder, titles, language) for folder in folders]
     template = COURTESIES[language][kind]
     named = f"（{'、'.join(topics)}）" if language is Language.ZH else f" ({', '.join(topics)})"
     text = template.format(documents=len(documents), topics=named if topics else "")

@@ -59,6 +59,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
             "reason": answer.refusal.reason,
             "missing": list(answer.refusal.missing),
             "suggestions": list(answer.refusal.suggestions),
+            **({"only": list(answer.refusal.only)} if answer.refusal.only else {}),
         },
         "llm": answer.llm,
         "claims": [{"text": c.text, "citations": list(c.citations), "supported": c.supported} for c in answer.claims],

@@ -25,6 +25,7 @@ def add_search(commands: "Commands") -> None:
     add_common_options(search)
     search.add_argument("question", nargs="?", help="what to search for")
     search.add_argument("--queries", metavar="FILE", help='many: JSON lines {"id", "text"}; - is stdin')
+    _add_only(search)
     search.add_argument("-k", dest="top_k", type=int, help="passages to return (default 10)")
     search.set_defaults(main=_search)
 
@@ -44,7 +45,15 @@ def add_ask(commands: "Commands") -> None:
         action="store_true",
         help="a chat model that can call tools may search again, read pages and calculate (setting `agent`)",
     )
+    _add_only(ask)
     ask.set_defaults(main=_ask)
+
+
+def _add_only(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", default=[],
+        help="search this document, or folder with a slash at its end, and nothing else; may be given several times",
+    )  # fmt: skip
 
 
 def add_inspect(commands: "Commands") -> None:
@@ -82,9 +91,12 @@ def run_batch(name: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> 
 def _search(options: argparse.Namespace) -> int:
     from rag.answer.assistant import Assistant
     from rag.commands.output import search_as_dict, search_as_text
+    from rag.index.scope import check_names
 
     _one_of(options.question, options.queries, "--queries")
     assistant = Assistant.open(settings_from(options, top_k=options.top_k, llm=ChatModelName.EXTRACTIVE))
+    check_names(assistant.index, options.only)
+    assistant = assistant.choosing(Choices(only=tuple(options.only)))
     if options.queries:
         return run_batch(
             options.queries, lambda row: {"id": row.get("id"), **search_as_dict(assistant.search(_text(row, "text")))}
@@ -100,12 +112,14 @@ def _search(options: argparse.Namespace) -> int:
 def _ask(options: argparse.Namespace) -> int:
     from rag.commands.output import answer_as_dict, answer_as_text
     from rag.commands.writer import open_assistant
+    from rag.index.scope import check_names
 
     _one_of(options.question, options.questions, "--questions")
     history = _history_file(options.history)
-    choices = Choices(style=StyleName(options.style))
     mode = AgentMode.AUTO if options.agent else None
-    assistant = open_assistant(settings_from(options, llm=options.llm, agent=mode)).choosing(choices)
+    assistant = open_assistant(settings_from(options, llm=options.llm, agent=mode))
+    check_names(assistant.index, options.only)
+    assistant = assistant.choosing(Choices(style=StyleName(options.style), only=tuple(options.only)))
 
     def answer(row: dict[str, Any]) -> dict[str, Any]:
         turns = _turns(row.get("history") or []) or history

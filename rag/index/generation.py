@@ -24,6 +24,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from rag.index.keywords import KeywordIndex
 from rag.index.locks import Hold
@@ -59,7 +62,9 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 class Index:
     """An open generation. Opening verifies every byte and modifies nothing.
 
-    Everything is loaded or held open from the start, and the generation is not collected while it is held.
+    Everything is loaded or held open from the start, and the generation is not collected while it is held. `within`
+    holds the numbers of the passages that may be found, in order; None is all of them. `whole` is the index that this
+    one is a part of; see `rag.index.scope`.
     """
 
     folder: Path
@@ -70,10 +75,12 @@ class Index:
     tokens: TokenIndex | None = None
     hold: Hold | None = None
     manifest_sha256: str = ""
+    within: NDArray[np.int64] | None = None
+    whole: "Index | None" = None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        return read_vocabulary(self.storage)
+        return read_vocabulary(self.storage) if self.whole is None else self.whole.vocabulary
 
     def close(self) -> None:
         self.storage.close()

@@ -187,19 +187,18 @@ class Storage:
         ):
             spans = MappedText("", _pieces(pieces)).spans
             repeats.setdefault(same_as, []).append(Place(str(name), spans[0][0], spans[-1][1]))
-        found = {
-            number: Passage(
-                number=int(str(number)),
-                document=str(name),
-                title=str(title),
-                section=tuple(json.loads(str(section))),
-                content=MappedText(str(text), _pieces(pieces)),
-                also_in=tuple(repeats.get(number, ())),
-                blocks=_blocks(blocks),
-            )
-            for number, name, title, section, text, pieces, blocks in rows
-        }
+        found = {row[0]: _passage(row, repeats.get(row[0], ())) for row in rows}
         return [found[number] for number in numbers]
+
+    def repeats(self, numbers: Sequence[int]) -> list[Passage]:
+        """The passages that say the same as others, under the numbers of those."""
+        rows = self._rows(
+            "SELECT p.same_as, d.name, d.title, p.section, p.text, p.pieces, p.blocks"
+            " FROM passages p JOIN documents d ON d.id = p.document"
+            f" WHERE p.same_as IN ({','.join('?' * len(numbers))}) ORDER BY p.id",
+            list(numbers),
+        )
+        return [_passage(row, ()) for row in rows]
 
     def document_numbers(self, name: str) -> list[int]:
         """Numbers of the passages of a document, in order; a repeat counts as the passage it repeats."""
@@ -207,6 +206,15 @@ class Storage:
             "SELECT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document"
             " WHERE d.name = ? ORDER BY p.id",
             [name],
+        )
+        return [int(str(row[0])) for row in rows]
+
+    def numbers_of(self, names: Sequence[str]) -> list[int]:
+        """Numbers of the passages of several documents, in no order."""
+        rows = self._rows(
+            "SELECT DISTINCT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document"
+            f" WHERE d.name IN ({','.join('?' * len(names))})",
+            list(names),
         )
         return [int(str(row[0])) for row in rows]
 
@@ -287,6 +295,19 @@ class Storage:
         """The offsets at which the pages of a document begin; none where it has no pages."""
         rows = self._rows("SELECT pages FROM documents WHERE name = ?", [name])
         return tuple(json.loads(str(rows[0][0]))) if rows else ()
+
+
+def _passage(row: Sequence[object], also_in: Sequence[Place]) -> Passage:
+    number, name, title, section, text, pieces, blocks = row
+    return Passage(
+        number=int(str(number)),
+        document=str(name),
+        title=str(title),
+        section=tuple(json.loads(str(section))),
+        content=MappedText(str(text), _pieces(pieces)),
+        also_in=tuple(also_in),
+        blocks=_blocks(blocks),
+    )
 
 
 def _dump(value: object) -> str:

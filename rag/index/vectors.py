@@ -27,6 +27,8 @@ CODE_BITS = 2
 # recall@10 is then above .99: `python -m tools.bench vectors`.
 PROPOSED_PER_ROOT = 0.5
 PROPOSED_PER_RESULT = 4
+# Vectors of a part of the index that are read at once.
+WITHIN_AT_ONCE = 20_000
 CODES_IN_A_BLOCK = 32  # the default of FAISS, to be stated where the bits are
 
 
@@ -40,16 +42,23 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.exact)
 
-    def search(self, vector: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Numbers and cosines of the `count` passages nearest to a unit vector of shape (dimension,), best first.
+    def search(
+        self, vector: NDArray[np.float32], count: int, within: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Numbers and cosines of the `count` passages nearest to a unit vector of shape (dimension,), best first; with
+        `within` of these numbers only.
 
         The cosines are exact. Of equally near passages the lower number comes first.
         """
-        count = min(count, len(self))
+        count = min(count, len(self) if within is None else len(within))
         if not count:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         query = np.ascontiguousarray(vector, dtype=np.float32)
-        if isinstance(self.index, faiss.IndexFlat):
+        if within is not None:
+            # All of them are compared: how many codes would have to propose them is not known.
+            parts = np.split(within, range(WITHIN_AT_ONCE, len(within), WITHIN_AT_ONCE))
+            numbers, cosines = within, np.concatenate([_products(self.rows(part), query) for part in parts])
+        elif isinstance(self.index, faiss.IndexFlat):
             # Not the search of FAISS: it wakes threads for each question, which costs up to 15 ms where those of
             # another library are spinning, and can only be told otherwise for the whole process.
             cosines = _products(self.exact, query)

@@ -66,7 +66,7 @@ class Evidence:
 
 def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Proposals:
     """The `count` passages nearest to a unit vector of shape (dimension,), by cosine."""
-    return Proposals(*index.vectors.search(vector, count))
+    return Proposals(*index.vectors.search(vector, count, index.within))
 
 
 def search_keyword(scores: NDArray[np.float32], count: int) -> Proposals:
@@ -128,7 +128,7 @@ def propose(index: Index, question: str, encoded: Encoded, *, count: int, rankin
     """`count` candidates of each search, scored and fused; None where there are none."""
     asked = terms(question)
     dense = search_dense(index, encoded.vector, count)
-    keyword_scores = index.keywords.scores(asked)
+    keyword_scores = _within(index, index.keywords.scores(asked))
     keyword = search_keyword(keyword_scores, count)
     numbers = np.union1d(dense.numbers, keyword.numbers)
     if not len(numbers):
@@ -140,6 +140,15 @@ def propose(index: Index, question: str, encoded: Encoded, *, count: int, rankin
     fused = fuse_scores(ranking, cosines, shares, likeness)
     order = np.lexsort((numbers, -fused))
     return Candidates(dense, keyword, numbers, cosines, shares, likeness, fused, order)
+
+
+def _within(index: Index, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The scores of what may be found; all else has none."""
+    if index.within is None:
+        return scores
+    inside = np.zeros_like(scores)
+    inside[index.within] = scores[index.within]
+    return inside
 
 
 def merge(parts: Sequence[Evidence], k: int) -> Evidence:

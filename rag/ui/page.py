@@ -1,5 +1,6 @@
 """The page: its head, its tabs, and the language they speak."""
 
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -9,6 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.chat.session import Session
 from rag.ui.chat.tab import build_chat
+from rag.ui.conversations.listing import feedback_export
 from rag.ui.inspector.tab import build_inspector
 from rag.ui.library.tab import build_library
 from rag.ui.part import AT_ONCE, Overlays, Part, Updates
@@ -27,6 +29,7 @@ WAITING = 32
 # Seconds that the server keeps what was sent to it and did not become a document.
 CACHED = 600
 CHAT = {Language.ZH: "问答", Language.EN: "Chat"}
+GENERAL = {Language.ZH: "常用", Language.EN: "General"}
 # The browser's storage is scrambled with it; nothing in there is secret, and it must outlive the program.
 SCRAMBLE = "interview-rag"
 
@@ -45,6 +48,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         with gr.Column(elem_id="page"):
             with gr.Row(elem_id="head"):
                 title = gr.HTML(_title(texts), elem_id="title")
+                finder = gr.HTML(_finder(texts), elem_id="find")
                 account = gr.HTML(elem_id="account")
                 switch = gr.Radio(
                     [("中文", Language.ZH.value), ("English", Language.EN.value)],
@@ -57,25 +61,21 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
-                    parts = [build_chat(assistant, session, rooms, overlays, first), _named(chat)]
+                    parts = [build_chat(assistant, session, rooms, overlays, first), _named(chat, CHAT)]
                 with gr.Tab(id="practice", elem_id="room-practice") as tab:
                     parts.append(build_practice(assistant, session, overlays, tab, first))
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts.append(build_library(assistant, rooms.library, session, tab, first))
-                with gr.Tab(id="inspector", elem_id="room-inspector") as tab:
-                    parts.append(build_inspector(assistant, session, tab, first))
-                with gr.Tab(id="quality", elem_id="room-quality") as tab:
-                    runner = Runner(assistant.settings, rooms.gold)
-                    parts.append(build_quality(assistant, rooms.results, runner, session, tab, first))
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
-                    parts.append(build_preferences(assistant, rooms, session, kept, tab, first, events.append))
-        labels = [title, account, switch, *(component for part in parts for component in part.components)]
+                    parts += _settings(assistant, rooms, session, kept, tab, first, events.append)
+        labels = [title, finder, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
             state.language = name
             texts = TEXTS[name]
-            head = (_title(texts), _account(state, texts), gr.update(value=name.value, label=texts.language))
+            switched = gr.update(value=name.value, label=texts.language)
+            head = (_title(texts), _finder(texts), _account(state, texts), switched)
             return (*head, *(update for part in parts for update in part.speak(state)))
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
@@ -103,8 +103,53 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
     return page
 
 
-def _named(chat: gr.Tab) -> Part:
-    return Part((chat,), lambda state: (gr.update(label=CHAT[state.language]),))
+def _settings(
+    assistant: Assistant,
+    rooms: Rooms,
+    session: gr.State,
+    kept: gr.BrowserState,
+    tab: gr.Tab,
+    first: Language,
+    on_change: Callable[[Any], None],
+) -> list[Part]:
+    """The reader's settings, and beside them what is of use to whoever looks after the program; see `build_preferences`
+    for `kept` and `on_change`."""
+    with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
+        with gr.Tab(GENERAL[first], id="preferences", elem_id="room-preferences") as general:
+            parts = [
+                build_preferences(assistant, rooms, session, kept, tab, first, on_change),
+                _named(general, GENERAL),
+            ]
+        with gr.Tab(id="inspector", elem_id="room-inspector") as inner:
+            parts.append(build_inspector(assistant, session, inner, first))
+        with gr.Tab(id="quality", elem_id="room-quality") as inner:
+            runner = Runner(assistant.settings, rooms.gold)
+            parts.append(build_quality(assistant, rooms.results, runner, session, inner, first))
+        with gr.Tab(TEXTS[first].export_feedback, id="feedback", elem_id="room-feedback") as inner:
+            parts.append(_feedback(inner, first))
+    return parts
+
+
+def _feedback(tab: gr.Tab, first: Language) -> Part:
+    """Its buttons are those of the chat; see `rag.ui.chat.actions`."""
+    with gr.Column(elem_classes="room"):
+        shown = gr.HTML(feedback_export(TEXTS[first]), elem_id="feedback-export")
+
+    def speak(state: Session) -> Updates:
+        texts = TEXTS[state.language]
+        return gr.update(label=texts.export_feedback), feedback_export(texts)
+
+    return Part((tab, shown), speak)
+
+
+def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
+    return Part((tab,), lambda state: (gr.update(label=names[state.language]),))
+
+
+def _finder(texts: Texts) -> str:
+    """The way to the search in the conversations, from every room; see search.js."""
+    name = escape(texts.search_keys)
+    return f'<button type="button" title="{name}" aria-label="{name}" aria-keyshortcuts="Control+K"></button>'
 
 
 def _account(session: Session, texts: Texts) -> str:

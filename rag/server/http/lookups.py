@@ -59,7 +59,8 @@ async def search(body: SearchRequest, request: Request) -> Found:
     """The passages for a question, best first. Offsets count Unicode code points of the document's text."""
     service: Service = request.app.state.service
     query, history = check_question(body.query), service.refusals.marked(turns_of(body.history))
-    assistant = service.assistant
+    choices = replace(service.assistant.choices, only=tuple(body.only))
+    assistant = await run_in_threadpool(service.choosing, choices)
 
     def compute() -> Evidence:
         return assistant.search(query, history, k=body.k)
@@ -78,7 +79,7 @@ async def ask(body: AskRequest, request: Request) -> Asked:
     """The answer with its claims and citations. Offsets count Unicode code points of the document's text."""
     service: Service = request.app.state.service
     question, history = check_question(body.question), service.refusals.marked(turns_of(body.history))
-    choices = replace(service.assistant.choices, llm=body.answerer, style=body.style_name)
+    choices = replace(service.assistant.choices, llm=body.answerer, style=body.style_name, only=tuple(body.only))
     assistant = await run_in_threadpool(service.choosing, choices)
     finished = await unless_gone(request, service.work.finished(assistant, question, history))
     answer = answer_as_dict(finished.answer)

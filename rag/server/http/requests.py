@@ -2,7 +2,7 @@
 ignored, as OpenAI's servers do."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -96,10 +96,17 @@ class ChatRequest(Body):
                     raise Problem(400, f"{param}: only parts of type 'text'", code="unsupported_content", param=param)
 
 
+Only = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=1_000)]],
+    Field(max_length=100, description="documents, and folders with a slash at their end, to search and no others"),
+]
+
+
 class SearchRequest(Body):
     query: str = Field(description="what to search for")
     k: int | None = Field(None, ge=1, le=100, description="passages to return; else as the settings say")
     history: list[list[str]] = Field([], max_length=2_000, description='[["user", "…"], ["assistant", "…"]]')
+    only: Only = []
 
 
 class AskRequest(Body):
@@ -110,6 +117,7 @@ class AskRequest(Body):
         None, description="who writes the answer; else as the settings say"
     )
     style: Literal["short", "standard", "deep"] = "standard"
+    only: Only = []
 
     @property
     def answerer(self) -> ChatModelName | None:

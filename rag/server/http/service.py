@@ -8,6 +8,7 @@ from fastapi import Request
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.chat_models.answerers import Answerers
+from rag.index.scope import check_names
 from rag.server.http.refusals import Refusals
 from rag.server.http.work import Work
 from rag.server.metrics import Metrics
@@ -26,6 +27,8 @@ class Service:
     started: int = field(default_factory=lambda: int(time.time()))
 
     def choosing(self, choices: Choices) -> Assistant:
+        """Raises UsageError where the choices name documents that are not there."""
+        check_names(self.assistant.index, choices.only)
         return self.assistant.choosing(choices)
 
     def base(self, request: Request) -> str:

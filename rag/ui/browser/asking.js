@@ -1,20 +1,30 @@
 // ---- Asking ----
 
 // A question leaves its box here, at once: whatever is typed after Enter is the next question. It goes to the server with
-// the event, and comes back into the box where it was not taken. What was not asked yet survives a reload.
+// the event, and comes back into the box where it was not taken. What was not asked yet is kept by this browser, for each
+// conversation and each reader who signs in.
 let sent = ""; // the question on its way, until the page shows it
 let isReady = false; // a question that is asked before waits: see getReady
 let begun = 0; // questions that the page has shown
-const DRAFT = remembered("draft");
+const reader = () => find("#account a")?.title ?? "";
+const draftOf = (conversation) => remembered(`draft.${reader()}.${conversation || "new"}`);
 
 function fill(text) {
   box().value = text;
   box().dispatchEvent(new Event("input", { bubbles: true })); // Gradio keeps what is in the box as well
 }
 function keepDraft() {
+  if (!greeted) return; // whose draft it is, is not known yet
   const text = [sent, box()?.value].filter(Boolean).join("\n");
-  if (text) sessionStorage.setItem(DRAFT, text);
-  else sessionStorage.removeItem(DRAFT);
+  if (text) localStorage.setItem(draftOf(open()), text);
+  else localStorage.removeItem(draftOf(open()));
+}
+// What was typed before the page knew its conversation stays.
+let restored = false;
+function restoreDraft() {
+  if (restored || !(box().value || sent)) fill(localStorage.getItem(draftOf(open())) ?? "");
+  else keepDraft();
+  restored = true;
 }
 const isBusy = () => Boolean(sent || find("#stop")?.offsetParent);
 
@@ -41,6 +51,7 @@ function getReady() {
 }
 function taken() {
   sent = "";
+  if (open() !== shownConversation) localStorage.removeItem(draftOf(shownConversation)); // it has begun a conversation
   keepDraft();
 }
 function notTaken() {
@@ -79,11 +90,3 @@ document.addEventListener(
 );
 document.addEventListener("input", (event) => event.target === box() && keepDraft());
 addEventListener("pagehide", keepDraft);
-
-let restored = false;
-watchOver("#question", () => {
-  if (restored || !box()) return;
-  restored = true;
-  const draft = sessionStorage.getItem(DRAFT);
-  if (draft && !sent && !box().value) fill(draft);
-});

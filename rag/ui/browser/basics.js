@@ -1,10 +1,13 @@
 // What the page does by itself. The files of this folder run once, in the order that assets.py gives them, as one script:
 // `js_on_load` of the sources panel. `element`, `trigger` and `watch` are given by Gradio, KATEX, WORDS and MAX_QUESTION
-// by assets.py. A button says by its class what it does: do-ACTION-NUMBER or do-ACTION-NUMBER-REST.
+// by assets.py. A button says by its class what it does: do-ACTION-NUMBER or do-ACTION-NUMBER-REST (a long
+// REST is its data-rest).
 
 const find = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const panel = () => find(".panel", element);
+// The conversation that is shown; 0 is a new one.
+const open = () => Number(panel()?.dataset.conversation ?? 0);
 const box = () => find("#question textarea");
 const parse = (link, kind) => new RegExp(`^#${kind}-(\\d+)-(\\d+)$`).exec(link?.getAttribute("href") ?? "");
 const remembered = (key) => `interview-rag.${key}`;
@@ -12,7 +15,7 @@ const words = () => WORDS[document.documentElement.lang] ?? WORDS.en;
 const deed = (button) => {
   const name = [...button.classList].find((name) => name.startsWith("do-"));
   const found = /^do-([a-z]+)-(\d+)(?:-(.+))?$/.exec(name ?? "");
-  return found && { action: found[1], number: Number(found[2]), rest: found[3] ?? "" };
+  return found && { action: found[1], number: Number(found[2]), rest: button.dataset.rest ?? found[3] ?? "" };
 };
 // Which event of the panel takes an action to the server; all others are "input".
 const EVENTS = {

@@ -4,7 +4,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   const cite = parse(link, "cite");
   const ask = parse(link, "ask");
-  const room = /^#room-\w+$/.exec(link?.getAttribute("href") ?? "")?.[0];
+  const room = ROOM.exec(link?.getAttribute("href") ?? "")?.[0];
   const written = event.target.closest?.(".as-written");
   const button = event.target.closest?.("button");
   const what = button && deed(button);
@@ -23,7 +23,7 @@ document.addEventListener("click", (event) => {
     send({ action: "ask", number: Number(ask[1]), rest: ask[2] });
   } else if (room) {
     event.preventDefault();
-    find(`${room}-button`)?.click();
+    openRoom(room);
   } else if (what) {
     act(what, button);
   } else if (written) {
@@ -37,17 +37,33 @@ document.addEventListener("click", (event) => {
     setDrawer(true);
   } else if (!event.target.closest?.("#list-column")) {
     setDrawer(false);
-  } else if (event.target.closest?.("#clear, .close-drawer")) {
+  } else if (event.target.closest?.("#clear, .close-drawer, .conversations .title")) {
     setDrawer(false);
   }
 });
 
+// Some rooms lie under the settings, whose tabs come into the page when the settings are opened.
+const UNDER_SETTINGS = ["#room-preferences", "#room-inspector", "#room-quality", "#room-feedback"];
+function openRoom(room, tries = 60) {
+  if (UNDER_SETTINGS.includes(room) && !find("#settings-rooms")?.offsetParent) find("#room-settings-button")?.click();
+  const button = find(`${room}-button`);
+  if (button?.offsetParent) {
+    button.click();
+    requestAnimationFrame(() => find("#room-settings")?.scrollTo(0, 0)); // the browser goes to what bears the name
+  } else if (tries) requestAnimationFrame(() => openRoom(room, tries - 1));
+}
+
 function act(what, button) {
   if (what.action === "copy") return copy(button);
+  if (what.action === "aloud") return readAloud(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
+  if (what.action === "link") return copyLink(what.number, button.dataset.told);
+  if (what.action === "print") return printConversation(what.number);
   send(what);
-  if (what.action === "open") setDrawer(false);
-  if (what.action === "edit" || what.action === "unedit") box().focus();
+  if (what.action === "delete") localStorage.removeItem(draftOf(what.number));
+  if (what.action === "about") openRoom("#room-chat");
+  if (what.action === "about") requestAnimationFrame(() => setTimeout(() => box().focus(), 100)); // once it is seen
+  if (["edit", "unedit", "scope", "unscope"].includes(what.action)) box().focus();
 }
 
 function rename(number, item) {

@@ -22,6 +22,33 @@ async function writeSelected(text) {
 const write = navigator.clipboard?.writeText.bind(navigator.clipboard) ?? writeSelected;
 if (!navigator.clipboard) Object.defineProperty(navigator, "clipboard", { value: {} });
 navigator.clipboard.writeText = (text) => write(asAnswered(text));
+// What has been done, where nothing else on the page shows it.
+const note = document.createElement("div");
+note.id = "done-note";
+note.setAttribute("role", "status");
+document.body.append(note);
+let noted = 0;
+function tellDone(text) {
+  note.textContent = text;
+  clearTimeout(noted);
+  noted = setTimeout(() => (note.textContent = ""), 5000);
+}
+const copyLink = (number, told) =>
+  write(new URL(`#conversation-${number}`, location.href).href).then(() => tellDone(told));
+
+let toPrint = 0; // the conversation that is printed once it is shown
+function printConversation(number) {
+  toPrint = number;
+  printShown();
+  if (open() !== number) location.hash = `#conversation-${number}`;
+}
+function printShown() {
+  if (!toPrint || !find(`#chat .of-${toPrint}`)) return;
+  toPrint = 0;
+  setTimeout(() => window.print(), 600); // formulas and code are drawn a little later
+}
+watchOver("#chat", printShown);
+
 // What was answered, and below it the sources that its numbers stand for.
 function asAnswered(text) {
   const below = text.lastIndexOf('<div class="after">');

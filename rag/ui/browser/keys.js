@@ -21,6 +21,7 @@ function escape() {
   else if (isWholeOpen()) setWhole(false);
   else if (find("#list-column[data-open]")) setDrawer(false);
   else if (find("#stop")?.offsetParent) find("#stop").click();
+  else if (aloud) stopReading();
   else if (find("#strip .do-unedit-0")) send({ action: "unedit", number: 0, rest: "" });
   else if (find("#strip .do-unjudge-0")) send({ action: "unjudge", number: 0, rest: "" });
   else setOpen(false);

@@ -11,6 +11,20 @@ function setDrawer(open) {
   else if (within) find(".drawer")?.focus();
 }
 
+// A tap outside of the sheet closes it and does nothing else; a marker picks out another quote.
+const BESIDE_SHEET = "#sources, #whole, #quote-tip, .toast-wrap, a[href^='#cite-']";
+document.addEventListener(
+  "click",
+  (event) => {
+    const isSheet = find("#sources")?.hasAttribute("data-open") && matchMedia("(max-width: 860px)").matches;
+    if (!isSheet || event.target.closest?.(BESIDE_SHEET)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setOpen(false);
+  },
+  true,
+);
+
 // The whole source lies over the page until it is closed; the focus then goes back to where it was.
 const whole = () => find("#whole");
 const isWholeOpen = () => Boolean(whole()?.hasAttribute("data-open"));

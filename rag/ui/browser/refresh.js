@@ -5,10 +5,6 @@ watchOver("#chat", (chat) => {
   for (const message of all("[data-testid][aria-label]", chat)) message.removeAttribute("aria-label");
 });
 
-// A tab that is loaded anew shows the conversation that it showed.
-const open = () => Number(find(".panel", element)?.dataset.conversation ?? 0);
-const last = Number(sessionStorage.getItem(remembered("conversation")));
-
 // A new question goes to the top of the view, so that its answer is read from the beginning. There is nothing below to
 // scroll into until the answer has come; a reader who scrolls is left alone.
 let bringing = false;
@@ -51,8 +47,10 @@ function refresh() {
   if (isNew) taken();
   if (turn && (isNew || open() !== shownConversation)) bringUp();
   begun = Number(current.dataset.begun);
+  const isAnother = open() !== shownConversation;
+  writeAddress(isNew && !shownConversation);
   shownConversation = open();
-  if (greeted) sessionStorage.setItem(remembered("conversation"), open());
+  if (isAnother && !isNew) restoreDraft();
   if (greeted && done) getReady(); // what has been done is that the conversation was opened
 }
 
@@ -72,6 +70,8 @@ watchOver("#conversations", (list) => {
   document.title = [title, find("#title h1")?.textContent].filter(Boolean).join(" · ");
   if (greeted || !find(".conversations", list)) return;
   greeted = true;
-  if (last && !open()) send({ action: "open", number: last, rest: "" });
-  else getReady();
+  if (location.hash) follow();
+  if (addressed()) return;
+  restoreDraft();
+  getReady();
 });

@@ -15,6 +15,7 @@ from rag.answer.assistant import Assistant
 from rag.feedback.rows import FileType, Format, rows, write_rows
 from rag.feedback.store import Opinion
 from rag.types import Citation
+from rag.ui.chat.scope import names_of
 from rag.ui.chat.session import Exchange, Session
 from rag.ui.chat.strip import NOTE_CHARACTERS, REASONS
 from rag.ui.chat.whole_source import render_whole
@@ -42,6 +43,9 @@ class ActionName(StrEnum):
     DISLIKE = "dislike"
     OPINE = "opine"
     UNJUDGE = "unjudge"
+    ABOUT = "about"
+    SCOPE = "scope"
+    UNSCOPE = "unscope"
     PICK = "pick"
     SHOW = "show"
     WHOLE = "whole"
@@ -91,6 +95,13 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
             keeper.restore(session)
         case ActionName.UNEDIT | ActionName.UNJUDGE:
             session.editing = session.judging = 0
+            return
+        case ActionName.ABOUT:  # what was said of other documents is no context
+            session.clear()
+            session.only = names_of([action.rest])
+        case ActionName.SCOPE | ActionName.UNSCOPE:
+            others = [name for name in session.only if name != action.rest]
+            session.only = names_of([*others, action.rest] if action.name is ActionName.SCOPE else others)
             return
         case _:
             _act_on_exchange(session, action, keeper)

@@ -85,7 +85,7 @@ def _write(
     assistant: Assistant, session: Session, exchange: Exchange, history: Sequence[Turn], llm: ChatModelName | None
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
-    choices = session.preferences if llm is None else replace(session.preferences, llm=llm)
+    choices = session.choices if llm is None else replace(session.choices, llm=llm)
     writer = writer_of(assistant, choices)
     quotes = writer.llm == ChatModelName.EXTRACTIVE
     events = writer.stream(exchange.question, history)
@@ -166,6 +166,7 @@ def used_by(assistant: Assistant) -> dict[str, Any]:
         "caution": str(choices.caution),
         "only_supported": choices.only_supported,
         "top_k": settings.top_k,
+        **({"only": list(choices.only)} if choices.only else {}),
         **rebuild_settings(settings, assistant.embedder.identity),
         "generation": assistant.index.manifest.generation,
     }

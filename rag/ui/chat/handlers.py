@@ -21,6 +21,7 @@ from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, wh
 from rag.ui.chat.auto_update import auto_update_text
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
+from rag.ui.chat.scope import Material, read_material, render_chooser
 from rag.ui.chat.session import Session
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
@@ -29,9 +30,9 @@ from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
-# Updates of the send button, the stop button, the strip, the list, and who writes, which change only when an answer
-# begins or ends.
-UNCHANGED: Updates = (gr.skip(),) * 5
+# Updates of the send button, the stop button, the strip, the list, who writes, and what from, which change only when an
+# answer begins or ends.
+UNCHANGED: Updates = (gr.skip(),) * 6
 
 
 class Handlers:
@@ -42,6 +43,7 @@ class Handlers:
         self._assistant = assistant
         self._auto_update = rooms.auto_update if rooms.may_change else None
         self._keeper = Keeper(assistant.settings.data)
+        self._material = ("", Material())
         self._answerers = Answerers(lambda: assistant.settings)
         documents = assistant.index.storage.documents()
         self._examples = {name: example_questions(documents, name) for name in Language}
@@ -59,11 +61,24 @@ class Handlers:
             others = (
                 gr.update(visible=not state.busy, value=texts.send),
                 gr.update(visible=state.busy, value=texts.stop),
-                render_strip(state),
+                render_strip(state, self.material()),
                 self.list(state),
                 privacy(chat.writer_of(self._assistant, state.preferences), texts),
+                self.chooser(state),
             )
         return (messages(state, names), panel(state), *others)
+
+    def material(self) -> Material:
+        """That of the live generation, read once."""
+        index = self._assistant.index
+        if self._material[0] != index.manifest_sha256:
+            self._material = (index.manifest_sha256, read_material(index))
+        return self._material[1]
+
+    def chooser(self, state: Session) -> str:
+        answers = [exchange.answer for exchange in reversed(state.exchanges) if exchange.answer is not None]
+        cited = [citation.document for answer in answers for citation in answer.citations]
+        return render_chooser(state.only, cited, self.material(), state.language)
 
     def list(self, state: Session) -> str:
         return render_list(
@@ -177,7 +192,7 @@ class Handlers:
         return (
             gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
             gr.update(value=texts.new_conversation),
-            gr.update(placeholder=texts.search_conversations, label=texts.search_conversations),
+            gr.update(placeholder=texts.search_keys, label=texts.search_conversations),
             bar(texts),
             *self.look(state),
             gr.update(

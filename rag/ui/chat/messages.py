@@ -39,10 +39,11 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
     texts = TEXTS[session.language]
     result: list[Message] = []
     exchanges = session.exchanges
+    style = f" of-{session.conversation or 0}"  # tells the scripts which conversation has come into the page
     for exchange in exchanges:
         asked = render(without_private(exchange.question), turn=0, label="")
         tools = _button("edit", exchange.number, texts.edit) + _branches(session, exchange, texts)
-        result.append(Message(role="user", content=f"{asked}\n\n{_after(tools)}"))
+        result.append(Message(role="user", content=f"{asked}\n\n{_after(tools, style=style)}"))
         last = exchange is exchanges[-1]
         result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
     return result
@@ -54,7 +55,7 @@ def panel(session: Session) -> str:
     exchange = session.find(session.shown)
     if exchange is None:
         hint = f'<p class="hint">{escape(texts.sources_empty)}</p>'
-        return render_panel(hint, texts, turn=0, question="", begun=session.begun, done=session.done)
+        return render_panel(hint, texts, turn=0, question="", **_counts(session))
     if exchange.answer is not None and exchange.answer.refusal is None:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
@@ -72,9 +73,13 @@ def panel(session: Session) -> str:
         place=session.place_of(exchange.number),
         selected=session.selected,
         conversation=session.conversation or 0,
-        begun=session.begun,
-        done=session.done,
+        **_counts(session),
     )
+
+
+def _counts(session: Session) -> dict[str, int]:
+    """What tells the browser's scripts where the session stands."""
+    return {"begun": session.begun, "done": session.done, "missing": session.missing}
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:
@@ -203,6 +208,7 @@ def _tools(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
     liked = {True: ("like on", "dislike"), False: ("like", "dislike on"), None: ("like", "dislike")}[exchange.liked]
     return (
         _button("copy", exchange.number, texts.copy)
+        + _button("aloud", exchange.number, texts.read_aloud)
         + _button("like", exchange.number, texts.like, style=liked[0])
         + _button("dislike", exchange.number, texts.dislike, style=liked[1])
         + _retry(exchange.number, texts, answerers)
@@ -252,8 +258,8 @@ def _button(action: str, number: int, name: str, *, style: str = "") -> str:
     return f'<button type="button" class="tool {style or action} do-{action}-{number}" title="{escape(name)}"></button>'
 
 
-def _after(tools: str, *, before: str = "", below: str = "") -> str:
-    return f'<div class="after">{before}<div class="tools">{tools}</div>{below}</div>'
+def _after(tools: str, *, before: str = "", below: str = "", style: str = "") -> str:
+    return f'<div class="after{style}">{before}<div class="tools">{tools}</div>{below}</div>'
 
 
 def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
@@ -264,6 +270,8 @@ def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
             sentence = texts.refused_unsupported
         case _:
             sentence = texts.refused
+    if refusal.only:
+        sentence += texts.refused_only
     suggestions = "".join(
         f'<li><a class="suggestion" href="#ask-{turn}-{number}">{plain(question)}</a></li>'
         for number, question in enumerate(refusal.suggestions)

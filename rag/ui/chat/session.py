@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -104,6 +104,8 @@ class Session:
     run: Run | None = None
     stopping: bool = False
     preferences: Choices = field(default_factory=Choices)
+    # The documents and folders that questions of this conversation are answered from; empty is all.
+    only: tuple[str, ...] = ()
     practice: Practice = field(default_factory=Practice)
     # The question whose sources are shown, and which of them is picked out.
     shown: int = 0
@@ -119,10 +121,15 @@ class Session:
     judging: int = 0
     # Things done so far beside asking: tells what was rendered before one from what was rendered after it.
     done: int = 0
-    # What the list of conversations is searched for, and which one was deleted last.
+    # What the list of conversations is searched for, which one was deleted last, and which one was not there (0: none).
     sought: str = ""
     deleted: int | None = None
+    missing: int = 0
     unkept: bool = False
+
+    @property
+    def choices(self) -> Choices:
+        return replace(self.preferences, only=self.only)
 
     def claim(self) -> bool:
         """Whether a question may be answered now; whoever may `release`s the session in the end."""
@@ -166,7 +173,7 @@ class Session:
         # Copied: the page may be reading the old one.
         self.known = dict(list({**self.known, exchange.number: exchange}.items())[-MAX_KNOWN:])
         self.tip = exchange.number
-        self.editing = self.judging = 0
+        self.editing = self.judging = self.missing = 0
         self.show(exchange.number)
         return exchange
 
@@ -209,8 +216,9 @@ class Session:
         """Begin a new conversation. Numbers go on, so that a late click on an old marker finds nothing."""
         self.stop()
         self.opened += 1
+        self.only = ()
         self.conversation, self.known, self.tip = None, {}, None
-        self.editing = self.judging = 0
+        self.editing = self.judging = self.missing = 0
         self.show(0)
 
     def _back(self, number: int | None) -> Iterator[Exchange]:

@@ -177,15 +177,16 @@ def render_panel(
     conversation: int = 0,
     begun: int = 0,
     done: int = 0,
+    missing: int = 0,
 ) -> str:
     """The whole panel. `turn` is the number of the exchange it belongs to (0: none yet), `place` where that stands in
-    its branch, from 1; `begun` counts the questions asked so far, `done` what the reader did beside. The browser's
-    scripts read the `data-` attributes."""
+    its branch, from 1; `begun` counts the questions asked so far, `done` what the reader did beside, `missing`
+    is the conversation that could not be opened. The browser's scripts read the `data-` attributes."""
     heading = texts.sources_of.format(number=place) if place else texts.sources
     asked = f'<p class="asked">{text_of(question)}</p>' if turn else ""
     return (
         f'<section class="panel" data-turn="{turn}" data-selected="{selected}" data-language="{texts.tag}"'
-        f' data-conversation="{conversation}" data-begun="{begun}" data-done="{done}"'
+        f' data-conversation="{conversation}" data-begun="{begun}" data-done="{done}" data-missing="{missing}"'
         f' aria-label="{text_of(texts.sources)}">'
         f"<header><h2>{text_of(heading)}</h2>{as_written(texts)}"
         f'<button type="button" class="close" title="{text_of(texts.close)}" aria-label="{text_of(texts.close)}">×'

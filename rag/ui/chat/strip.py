@@ -1,7 +1,9 @@
-"""What stands above the question box at times: that a question is being edited, or a form for what one thinks."""
+"""What stands above the question box at times: that a question is being edited, a form for what one thinks,
+or that a conversation is not there."""
 
 from html import escape
 
+from rag.ui.chat.scope import Material, render_chips
 from rag.ui.chat.session import Session
 from rag.ui.texts import TEXTS, Texts
 
@@ -9,8 +11,13 @@ REASONS = {True: ("accurate", "complete", "clear"), False: ("wrong", "incomplete
 NOTE_CHARACTERS = 2_000
 
 
-def render_strip(session: Session) -> str:
-    """HTML; empty where there is nothing to say."""
+def render_strip(session: Session, material: Material | None = None) -> str:
+    """HTML; empty where there is nothing to say. What is answered from stands above the rest."""
+    chips = render_chips(session.only, material or Material(), session.language)
+    return chips + _said(session)
+
+
+def _said(session: Session) -> str:
     texts = TEXTS[session.language]
     if session.editing:
         told = texts.editing.format(number=session.place_of(session.editing))
@@ -21,7 +28,9 @@ def render_strip(session: Session) -> str:
     if session.busy:  # shown by asking.js to whoever wants to send the next question
         return f'<p class="busy" role="status">{escape(texts.busy)}</p>'
     judged = session.find(session.judging)
-    return "" if judged is None or judged.liked is None else _opinion(judged.number, judged.liked, texts)
+    if judged is not None and judged.liked is not None:
+        return _opinion(judged.number, judged.liked, texts)
+    return f'<p class="missing" role="status">{escape(texts.conversation_missing)}</p>' if session.missing else ""
 
 
 def reason_name(reason: str, texts: Texts) -> str:

@@ -45,6 +45,7 @@ class ChatComponents:
     updates: gr.HTML
     clock: gr.Timer
     told: gr.HTML
+    scope: gr.HTML
     sources: gr.HTML
     whole: gr.HTML
     parcel: gr.HTML
@@ -52,7 +53,7 @@ class ChatComponents:
     @property
     def view(self) -> list[Any]:
         """In the order of `Handlers.show`."""
-        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing, self.told]
+        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing, self.told, self.scope]
 
     @property
     def spoken(self) -> tuple[Any, ...]:
@@ -97,6 +98,7 @@ def _components(
                 send = gr.Button(texts.send, variant="primary", elem_id="send")
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
             with gr.Row(elem_id="foot"):
+                scope = gr.HTML(elem_id="scope")
                 may_switch = rooms.auto_update is not None and rooms.may_change
                 switch = gr.Checkbox(
                     label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch
@@ -118,6 +120,7 @@ def _components(
         updates=updates,
         clock=gr.Timer(LOOK_SECONDS, active=False),
         told=told,
+        scope=scope,
         sources=sources,
         whole=overlays.whole,
         parcel=overlays.parcel,
@@ -130,7 +133,7 @@ def _search_box(texts: Texts) -> gr.Textbox:
         label=texts.search_conversations,
         show_label=False,
         container=False,
-        placeholder=texts.search_conversations,
+        placeholder=texts.search_keys,
         max_lines=1,
         max_length=200,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rag.errors import UserDataError
 from rag.feedback.store import FeedbackStore, Opinion
+from rag.ui.chat.scope import names_of
 from rag.ui.chat.session import Exchange, Session, State
 from rag.ui.conversations.records import from_stored, to_stored
 from rag.ui.conversations.store import Conversations, Listed, StoredConversation
@@ -71,9 +72,10 @@ class Keeper:
         return ()
 
     def open(self, session: Session, conversation: int) -> None:
-        """Show a stored conversation; nothing happens where it is not there."""
+        """Show a stored conversation; where it is not there, the one that is shown stays, and the reader is told."""
         stored = self.load(session, conversation)
         if stored is None or session.user is None:
+            session.missing = conversation
             return
         session.clear()
         session.conversation = conversation
@@ -85,6 +87,7 @@ class Keeper:
                     session.known[number].liked = liked
         session.tip = stored.tip if stored.tip in session.known else session.asked or None
         session.show(session.tip or 0)
+        session.only = names_of(session.known[session.tip].used.get("only")) if session.tip else ()
 
     def load(self, session: Session, conversation: int) -> StoredConversation | None:
         with self._told(session, wrote=False):

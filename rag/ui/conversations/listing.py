@@ -6,6 +6,7 @@ from html import escape
 from itertools import groupby
 
 from rag.ui.chat.session import Session
+from rag.ui.conversations.snippet import marked, snippet
 from rag.ui.conversations.store import LISTED, Listed
 from rag.ui.texts import TEXTS, Texts
 
@@ -37,7 +38,7 @@ def render_list(
         groups += f'<p class="note">{escape(texts.conversations_more)}</p>'
     return (
         f'<nav class="conversations" data-conversation="{session.conversation or 0}"'
-        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}{_feedback(texts)}</nav>'
+        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}</nav>'
     )
 
 
@@ -56,30 +57,48 @@ def _day(item: Listed, now: datetime, texts: Texts) -> str:
 def _item(item: Listed, session: Session, texts: Texts) -> str:
     current = ' aria-current="true"' if item.id == session.conversation else ""
     title, more = escape(item.title), escape(texts.more_actions)
+    words = session.sought.split()
+    shown = marked(item.title, words)
+    around = snippet(item.said, words) or ("" if "<mark>" in shown else snippet(item.question, words))
+    below = f'<span class="snippet">{around}</span>' if around else ""
     choices = (
         ("rename", texts.rename),
+        ("link", texts.copy_link),
+        ("print", texts.print),
         ("markdown", texts.export_markdown),
         ("json", texts.export_json),
         ("delete", texts.delete),
     )
     buttons = "".join(
-        f'<button type="button" class="do-{action}-{item.id}">{escape(label)}</button>' for action, label in choices
+        f'<button type="button" class="do-{action}-{item.id}"'
+        f"{_told(texts.link_copied) if action == 'link' else ''}>{escape(label)}</button>"
+        for action, label in choices
     )
     return (
-        f'<li{current}><button type="button" class="title do-open-{item.id}" title="{title}">{title}</button>'
+        f'<li{current}><a class="title" href="#conversation-{item.id}" title="{title}"><span>{shown}</span>{below}</a>'
         f'<details class="menu"><summary title="{more}" aria-label="{more}">⋯</summary><div>{buttons}</div></details>'
         f'<input hidden maxlength="200" aria-label="{escape(texts.rename_label)}" value="{title}"></li>'
     )
 
 
-def _feedback(texts: Texts) -> str:
+def _told(text: str) -> str:
+    """What is told once a button has done its work in the browser."""
+    return f' data-told="{escape(text)}"'
+
+
+def feedback_export(texts: Texts) -> str:
+    """What was said of answers, as files."""
     kinds = (
         (texts.feedback_opinions, "opinions"), (texts.feedback_sft, "sft"), (texts.feedback_preferences, "preferences"),
     )  # fmt: skip
-    buttons = "".join(
-        f'<button type="button" class="do-feedback-0-{format}-{file_type}">{escape(label)} · {file_type}</button>'
-        for label, format in kinds
+    rows = "".join(f"<li><span>{escape(label)}</span>{_file_buttons(format, label)}</li>" for label, format in kinds)
+    heading = f"<h2>{escape(texts.export_feedback)}</h2>"
+    return f'{heading}<p class="hint">{escape(texts.feedback_kinds)}</p><ul class="feedback">{rows}</ul>'
+
+
+def _file_buttons(format: str, label: str) -> str:
+    return "".join(
+        f'<button type="button" class="do-feedback-0-{format}-{file_type}"'
+        f' aria-label="{escape(label)} · {file_type}">{file_type}</button>'
         for file_type in ("jsonl", "csv")
     )
-    summary = f"<summary>{escape(texts.export_feedback)}</summary>"
-    return f'<details class="menu feedback">{summary}<div>{buttons}</div></details>'

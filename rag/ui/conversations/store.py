@@ -37,11 +37,14 @@ RESTORABLE = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A conversation as the list shows it; `updated` in seconds since 1970."""
+    """A conversation as the list shows it; `updated` in seconds since 1970. `question` and `said` are those of the
+    first exchange in which what was sought stands."""
 
     id: int
     title: str
     updated: float
+    question: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,8 @@ class Conversations:
                 " ORDER BY updated DESC, id DESC LIMIT ?",
                 (user, *(word for word in words for _ in range(3)), limit),
             ).fetchall()
-        return [Listed(*row) for row in rows]
+            found = _exchanges_with(connection, [row[0] for row in rows], words) if words else {}
+        return [Listed(*row, *found.get(row[0], ())) for row in rows]
 
     def load(self, user: str, conversation: int) -> StoredConversation | None:
         """A conversation with all its exchanges, in the order of their numbers; None where it is not there."""
@@ -205,6 +209,22 @@ def _order_parents(connection: sqlite3.Connection) -> None:
         " AND o.parent IS NOT NULL) END, question, begun, ended, state, said, record FROM unordered o"
     )
     connection.execute("DROP TABLE unordered")
+
+
+def _exchanges_with(
+    connection: sqlite3.Connection, conversations: Sequence[int], patterns: Sequence[str]
+) -> dict[int, tuple[str, str]]:
+    """Question and answer of the first exchange of each conversation that holds all of the words, else one of them."""
+    holds = ["(question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')"] * len(patterns)
+    values = [pattern for pattern in patterns for _ in range(2)]
+    # SQLite takes the other columns from the row with the least number.
+    rows = connection.execute(
+        f"SELECT conversation, question, said, min(CASE WHEN {' AND '.join(holds)} THEN number ELSE number + 1e9 END)"
+        f" FROM exchanges WHERE conversation IN ({','.join('?' * len(conversations))}) AND ({' OR '.join(holds)})"
+        " GROUP BY conversation",
+        (*values, *conversations, *values),
+    ).fetchall()
+    return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def _escaped(word: str) -> str:

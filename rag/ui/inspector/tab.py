@@ -59,7 +59,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
             history = [Turn(Role.USER, earlier.strip())] if earlier and earlier.strip() else []
             if exchange is not None:
                 history = state.history(exchange.parent)
-            trace = assistant.choosing(state.preferences).prepare(question or "", history)
+            trace = assistant.choosing(state.choices).prepare(question or "", history)
             return render(inspection_of(trace), texts)
         except RagError as error:
             return _problem(texts.failed.format(problem=tell(error, page)))

@@ -9,12 +9,12 @@ import gradio as gr
 from ingest.library import Library, digest
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
+from rag.index.topics import topic_title, topic_titles
 from rag.ui.chat.session import Session
-from rag.ui.library.listing import Row, Unread, matching, reader, rows_of, table, unread_list, unread_of
+from rag.ui.library.listing import Row, Unread, about_topic, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.refusals import too_large, why_not
 from rag.ui.library.report import run_report
 from rag.ui.library.texts import TEXTS, LibraryTexts
-from rag.ui.library.topics import topic_title, topic_titles
 from rag.ui.part import Updates
 from rag.ui.problems import tell
 from rag.ui.texts import TEXTS as PAGE_TEXTS
@@ -48,9 +48,18 @@ class Handlers:
         every, texts, may_remove = self.rows(), TEXTS[state.language], self._library.may_change
         # A topic's value has a mark in front, so that "no topic" is not "all topics".
         found = matching(every, words or "", kind or ALL, topic[1:] if topic else None)
-        return unread_list(self.unread(), texts, may_remove=may_remove) + table(
-            found, texts, any_at_all=bool(every), may_remove=may_remove
+        about = about_topic(topic[1:], self.topics(state)[topic[1:]], texts) if topic and topic[1:] and found else ""
+        return (
+            unread_list(self.unread(), texts, may_remove=may_remove)
+            + about
+            + table(found, texts, any_at_all=bool(every), may_remove=may_remove)
         )
+
+    def topics(self, state: Session) -> dict[str, str]:
+        """What the topics are called, by their folders."""
+        roots = self._assistant.index.manifest.roots
+        titles, top = topic_titles(Path(root.path) for root in roots), TEXTS[state.language].top
+        return {row.topic: topic_title(row.topic, titles, state.language) or top for row in self.rows()}
 
     def tell_run(self, state: Session) -> Updates:
         """What a run says, and whether to look again."""
@@ -68,10 +77,9 @@ class Handlers:
 
     def open(self, state: Session, *chosen: str) -> Updates:
         """In the order of `LibraryComponents.view`."""
-        texts, every, manifest = TEXTS[state.language], self.rows(), self._assistant.index.manifest
+        texts, every = TEXTS[state.language], self.rows()
         kinds = sorted({row.kind for row in every})
-        titles = topic_titles(Path(root.path) for root in manifest.roots)
-        topics = {row.topic: topic_title(row.topic, titles, state.language) or texts.top for row in every}
+        topics = self.topics(state)
         return (
             heading(texts, _summary(self._assistant, every, texts)),
             *self.tell_run(state),

@@ -10,6 +10,7 @@ from typing import Any
 from ingest.library import Library
 from rag.errors import Unreadable
 from rag.index import Index
+from rag.index.storage import DocumentEntry
 from rag.text.terms import fold
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.library.texts import LibraryTexts
@@ -25,7 +26,8 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 @dataclass(frozen=True, slots=True)
 class Row:
     """A document. `relative` is its path below its root, by which its own library removes it; `own` says that it lies
-    there. `changed` is when its file was, None where the file is not there."""
+    there. `changed` is when its file was, None where the file is not there; `same_as` names a document of the same
+    content."""
 
     name: str
     relative: str
@@ -37,6 +39,7 @@ class Row:
     stale: bool
     own: bool
     changed: datetime | None
+    same_as: str = ""
 
     @property
     def topic(self) -> str:
@@ -62,16 +65,27 @@ def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
     root whether readers may remove its documents."""
     roots = {root.number: root.path for root in index.manifest.roots}
     own = {number: owns(path) for number, path in roots.items()}
+    twins = _twins(index.storage.entries(), own)
     rows = [
         Row(
             document.name, document.relative, document.title, document.size, document.characters, document.passages,
             document.tags, document.stale, own.get(document.root, False),
-            _changed(Path(roots.get(document.root, "")), document.relative),
+            _changed(Path(roots.get(document.root, "")), document.relative), twins.get(document.name, ""),
         )
         for document in index.storage.summaries()
     ]  # fmt: skip
     own_first = sorted((row for row in rows if row.own), key=lambda row: row.changed or LONG_AGO, reverse=True)
     return own_first + sorted((row for row in rows if not row.own), key=lambda row: row.name)
+
+
+def _twins(entries: Sequence[DocumentEntry], own: Mapping[int, bool]) -> dict[str, str]:
+    """Documents of the same content as another one, which they are a copy of: of those that are nobody's own first."""
+    first: dict[str, str] = {}
+    twins: dict[str, str] = {}
+    for entry in sorted(entries, key=lambda entry: own.get(entry.root, False)):
+        if (other := first.setdefault(entry.sha256, entry.name)) != entry.name:
+            twins[entry.name] = other
+    return twins
 
 
 def unread_of(library: Library, rows: Sequence[Row], *reports: Mapping[str, Any]) -> list[Unread]:
@@ -109,6 +123,11 @@ def table(rows: Sequence[Row], texts: LibraryTexts, *, any_at_all: bool, may_rem
     left = len(rows) - SHOWN
     more = f'<p class="hint">{escape(texts.more.format(count=f"{left:,}"))}</p>' if left > 0 else ""
     return f'<table class="documents"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
+
+
+def about_topic(topic: str, title: str, texts: LibraryTexts) -> str:
+    """The way to a conversation about one topic, as HTML."""
+    return f'<p class="about">{_ask(f"{topic}/", texts.ask_about_topic.format(topic=title), escape(title))}</p>'
 
 
 def unread_list(files: Sequence[Unread], texts: LibraryTexts, *, may_remove: bool) -> str:
@@ -161,8 +180,10 @@ def _row(row: Row, texts: LibraryTexts, *, may_remove: bool) -> str:
     marks = f'<span class="mark">{escape(texts.own)}</span>' if row.own else ""
     if row.stale:
         marks += f'<span class="mark problem" title="{escape(texts.stale_hint)}">{escape(texts.stale)}</span>'
+    if row.same_as:
+        marks += f'<span class="mark">{escape(texts.same_as.format(other=row.same_as))}</span>'
     name, title = escape(row.name), escape(row.title or row.name)
-    actions = _button("read", name, texts.read, title)
+    actions = _ask(row.name, texts.ask_about, title) + _button("read", name, texts.read, title)
     if row.own and may_remove:
         actions += _button("remove", name, texts.remove, title)
     cells = (
@@ -176,6 +197,15 @@ def _row(row: Row, texts: LibraryTexts, *, may_remove: bool) -> str:
     return (
         f'<tr><th scope="row">{title}{marks}<span class="path">{name}</span></th>{numbers}'
         f'<td class="tags" data-label="{escape(texts.tags)}">{tags}</td><td class="actions">{actions}</td></tr>'
+    )
+
+
+def _ask(name: str, label: str, title: str) -> str:
+    """Begins a conversation that is answered from this alone; the scripts of the chat take it, see clicks.js. `title`
+    is HTML."""
+    return (
+        f'<button type="button" class="do-about-0" data-rest="{escape(name)}" aria-label="{escape(label)}: {title}">'
+        f"{escape(label)}</button>"
     )
 
 

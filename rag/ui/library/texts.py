@@ -72,6 +72,9 @@ class LibraryTexts:
     stale: str
     stale_hint: str
     own: str
+    same_as: str
+    ask_about: str
+    ask_about_topic: str
     read: str
     remove: str
     confirm: str
@@ -150,6 +153,9 @@ TEXTS = {
         stale="旧版",
         stale_hint="文件现在读不了，用的是上次读到的内容",
         own="自己添加",
+        same_as="和 {other} 内容相同",
+        ask_about="就它提问",
+        ask_about_topic="只就“{topic}”提问",
         read="阅读",
         remove="删除",
         confirm="删除“{name}”？文件会从资料库里移除，不能撤销。",
@@ -226,6 +232,9 @@ TEXTS = {
         stale="stale",
         stale_hint="The file cannot be read now; what was read last is used",
         own="added here",
+        same_as="same content as {other}",
+        ask_about="Ask about it",
+        ask_about_topic="Ask about {topic} only",
         read="Read",
         remove="Remove",
         confirm="Remove “{name}”? The file is deleted from the library, for good.",

@@ -9,6 +9,7 @@ from pathlib import Path
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.errors import RagError, UserDataError
+from rag.index.topics import Titles, topic_title, topic_titles
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import Grader, Method
@@ -16,7 +17,6 @@ from rag.practice.schedule import Card, Knowledge, knowledge_of
 from rag.practice.store import Jotting, PracticeStore
 from rag.settings import Settings
 from rag.text.language import Language
-from rag.ui.library.topics import Titles, topic_title, topic_titles
 
 logger = logging.getLogger(__name__)
 

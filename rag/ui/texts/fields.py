@@ -55,6 +55,14 @@ class Texts:
     busy: str
     refused: str
     refused_missing: str
+    scope: str
+    scope_chosen: str
+    scope_only: str
+    scope_topics: str
+    scope_cited: str
+    scope_library: str
+    scope_remove: str
+    refused_only: str
     refused_unsupported: str
     list_separator: str
     suggestions: str
@@ -92,12 +100,14 @@ class Texts:
     connection_lost: str
     conversations: str
     conversations_none: str
+    conversation_missing: str
     conversations_not_found: str
     conversations_more: str
     conversations_unkept: str
     conversations_set_aside: str
     new_conversation: str
     search_conversations: str
+    search_keys: str
     open_list: str
     today: str
     yesterday: str
@@ -108,9 +118,13 @@ class Texts:
     delete: str
     deleted: str
     undo: str
+    copy_link: str
+    link_copied: str
+    print: str
     export_markdown: str
     export_json: str
     export_feedback: str
+    feedback_kinds: str
     feedback_opinions: str
     feedback_sft: str
     feedback_preferences: str
@@ -121,6 +135,7 @@ class Texts:
     earlier_version: str
     later_version: str
     copy: str
+    read_aloud: str
     copied: str
     like: str
     dislike: str

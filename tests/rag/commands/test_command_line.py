@@ -95,6 +95,18 @@ def test_a_refusal_is_a_good_answer(command: Any) -> None:
     assert answer["refused"] is True
 
 
+def test_only_some_documents(command: Any) -> None:
+    code, [found] = command("search", "LoRA 的秩怎么选？", "--only", "zero.md", "--only", "rope.md")
+    assert code == 0
+    assert {result["document"] for result in found["results"]} == {"zero.md", "rope.md"}
+    code, [answer] = command("ask", "LoRA 的秩怎么选？", "--only", "lora.txt")
+    assert code == 0
+    assert {citation["document"] for citation in answer["citations"]} == {"lora.txt"}
+    code, [error] = command("ask", "LoRA 的秩怎么选？", "--only", "gone/")
+    assert code == 2
+    assert "gone/" in error["error"]["message"]
+
+
 def test_ask_with_a_history(command: Any, tmp_path: Path) -> None:
     file = tmp_path / "history.json"
     file.write_text(json.dumps(HISTORY), encoding="utf-8-sig")

@@ -128,16 +128,17 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
     expect(page.locator("#send")).to_be_visible()
     ask(page, UNANSWERABLE)
     found += [f"refusal: {line}" for line in violations(page)]
-    rooms = page.get_by_role("tab")
-    for place in range(1, rooms.count()):
-        rooms.nth(place).click()
+    tabs = page.get_by_role("tab")
+    place = 0
+    while (place := place + 1) < tabs.count():  # those under the settings come when the settings are opened
+        tabs.nth(place).click()
         if page.locator("#inspector-go").is_visible():
             page.fill("#inspector-question textarea", QUESTION)
             page.click("#inspector-go")
             expect(page.locator("table.ranking").first).to_be_visible()
         if page.locator("#library-list").is_visible():
             expect(page.locator("#library-list .unread li")).to_have_count(1)
-        found += [f"{rooms.nth(place).inner_text()}: {line}" for line in violations(page)]
+        found += [f"{tabs.nth(place).inner_text()}: {line}" for line in violations(page)]
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.context.close()
     assert found == []

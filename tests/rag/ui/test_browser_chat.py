@@ -95,6 +95,11 @@ def choose(page: Page, title: str, choice: str) -> None:
     entry.get_by_role("button", name=choice).click()
 
 
+def open_feedback(page: Page) -> None:
+    page.evaluate("location.hash = '#room-feedback'")
+    expect(page.locator("#feedback-export")).to_be_visible()
+
+
 def saved(download: Download) -> str:
     return Path(download.path()).read_text(encoding="utf-8")
 
@@ -286,12 +291,12 @@ def test_opinions_are_kept_and_handed_out(page: Page, model: ChatServer) -> None
     page.get_by_role("button", name=ZH.keep_opinion).click()
     expect(page.locator("#strip form")).to_have_count(0)
     expect(page.locator("#chat button.like.on, #chat button.on.do-like-1")).to_have_count(1)
-    page.locator(".conversations .feedback summary").click()
+    open_feedback(page)
     with page.expect_download() as download:
         page.get_by_role("button", name=f"{ZH.feedback_sft} · csv").click()
     rows = list(csv.DictReader(io.StringIO(saved(download.value), newline="")))
     assert any("LoRA 冻结原来的权重" in row["completion"] and OTHER in row["prompt"] for row in rows)
-    page.locator(".conversations .feedback summary").click()
+    open_feedback(page)
     page.get_by_role("button", name=f"{ZH.feedback_preferences} · csv").click()
     expect(page.get_by_text(ZH.feedback_none)).to_be_visible()
 
@@ -313,7 +318,7 @@ def test_liked_and_disliked_answers_become_pairs(page: Page, model: ChatServer) 
     page.fill("#strip [name=note]", "漏了外推")
     page.get_by_role("button", name=ZH.keep_opinion).click()
     expect(page.locator("#strip form")).to_have_count(0)
-    page.locator(".conversations .feedback summary").click()
+    open_feedback(page)
     with page.expect_download() as download:
         page.get_by_role("button", name=f"{ZH.feedback_preferences} · jsonl").click()
     rows = [json.loads(line) for line in saved(download.value).splitlines()]

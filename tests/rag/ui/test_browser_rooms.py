@@ -77,6 +77,8 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 
 
 def open_room(page: Page, name: str) -> None:
+    if name in (INSPECTOR.tab, QUALITY.tab):  # these lie under the settings
+        page.get_by_role("tab", name=SETTINGS.tab, exact=True).click()
     page.get_by_role("tab", name=name, exact=True).click()
 
 
@@ -99,12 +101,25 @@ def test_an_answer_stays_while_another_room_is_read(page: Page) -> None:
 
 def test_every_room_fits_a_phone(browser: Browser, address: str) -> None:
     page = open_page(browser, address, language="en", width=360)  # its words are longer
-    tabs = page.get_by_role("tab")
-    expect(tabs).to_have_count(6)
-    for place in range(6):
-        tabs.nth(place).click()
-        expect(tabs.nth(place)).to_have_attribute("aria-selected", "true")
-        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    for kind, count in (("rooms", 4), ("settings-rooms", 4)):
+        tabs = page.locator(f"#{kind} > .tab-wrapper").get_by_role("tab")
+        expect(tabs).to_have_count(count)
+        for place in range(count):
+            tabs.nth(place).click()
+            expect(tabs.nth(place)).to_have_attribute("aria-selected", "true")
+            assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+
+
+def test_a_room_has_an_address_also_under_the_settings(browser: Browser, address: str) -> None:
+    page = open_page(browser, address)
+    page.goto("about:blank")
+    page.goto(f"{address}#room-quality")
+    expect(page.locator("#quality-shipped")).to_be_visible()
+    page.evaluate("location.hash = '#room-inspector'")
+    expect(page.locator("#inspector-go")).to_be_visible()
+    page.evaluate("location.hash = '#room-library'")
+    expect(page.locator("#library-list")).to_be_visible()
     page.context.close()
 
 

@@ -16,12 +16,12 @@ from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.errors import DocumentError, Unreadable, UsageError
 from rag.index import open_index
+from rag.index.topics import topic_title, topic_titles
 from rag.ui.chat.session import Session
 from rag.ui.library import texts as library_texts
 from rag.ui.library.listing import SHOWN, Row, Unread, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.refusals import why_unread
 from rag.ui.library.report import run_report
-from rag.ui.library.topics import topic_title, topic_titles
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS as PAGE
 from rag.ui.texts import Language
@@ -186,6 +186,23 @@ def test_own_documents_come_first_the_newest_in_front(tmp_path: Path, hash_embed
         os.utime(library.folder / name, (1_000_000 + age, 1_000_000 + age))
     until_idle(library)
     assert [row.name for row in rows_of(assistant.index, library.owns)] == ["own/b.md", "own/z.md", "a.md"]
+
+
+def test_a_copy_says_of_what(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    """One's own of what was there before; and each is asked about by its name, which is never HTML."""
+    ingest(tmp_path, hash_embedder, {"a.md": DOCUMENTS["zero.md"], "c.md": DOCUMENTS["rope.md"]})
+    settings = library_settings(tmp_path).model_copy(update={"library": tmp_path / "own"})
+    library = Library(settings, hash_embedder)
+    library.add("copy.md", tmp_path / "documents" / "a.md")
+    until_idle(library)
+    rows = {row.name: row.same_as for row in rows_of(Assistant(settings, hash_embedder).index, library.owns)}
+    assert rows == {"own/copy.md": "a.md", "a.md": "", "c.md": ""}
+    texts = library_texts.TEXTS[Language.ZH]
+    row = replace(ROW, name=f"{NASTY}.md", same_as=NASTY)
+    html = table([row], texts, any_at_all=True, may_remove=True)
+    assert "<img" not in html
+    assert html.count('class="do-about-0" data-rest="&lt;img') == 1
+    assert texts.same_as.format(other="&lt;img")[:8] in html
 
 
 def test_a_root_that_is_a_file_has_a_date(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

@@ -42,6 +42,17 @@ def test_ask(client: httpx.Client, served: Served) -> None:
     assert client.post("/v1/ask", json={"question": "a", "llm": "endpoint"}).status_code == 503
 
 
+def test_only_some_documents(client: httpx.Client) -> None:
+    found = client.post("/v1/search", json={"query": QUESTION, "only": ["zero.md"]}).json()
+    assert {result["document"] for result in found["results"]} == {"zero.md"}
+    asked = client.post("/v1/ask", json={"question": QUESTION, "only": ["lora.txt"]}).json()
+    assert {citation["document"] for citation in asked["citations"]} == {"lora.txt"}
+    for path, field in (("search", "query"), ("ask", "question")):
+        for only in (["gone.md"], ["../"], [""], "lora.txt", [3]):
+            response = client.post(f"/v1/{path}", json={field: QUESTION, "only": only})
+            assert response.status_code == 400, only
+
+
 def test_a_slice_is_nothing_but_itself(client: httpx.Client) -> None:
     response = client.get("/v1/documents/rope.md", params={"start": 2, "end": 6})
     assert (response.text, response.headers["content-type"]) == (ROPE[2:6], "text/plain; charset=utf-8")

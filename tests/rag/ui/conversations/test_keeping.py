@@ -15,6 +15,7 @@ from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.messages import messages, panel
 from rag.ui.chat.session import Session, State
+from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.conversations.store import LISTED
@@ -123,7 +124,7 @@ def test_the_list(assistant: Assistant, keeper: Keeper) -> None:
     ask(assistant, session, '<b>RoPE</b> "外推"?', keeper)
     html = render_list(keeper.list(session), session, datetime.now().astimezone())
     assert "<b>" not in html
-    assert f"do-open-{session.conversation}" in html
+    assert f"#conversation-{session.conversation}" in html
     assert ZH.today in html
     session.sought = "没有的词"
     assert ZH.conversations_not_found.format(sought="没有的词") in render_list(keeper.list(session), session, NOW)
@@ -225,7 +226,7 @@ def test_more_conversations_than_are_listed(keeper: Keeper) -> None:
         keeper.conversations.begin("", None, None, f"question {number}", "done")
     html = render_list(keeper.list(session), session, NOW)
     assert ZH.conversations_more in html
-    assert html.count("do-open-") == LISTED
+    assert html.count("#conversation-") == LISTED
 
 
 @pytest.mark.parametrize(
@@ -262,3 +263,21 @@ def test_opinions(assistant: Assistant, keeper: Keeper) -> None:
     do(session, keeper, "like", 1)  # taken back
     assert keeper.feedback.all() == []
     assert download(session, Action(ActionName.FEEDBACK, 0, "sft-jsonl"), keeper, NOW) is None
+
+
+def test_a_conversation_of_another_reader_is_told_of_and_not_shown(assistant: Assistant, keeper: Keeper) -> None:
+    anna, bob = Session(user="anna"), Session(user="bob")
+    ask(assistant, anna, QUESTION, keeper)
+    ask(assistant, bob, OTHER, keeper)
+    assert anna.conversation is not None
+    do(bob, keeper, "open", anna.conversation)
+    assert [exchange.question for exchange in bob.exchanges] == [OTHER]
+    assert bob.missing == anna.conversation
+    assert f'data-missing="{anna.conversation}"' in panel(bob)
+    assert ZH.conversation_missing in render_strip(bob)
+    ask(assistant, bob, QUESTION, keeper)
+    assert not bob.missing
+    do(bob, keeper, "open", 1 << 52)
+    assert ZH.conversation_missing in render_strip(bob)
+    do(bob, keeper, "new")
+    assert render_strip(bob) == ""

@@ -190,3 +190,20 @@ def insert(connection: sqlite3.Connection, conversation: int, now: float, said: 
         "INSERT INTO exchanges VALUES (?, ?, NULL, '问题', ?, ?, 'done', ?, '{}')",
         [(conversation, number, now, now, said) for number in range(1, 6)],
     )
+
+
+def test_what_was_found_comes_with_its_conversation(store: Conversations) -> None:
+    """Of several exchanges the first that holds all of the words."""
+    begun = store.begin("", None, None, "RoPE 是什么", "searching")
+    store.end("", begun.conversation, StoredExchange(begun.number, None, "RoPE 是什么", "done", "旋转位置编码"))
+    later = store.begin("", begun.conversation, begun.number, "那外推呢", "searching")
+    said = "低频维度没有转满一圈，旋转角度没见过"
+    store.end("", begun.conversation, StoredExchange(later.number, begun.number, "那外推呢", "done", said))
+    (one,) = store.list("", "旋转")
+    assert (one.question, one.said) == ("RoPE 是什么", "旋转位置编码")
+    (both,) = store.list("", "旋转 外推")
+    assert (both.question, both.said) == ("那外推呢", said)
+    (apart,) = store.list("", "rope 低频")
+    assert apart.question == "RoPE 是什么"
+    (all_of_them,) = store.list("")
+    assert all_of_them.said == ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from rag.ui.texts import Language
+from rag.text.language import Language
 
 README = "README.md"
 FENCE = "---\n"

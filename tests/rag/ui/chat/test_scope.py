@@ -1,0 +1,73 @@
+"""Which documents a conversation is about: chosen, shown, kept, and never more than a name."""
+
+from pathlib import Path
+
+import pytest
+
+from rag.answer.assistant import Assistant
+from rag.index import Index
+from rag.ui.chat import exchange as chat
+from rag.ui.chat.actions import Action, act
+from rag.ui.chat.messages import messages
+from rag.ui.chat.scope import CHARACTERS, MOST, Material, names_of, read_material, render_chips, render_chooser
+from rag.ui.chat.session import Session
+from rag.ui.chat.strip import render_strip
+from rag.ui.conversations.keeper import Keeper
+from rag.ui.texts import TEXTS, Language
+from tests.rag.ui.rooms import NASTY
+
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+ZH = TEXTS[Language.ZH]
+
+
+def do(session: Session, keeper: Keeper, name: str, rest: object) -> None:
+    act(session, Action.read({"action": name, "number": 0, "rest": rest}), keeper)
+
+
+def test_it_is_chosen_kept_and_comes_back_with_the_conversation(assistant: Assistant, tmp_path: Path) -> None:
+    keeper, session = Keeper(tmp_path / "user"), Session(user="")
+    assert list(chat.answer(assistant, session, "LoRA 为什么能省显存？", keeper))
+    do(session, keeper, "about", "zero.md")
+    assert (session.exchanges, session.only) == ([], ("zero.md",))  # what was said of others is no context
+    assert list(chat.answer(assistant, session, QUESTION, keeper))
+    (exchange,) = session.exchanges
+    assert exchange.answer is not None
+    assert {citation.document for citation in exchange.answer.citations} == {"zero.md"}
+    other = Session(user="")
+    keeper.open(other, session.conversation or 0)
+    assert other.only == ("zero.md",)
+    do(other, keeper, "scope", "rope.md")
+    do(other, keeper, "scope", "rope.md")
+    do(other, keeper, "unscope", "zero.md")
+    assert other.only == ("rope.md",)
+    assert list(chat.answer(assistant, other, "Zyxwv-77 的 ZeRO 阈值？", keeper))
+    assert ZH.refused_only in messages(other)[-1]["content"]
+    do(other, keeper, "new", "")
+    assert not other.only
+    keeper.close()
+
+
+@pytest.mark.parametrize("values", [None, "zero.md", 3, {"a": 1}, [None, 3, "", "x" * (CHARACTERS + 1)]])
+def test_what_is_no_list_of_names_chooses_nothing(values: object) -> None:
+    assert names_of(values) == ()
+
+
+def test_no_more_than_so_many_are_chosen() -> None:
+    assert len(names_of([f"{number}.md" for number in range(100)])) == MOST
+
+
+@pytest.mark.parametrize("language", Language)
+def test_names_are_never_html(language: Language) -> None:
+    material = Material({NASTY: NASTY}, {f"{NASTY}/": dict.fromkeys(Language, NASTY)})
+    only = (NASTY, f"{NASTY}/", f"gone {NASTY}")
+    for html in (render_chips(only, material, language), render_chooser(only, [NASTY], material, language)):
+        assert "<img" not in html
+        assert "&lt;img" in html
+    assert "<img" not in render_strip(Session(language=language, only=only), material)
+
+
+def test_topics_are_named_in_both_languages(library_index: Index) -> None:
+    material = Material({"a.md": "标题"}, {"lora/": {Language.ZH: "微调", Language.EN: "Tuning"}})
+    assert [material.title("lora/", language) for language in (Language.ZH, Language.EN)] == ["微调", "Tuning"]
+    assert (material.title("a.md", Language.EN), material.title("gone/", Language.EN)) == ("标题", "gone")
+    assert "zero.md" in read_material(library_index).documents

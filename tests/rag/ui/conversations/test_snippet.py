@@ -1,0 +1,29 @@
+"""What a search shows of a conversation."""
+
+import pytest
+
+from rag.ui.conversations.snippet import BEFORE, LENGTH, marked, snippet
+
+NASTY = '<img src=x onerror="window.ran = 1">'
+
+
+def test_the_words_around_what_was_found_are_marked() -> None:
+    text = "前面的话。" * 40 + "LoRA 冻结原来的权重。" + "后面的话。" * 40
+    html = snippet(text, ["lora", "冻结"])
+    assert "<mark>LoRA</mark> <mark>冻结</mark>原来的权重" in html
+    assert html.startswith("…")
+    assert html.endswith("…")
+    assert len(html.replace("<mark>", "").replace("</mark>", "")) <= BEFORE + LENGTH + 2
+
+
+@pytest.mark.parametrize("words", [["onerror"], ["<"], ["&"], ["(", ".*"]])
+def test_what_was_found_is_never_html(words: list[str]) -> None:
+    for html in (snippet(f"a & b ( .* {NASTY}", words), marked(f"a & b ( .* {NASTY}", words)):
+        assert html.replace("<mark>", "").replace("</mark>", "").count("<") == 0
+    assert "<mark>" in marked(f"a & b ( .* {NASTY}", words)
+
+
+def test_nothing_found_and_nothing_sought() -> None:
+    assert snippet("RoPE 旋转", ["LoRA"]) == ""
+    assert snippet("RoPE 旋转", []) == ""
+    assert marked("a < b", []) == "a &lt; b"

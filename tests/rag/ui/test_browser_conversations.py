@@ -1,0 +1,306 @@
+"""A conversation is a thing with an address, a draft, and a place in the search, in a real browser."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rag.embedding import Embedder
+from rag.settings import Settings
+from rag.ui.library import texts as library_texts
+from rag.ui.texts import TEXTS, Language
+from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.test_browser_accessible import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
+LIBRARY = library_texts.TEXTS[Language.ZH]
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+OTHER = "LoRA 为什么能省显存？"
+BOX = "#question textarea"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("conversations")
+    ingest(folder, embedder, DOCUMENTS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterator[str]:
+    environment = {
+        "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
+        "INTERVIEW_RAG_MODELS": str(model_settings.models),
+    }
+    arguments = ("--index", str(folder / "index"), "--port", "8170", "--llm", "extractive")
+    with serve(*arguments, environment=environment) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    page = open_page(browser, address)
+    trouble: list[str] = []
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    yield page
+    page.context.close()
+    assert trouble == []
+
+
+def begin(page: Page, question: str) -> str:
+    """A new conversation with one answered question; its address."""
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    ask(page, question)
+    expect(page).to_have_url(re.compile(r"#conversation-\d+$"))
+    return page.url
+
+
+def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -> None:
+    first, asked = begin(page, QUESTION), page.locator("#chat .user-row")
+    second = begin(page, OTHER)
+    assert first != second
+    page.go_back()  # the empty page between the two became the second one
+    expect(asked).to_have_text(QUESTION)
+    page.reload()
+    expect(asked).to_have_text(QUESTION)
+    assert page.url == first
+    page.go_forward()
+    expect(asked).to_have_text(OTHER)
+    page.locator(f".conversations a[href='#{first.partition('#')[2]}']").click()
+    expect(asked).to_have_text(QUESTION)
+    ask(page, "通信量呢？")  # goes on in the conversation that is open
+    assert page.url == first
+    visit = open_page(browser, second)
+    expect(visit.locator("#chat .user-row")).to_have_text(OTHER)
+    visit.context.close()
+
+
+def test_an_address_that_leads_nowhere_says_so(page: Page, browser: Browser, address: str) -> None:
+    visit = open_page(browser, f"{address}#conversation-12345", language="en-GB")
+    expect(visit.locator("#strip")).to_contain_text(EN.conversation_missing)
+    expect(visit).to_have_url(address)
+    ask(visit, QUESTION)
+    expect(visit.locator("#strip .missing")).to_have_count(0)
+    visit.context.close()
+    gone = begin(page, QUESTION)
+    here = begin(page, OTHER)
+    entry = page.locator(".conversations li", has=page.locator(f"a[href='#{gone.partition('#')[2]}']"))
+    entry.hover()
+    entry.locator("summary").click()
+    entry.get_by_role("button", name=ZH.delete).click()
+    expect(entry).to_have_count(0)
+    page.evaluate("hash => location.hash = hash", gone.partition("#")[2])
+    expect(page.locator("#strip")).to_contain_text(ZH.conversation_missing)
+    expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+    expect(page).to_have_url(here)
+
+
+def test_every_conversation_keeps_its_own_draft(page: Page, browser: Browser, address: str) -> None:
+    first = begin(page, QUESTION)
+    page.fill(BOX, "还想问一句")
+    page.click("#clear")
+    expect(page.locator(BOX)).to_have_value("")
+    page.fill(BOX, "新对话的草稿")
+    page.go_back()
+    expect(page.locator("#chat .user-row")).to_have_text(QUESTION)
+    expect(page.locator(BOX)).to_have_value("还想问一句")
+    other = page.context.new_page()  # the browser keeps them, not the tab
+    other.goto(first)
+    expect(other.locator(BOX)).to_have_value("还想问一句")
+    other.goto("about:blank")
+    other.goto(address)
+    expect(other.locator(BOX)).to_have_value("新对话的草稿")
+    ask(other, OTHER)
+    assert sorted(other.evaluate("Object.keys(localStorage).filter(key => key.includes('.draft.'))")) == [
+        f"interview-rag.draft..{first.rpartition('-')[2]}"
+    ]
+    page.press(BOX, "Enter")
+    expect(page.locator("#chat .user-row")).to_have_count(2)
+    page.reload()
+    expect(page.locator("#chat .user-row")).to_have_count(2)
+    expect(page.locator(BOX)).to_have_value("")
+
+
+def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    first = begin(page, QUESTION)
+    begin(page, OTHER)
+    page.evaluate(
+        "() => { window.print = () => { window.printed = document.querySelector('#chat .user-row').innerText; } }"
+    )
+    entry = page.locator(".conversations li", has=page.locator(f"a[href='#{first.partition('#')[2]}']"))
+    for action in (ZH.copy_link, ZH.print):
+        entry.hover()
+        entry.locator("summary").click()
+        entry.get_by_role("button", name=action).click()
+    expect(page.locator("#done-note")).to_have_text(ZH.link_copied)
+    assert page.evaluate("navigator.clipboard.readText()") == first
+    page.wait_for_function("window.printed")
+    assert page.evaluate("window.printed") == QUESTION
+    expect(page.locator("#done-note")).to_be_empty()
+
+
+def test_search_from_everywhere_shows_what_it_found(page: Page) -> None:
+    begin(page, OTHER)
+    begin(page, QUESTION)
+    sought, found = page.locator("#sought input, #sought textarea"), page.locator(".conversations li")
+    page.get_by_role("tab").nth(1).click()
+    expect(page.locator("#columns")).to_be_hidden()
+    page.keyboard.press("Control+k")
+    expect(sought).to_be_focused()
+    page.keyboard.type("冻结 ZERO")
+    expect(found).to_have_count(0)
+    page.keyboard.press("Control+a")
+    page.keyboard.type("冻结原来")
+    expect(found.first.locator(".snippet mark")).to_have_text(["冻结原来"])
+    expect(found.first.locator(".snippet")).to_contain_text("LoRA 冻结原来的权重")
+    page.keyboard.press("ArrowDown")
+    expect(found.first.locator(".title")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+    page.focus(BOX)
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(sought).to_have_value("")
+    expect(page.locator(BOX)).to_be_focused()
+    expect(page.locator(".conversations mark")).to_have_count(0)
+
+
+def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, width=390)
+    ask(page, QUESTION)
+    marker, sources = page.locator("#chat a[href='#cite-1-1']").first, page.locator("#sources")
+    marker.click()
+    expect(sources).to_be_visible()
+    page.mouse.click(60, 20)  # the head, where a tap would do something else
+    expect(sources).to_be_hidden()
+    marker.click()
+    expect(sources).to_be_visible()
+    page.locator(".panel .body").click()
+    expect(sources).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sources).to_be_hidden()
+    button = page.get_by_role("button", name=ZH.search_keys)
+    button.click()
+    expect(page.locator("#sought input, #sought textarea")).to_be_focused()
+    expect(page.locator("#list-column")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#list-column")).to_be_hidden()
+    expect(button).to_be_focused()
+    page.set_viewport_size({"width": 667, "height": 375})
+    view = page.locator("#chat .bubble-wrap").bounding_box()
+    assert view is not None
+    assert view["height"] > 0.66 * 375
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+
+
+# A voice of this device and one that would be sent the text, for a browser that has none.
+VOICES = """
+const said = (window.said = []);
+const voices = [
+  { lang: "zh-CN", name: "elsewhere", localService: false },
+  { lang: "zh-CN", name: "here", localService: true },
+];
+window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+Object.defineProperty(window, "speechSynthesis", { value: {
+  getVoices: () => window.noVoices ? [] : voices,
+  speak: (utterance) => said.push(utterance),
+  cancel: () => said.push("cancel"),
+  addEventListener: () => {},
+} });
+"""
+
+
+def test_an_answer_is_read_aloud_and_stops(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=VOICES)
+    ask(page, "RoPE 的推导公式、方法对比和代码")
+    button = page.locator("#chat button.aloud")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    said = page.evaluate("said.map(part => [part.text, part.lang, part.voice.name])")
+    assert {voice for _, _, voice in said} == {"here"}
+    assert "zh-CN" in {language for _, language, _ in said}
+    text = "".join(part for part, _, _ in said)
+    assert "内积只依赖相对位置" in text or "旋转不改变向量长度" in text
+    assert [sign for sign in ("[1]", "def rotate", "$$", "\\theta", ZH.sources) if sign in text] == []
+    button.click()
+    assert page.evaluate("said.at(-1)") == "cancel"
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    page.keyboard.press("Escape")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    page.evaluate("said.at(-1).onend()")  # the last sentence was said
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    page.wait_for_function("said.at(-1) === 'cancel'")
+    page.context.close()
+    silent = open_page(browser, address, before=f"window.noVoices = true; {VOICES}")
+    ask(silent, QUESTION)
+    expect(silent.locator("#chat button.copy")).to_be_visible()
+    expect(silent.locator("#chat button.aloud")).to_be_hidden()
+    silent.context.close()
+
+
+def test_a_conversation_about_one_document(page: Page) -> None:
+    page.evaluate("void (location.hash = '#room-library')")
+    row = page.locator("table.documents tbody tr", has_text="zero.md")
+    row.get_by_role("button", name=LIBRARY.ask_about).click()
+    expect(page.locator(BOX)).to_be_focused()
+    chips = page.locator("#strip .scope-chip")
+    expect(chips).to_have_text(["ZeRO-2 和 ZeRO-3 差在哪？×"])
+    ask(page, QUESTION)
+    expect(page.locator("#chat .bot-row")).to_contain_text("ZeRO-2 切分优化器状态和梯度")
+    assert set(page.locator("#sources .document").all_inner_texts()) == {"zero.md"}
+    ask(page, "换个问题，明天上海的天气怎么样，要带伞吗？")
+    expect(page.locator("#chat .notice.refusal")).to_contain_text(ZH.refused_only)
+    page.reload()  # the conversation is still about that document
+    expect(page.locator("#chat .user-row")).to_have_count(2)
+    expect(chips).to_have_count(1)
+    page.locator("#scope summary").click()
+    cited = page.locator("#scope button", has_text="ZeRO-2 和 ZeRO-3 差在哪？")
+    expect(cited).to_have_attribute("aria-pressed", "true")
+    cited.click()
+    expect(chips).to_have_count(0)
+    page.locator("#scope summary").click()
+    cited.click()
+    chips.get_by_role("button").click()
+    expect(chips).to_have_count(0)
+    expect(page.locator("#scope summary")).to_have_text(ZH.scope)
+    page.click("#clear")
+    ask(page, OTHER)
+    expect(page.locator("#sources .document").first).to_have_text("lora.txt")
+
+
+def test_what_is_new_has_no_violation(browser: Browser, address: str) -> None:
+    page = open_page(browser, f"{address}#conversation-12345", language="en-GB", width=390, dark=True, before=VOICES)
+    expect(page.locator("#strip .missing")).to_be_visible()
+    found = violations(page)
+    page.evaluate("void (location.hash = '#room-library')")
+    page.locator("table.documents").get_by_role("button", name="Ask about it").first.click()
+    expect(page.locator("#strip .scope-chip")).to_have_count(1)
+    ask(page, QUESTION)
+    found += violations(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("ZeRO")
+    expect(page.locator(".conversations mark").first).to_be_visible()
+    found += violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.context.close()
+    assert found == []
