@@ -23,8 +23,8 @@ from rag.text.terms import LATIN_TERM, fold
 LATIN_NAME = re.compile(LATIN_TERM, re.IGNORECASE)
 # What is written like a name: GRPO, LoRA, iPhone, W4A16, ZeRO-3; not 80G or 0.3ms.
 NAME = re.compile(r"(?=\D)(?:.*[A-Z][A-Za-z]*[A-Z]|.*[a-z][A-Z]|.*[A-Za-z]-?\d|.*_)")
-# An amount with its unit (7b, 4bit, 0.3ms, 50%), or a version: part of a name at most.
-AMOUNT = re.compile(r"v?\d[\d.,]*[a-z]{0,4}")
+# An amount with its unit (7b, 4bit, 0.3ms, 50%), a version, or a rank (top50): part of a name at most.
+AMOUNT = re.compile(r"v?\d[\d.,]*[a-z]{0,4}|top[-_]?\d+")
 OPENING, CLOSING = "\"'`“‘「", "\"'`”’」"
 # Latin words in Chinese questions that name nothing.
 FUNCTION_WORDS = frozenset(

@@ -35,6 +35,7 @@ def keywords() -> KeywordIndex:
         ("LLaVA 怎么接图像", ["LLaVA"]),
         ("mamba 和 lora 比呢", ["mamba"]),
         ("7b 用 4bit 要 24g 吗，v3.2 呢", []),
+        ("检索 top50 再重排到 Top-5", []),
         ("What is GRPO?", ["GRPO"]),
         ("Does Ray scale better than LoRA?", ["Ray"]),
         ('What does "pissa" change?', ["pissa"]),
