@@ -284,6 +284,7 @@ def test_a_conversation_about_one_document(page: Page) -> None:
     expect(chips).to_have_count(0)
     expect(page.locator("#scope summary")).to_have_text(ZH.scope)
     page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
     ask(page, OTHER)
     expect(page.locator("#sources .document").first).to_have_text("lora.txt")
 
