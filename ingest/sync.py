@@ -24,7 +24,7 @@ from rag.index.generation import (
     REPORT_FILE,
     STORAGE_FILE,
     TOKENS,
-    Index,
+    DiskIndex,
     collect,
     current_generation,
     load_generation,
@@ -294,7 +294,7 @@ class _Run:
             changed=tuple(compare(old, new) for old, new in pairs if old.sha256 != new.sha256),
         )
 
-    def _probe(self, written: Index) -> Probe | None:
+    def _probe(self, written: DiskIndex) -> Probe | None:
         """Ask the questions of the live generation and of the one written."""
         if not self.questions:
             return None
@@ -303,7 +303,7 @@ class _Run:
             old = None
         return probe(self.questions, self.load_embedder(), old, written, k=self.settings.top_k)
 
-    def _anchors(self, written: Index, added: int) -> Anchors | None:
+    def _anchors(self, written: DiskIndex, added: int) -> Anchors | None:
         from ingest.anchors import anchors_of
 
         live = self.earlier.index if self.earlier.is_kept else None
