@@ -117,8 +117,8 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
             connection.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, document.root, document.relative, document.name, document.title, document.sha256,
-                 document.size, int(document.stale), as_json(document.tags), as_json(document.asked_as), document.source,
-                 as_json(document.pages)),
+                 document.size, int(document.stale), as_json(document.tags), as_json(document.asked_as),
+                 document.source, as_json(document.pages)),
             )  # fmt: skip
             connection.executemany(
                 "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

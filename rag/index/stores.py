@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rag.index.generation import DiskIndex, current_generation, open_index, reopen
 from rag.index.store import Index, Store
-from rag.settings import Settings
+from rag.settings import Settings, StoreName
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +26,8 @@ class EmbeddedStore:
 
 
 def open_store(settings: Settings) -> Store:
+    if settings.store is StoreName.MILVUS:
+        from rag.index.milvus.store import MilvusStore
+
+        return MilvusStore(settings)
     return EmbeddedStore(settings.index)
