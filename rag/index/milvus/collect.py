@@ -1,17 +1,15 @@
 """Rows that no generation needs any more are deleted: nothing of a document that is gone stays in the store."""
 
+import contextlib
 import json
-import logging
 import time
 from collections.abc import Sequence
 
-from rag.errors import RagError
+from rag.errors import IndexCorruptError
 from rag.index.milvus.connection import MOST_VALUES, Connection
 from rag.index.milvus.generations import ATTEMPT, GENERATION, Generation, read_generation
 from rag.index.milvus.lease import Lease
 from rag.index.milvus.schema import Table
-
-logger = logging.getLogger(__name__)
 
 # Documents last: while one is there, the next run knows that there may be more of it.
 ORDER = (Table.PARTS, Table.PASSAGES, Table.DOCUMENTS)
@@ -43,13 +41,11 @@ def collect(connection: Connection, live: Generation, *, grace: float) -> None:
 def _collect_record(connection: Connection, number: int, live: Generation) -> None:
     """Delete an earlier generation's record and those of its tables that the live one does not use."""
     (row,) = connection.query(Table.STATE, f'id == "{GENERATION}/{number}"', ["data"])
-    parts = set(json.loads(row["data"])["parts"])
-    try:
+    with contextlib.suppress(IndexCorruptError):  # its record is deleted last, so its tables are gone already
         earlier = read_generation(connection, number)
-        parts |= {*earlier.terms, *earlier.tokens, *earlier.codec} - {*live.terms, *live.tokens, *live.codec}
-    except RagError as error:
-        logger.warning("%s", error.message)
-    _delete_keys(connection, sorted(parts))
+        tables = {*earlier.terms, *earlier.tokens, *earlier.codec} - {*live.terms, *live.tokens, *live.codec}
+        _delete_keys(connection, sorted(tables))
+    _delete_keys(connection, json.loads(row["data"])["parts"])
     # The attempt first: alone it would look like one that published nothing.
     connection.delete(Table.STATE, f'id in ["{ATTEMPT}/{number}"]')
     connection.delete(Table.STATE, f'id in ["{GENERATION}/{number}"]')

@@ -1,5 +1,6 @@
 """The calls that are made to a Milvus server, and what is said where one fails."""
 
+import base64
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ PAGE = 1_000
 NOT_LOADED = 101
 NO_COLLECTION = 100
 NO_COLLECTION_NAME = re.compile(r"CollectionNotExist|can't find collection|collection not found", re.I)
+# A server may hang up on a client that asks more often whether it is there; calls have a time limit of their own.
+KEPT_ALIVE = {"grpc.keepalive_time_ms": 300_000}
 DENIED = re.compile(r"unauthenticated|auth check failure|permission ?deny|permission denied|not authorized", re.I)
 AWAY = re.compile(r"unavailable|connect|deadline|timed? ?out|timeout|not ready|not serving|recovering", re.I)
 
@@ -60,7 +63,7 @@ class Connection:
                 "`store` is milvus, which needs pymilvus", hint='pip install "interview-rag[milvus]"'
             ) from error
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # what it logs, with a traceback, is raised here
-        options: dict[str, Any] = {"db_name": settings.milvus_database}
+        options: dict[str, Any] = {"db_name": settings.milvus_database, "grpc_options": KEPT_ALIVE}
         if certificate is not None:
             options |= {"secure": True, "server_pem_path": str(certificate)}
         return self._told(lambda: MilvusClient(self.uri, token=self._secret, timeout=self.timeout, **options))
@@ -110,7 +113,8 @@ class Connection:
         self._told(lambda: self._client.drop_collection(self.name(collection), timeout=self.timeout))
 
     def insert(self, collection: str, rows: Sequence[Row]) -> None:
-        self._loaded(collection, lambda name: self._client.insert(name, list(rows), timeout=self.timeout))
+        """Insert rows whose keys are new. A call that was cut off is made again: `upsert` keeps one row of each key."""
+        self._loaded(collection, lambda name: self._client.upsert(name, list(rows), timeout=self.timeout))
 
     def delete(self, collection: str, condition: str) -> None:
         self._loaded(collection, lambda name: self._client.delete(name, filter=condition, timeout=self.timeout))
@@ -205,7 +209,8 @@ class Connection:
 
     def _explained(self, error: Exception) -> RagError:
         code, said = getattr(error, "code", None), str(getattr(error, "message", "") or error)
-        for secret in {self._secret, *self._secret.split(":")[1:]} - {""}:
+        encoded = base64.b64encode(self._secret.encode()).decode()  # as it is sent
+        for secret in {encoded, self._secret, *self._secret.split(":")[1:]} - {""}:
             said = said.replace(secret, "(hidden)")
         said = " ".join(said.split())[:300]
         if DENIED.search(said):

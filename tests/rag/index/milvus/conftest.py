@@ -13,8 +13,8 @@ from rag.index.milvus.connection import Connection
 from rag.index.milvus.store import MilvusIndex, MilvusStore
 from rag.settings import Settings, StoreName
 from tests.conftest import HashEmbedder
-from tests.milvus_server import MilvusServer
 from tests.rag.library import DOCUMENTS, library_settings
+from tools.milvus_server import MilvusServer
 
 
 @pytest.fixture(scope="session")

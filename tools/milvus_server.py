@@ -1,4 +1,4 @@
-"""A real milvus-lite server in a process of its own, as many tests and the torture use it."""
+"""A real milvus-lite server in a process of its own, as tests, the torture and the bench use it."""
 
 import os
 import signal
@@ -9,11 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from rag.errors import StoreError
-from rag.index.milvus.connection import Connection
 from rag.settings import Settings, StoreName
 
 # One thread, since milvus-lite does not take two writes to a collection at once; a full server does.
-COMMAND = "import sys; from milvus_lite.cmdline import main; sys.exit(main())"
+COMMAND = [sys.executable, "-m", "milvus_lite.cmdline", "server", "--max-workers", "1"]
 
 
 class MilvusServer:
@@ -31,19 +30,25 @@ class MilvusServer:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        arguments = ["server", "--data-dir", str(self.folder), "--host", "127.0.0.1", "--port", str(self.port)]
+        self.spawn()
+        self.wait()
+
+    def spawn(self) -> None:
+        """Start it, and do not wait until it answers."""
+        arguments = ["--data-dir", str(self.folder), "--host", "127.0.0.1", "--port", str(self.port)]
         with (self.folder.parent / f"{self.folder.name}.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", COMMAND, *arguments, "--max-workers", "1"],
+                [*COMMAND, *arguments],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
                 env=os.environ | {"PYTHONWARNINGS": "ignore"},
             )
-        self.wait()
 
     def wait(self) -> None:
         """Until it answers."""
+        from rag.index.milvus.connection import Connection
+
         while True:
             with suppress(StoreError):
                 Connection(Settings(store=StoreName.MILVUS, milvus_uri=self.uri, milvus_timeout=30)).close()
