@@ -56,28 +56,38 @@ class Mirrored(Model):
 class StoreCopy:
     """The folder and the store, while this process alone may write to either."""
 
-    def __init__(self, settings: Settings, connection: Connection, lease: Lease, live: Generation | None) -> None:
+    def __init__(self, settings: Settings, connection: Connection, lease: Lease, *, rebuild: bool) -> None:
         self._settings = settings
         self._connection = connection
         self._lease = lease
-        self._live = live
+        self._rebuild = rebuild
+        self._live = self._read_live()
 
-    def fetch(self, identity: str, *, rebuild: bool) -> None:
+    def _read_live(self) -> Generation | None:
+        try:
+            return read_live(self._connection)
+        except IndexCorruptError as error:
+            if not self._rebuild:
+                raise
+            logger.warning("%s; it is written again from the folder", error.message)
+            return None
+
+    def fetch(self, identity: str) -> None:
         """Write the store's generation into the folder where that is neither what it holds nor what it comes from."""
         live = self._live
         if live is None or self._comes_from(live):
             return
-        if live.manifest.embedder != identity:
+        if live.manifest.embedder != identity and not self._rebuild:
             raise IndexMismatchError(
                 f"the index {self._connection.prefix} at {self._connection.uri} was made with embedder "
                 f"{live.manifest.embedder!r}, the settings name {identity!r}",
-                hint="set `embedder` back, or set `milvus_prefix` to a name that is free",
+                hint="set `embedder` back, or: python -m ingest --rebuild",
             )
         logger.info("another writer has published generation %d; it is fetched first", live.number)
         try:
             index = open_generation(self._connection, live, Rows())
         except IndexCorruptError as error:
-            if not rebuild:
+            if not self._rebuild:
                 raise
             logger.warning("%s; it is written again from the folder", error.message)
             return
@@ -88,7 +98,8 @@ class StoreCopy:
         """Bring the store in line with the folder, and delete what no generation needs any more."""
         if self._live is None or self._live.mirrors != live_manifest(self._settings.index):
             with closing(open_index(self._settings.index)) as index:
-                self._live = publish(self._connection, self._lease, self._live, index)
+                base = None if self._rebuild else self._live
+                self._live = publish(self._connection, self._lease, base, index)
         self._remember(self._live)
         collect(self._connection, self._live, grace=self._settings.milvus_grace)
 
@@ -128,8 +139,8 @@ def store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float)
         create_missing(connection, (Table.STATE,))
         with writing(connection, wait=wait) as lease:
             sweep(connection, lease)
-            copy = StoreCopy(settings, connection, lease, read_live(connection))
-            copy.fetch(identity, rebuild=rebuild)
+            copy = StoreCopy(settings, connection, lease, rebuild=rebuild)
+            copy.fetch(identity)
             yield
             copy.publish()
 

@@ -3,7 +3,10 @@
 import base64
 import logging
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag.errors import IndexMissingError, RagError, SettingsError, StoreError
@@ -19,13 +22,17 @@ STRONG, BOUNDED = "Strong", "Bounded"
 # Values of a list in a filter, and rows of a page; the server allows 16,384 rows in an answer.
 MOST_VALUES = 1_000
 PAGE = 1_000
+# Seconds between two looks at a server that is away.
+LOOKS_AGAIN = 0.2
 NOT_LOADED = 101
 NO_COLLECTION = 100
 NO_COLLECTION_NAME = re.compile(r"CollectionNotExist|can't find collection|collection not found", re.I)
 # A server may hang up on a client that asks more often whether it is there; calls have a time limit of their own.
 KEPT_ALIVE = {"grpc.keepalive_time_ms": 300_000}
 DENIED = re.compile(r"unauthenticated|auth check failure|permission ?deny|permission denied|not authorized", re.I)
-AWAY = re.compile(r"unavailable|connect|deadline|timed? ?out|timeout|not ready|not serving|recovering", re.I)
+AWAY = re.compile(
+    r"unavailable|connect|deadline|timed? ?out|timeout|not ready|not serving|recovering|closed channel", re.I
+)
 
 
 class Connection:
@@ -40,9 +47,12 @@ class Connection:
         self.prefix = settings.milvus_prefix
         self.timeout = settings.milvus_timeout
         self._secret = settings.milvus_token.get_secret_value()
-        self._client = self._connect(settings)
+        self._connect = self._checked(settings)
+        self._client: MilvusClient | None = None
+        self._told(lambda client: None)
 
-    def _connect(self, settings: Settings) -> "MilvusClient":
+    def _checked(self, settings: Settings) -> "Callable[[], MilvusClient]":
+        """How to connect, once it is clear that the settings allow it."""
         if not self.uri:
             raise SettingsError(
                 "`store` is milvus and `milvus_uri` is not set", hint="set it, such as to http://localhost:19530"
@@ -66,30 +76,30 @@ class Connection:
         options: dict[str, Any] = {"db_name": settings.milvus_database, "grpc_options": KEPT_ALIVE}
         if certificate is not None:
             options |= {"secure": True, "server_pem_path": str(certificate)}
-        return self._told(lambda: MilvusClient(self.uri, token=self._secret, timeout=self.timeout, **options))
+        return lambda: MilvusClient(self.uri, token=self._secret, timeout=self.timeout, dedicated=True, **options)
 
     def close(self) -> None:
-        self._client.close()
+        if self._client is not None:
+            self._client.close()
 
     def name(self, collection: str) -> str:
         return f"{self.prefix}_{collection}"
 
     def has(self, collection: str) -> bool:
-        return bool(self._told(lambda: self._client.has_collection(self.name(collection), timeout=self.timeout)))
+        return bool(self._told(lambda client: client.has_collection(self.name(collection), timeout=self.timeout)))
 
     def fields(self, collection: str) -> dict[str, Row]:
         """The fields of a collection by name, as the server describes them."""
-        found = self._told(lambda: self._client.describe_collection(self.name(collection), timeout=self.timeout))
+        found = self._told(lambda client: client.describe_collection(self.name(collection), timeout=self.timeout))
         return {field["name"]: field for field in found["fields"]}
 
     def create(self, collection: str, make: "Callable[[MilvusClient], tuple[Any, Any]]") -> None:
         """Create a collection of the schema and indexes that `make` gives."""
-        schema, _ = make(self._client)
         name = self.name(collection)
         try:
             self._told(
-                lambda: self._client.create_collection(
-                    name, schema=schema, consistency_level=STRONG, timeout=self.timeout
+                lambda client: client.create_collection(
+                    name, schema=make(client)[0], consistency_level=STRONG, timeout=self.timeout
                 )
             )
         except StoreError:
@@ -98,26 +108,29 @@ class Connection:
 
     def complete(self, collection: str, make: "Callable[[MilvusClient], tuple[Any, Any]]") -> None:
         """Create the indexes of a collection that are missing, and load it."""
-        _, indexes = make(self._client)
         name = self.name(collection)
-        there = set(self._told(lambda: self._client.list_indexes(name, timeout=self.timeout)))
-        missing = self._client.prepare_index_params()
-        for index in indexes:
-            if index.field_name not in there:
-                missing.append(index)
-        if missing:
-            self._told(lambda: self._client.create_index(name, missing, timeout=self.timeout))
-        self._told(lambda: self._client.load_collection(name, timeout=self.timeout))
+
+        def create(client: "MilvusClient") -> None:
+            there = set(client.list_indexes(name, timeout=self.timeout))
+            missing = client.prepare_index_params()
+            for index in make(client)[1]:
+                if index.field_name not in there:
+                    missing.append(index)
+            if missing:
+                client.create_index(name, missing, timeout=self.timeout)
+            client.load_collection(name, timeout=self.timeout)
+
+        self._told(create)
 
     def drop(self, collection: str) -> None:
-        self._told(lambda: self._client.drop_collection(self.name(collection), timeout=self.timeout))
+        self._told(lambda client: client.drop_collection(self.name(collection), timeout=self.timeout))
 
     def insert(self, collection: str, rows: Sequence[Row]) -> None:
         """Insert rows whose keys are new. A call that was cut off is made again: `upsert` keeps one row of each key."""
-        self._loaded(collection, lambda name: self._client.upsert(name, list(rows), timeout=self.timeout))
+        self._loaded(collection, lambda client, name: client.upsert(name, list(rows), timeout=self.timeout))
 
     def delete(self, collection: str, condition: str) -> None:
-        self._loaded(collection, lambda name: self._client.delete(name, filter=condition, timeout=self.timeout))
+        self._loaded(collection, lambda client, name: client.delete(name, filter=condition, timeout=self.timeout))
 
     def count(self, collection: str, condition: str) -> int:
         rows = self.query(collection, condition, ["count(*)"])
@@ -127,8 +140,8 @@ class Connection:
         """Rows that fulfil a condition; for some thousands of them at most."""
         return self._loaded(
             collection,
-            lambda name: list(
-                self._client.query(
+            lambda client, name: list(
+                client.query(
                     name, filter=condition, output_fields=list(fields), timeout=self.timeout,
                     consistency_level=consistency,
                 )
@@ -148,9 +161,9 @@ class Connection:
     def all(self, collection: str, condition: str, fields: Sequence[str], key: str = "id") -> Iterator[Row]:
         """Every row that fulfils a condition, in order of its key, read a page at a time."""
 
-        def page(name: str, after: int) -> list[Row]:
+        def page(client: "MilvusClient", name: str, after: int) -> list[Row]:
             beyond = f"{key} > {after} and ({condition})"
-            found = self._client.query_iterator(
+            found = client.query_iterator(
                 name, batch_size=PAGE, limit=PAGE, filter=beyond, output_fields=list(fields), timeout=self.timeout,
                 consistency_level=STRONG,
             )  # fmt: skip
@@ -160,7 +173,7 @@ class Connection:
                 found.close()
 
         after = -1
-        while rows := self._loaded(collection, lambda name, after=after: page(name, after)):  # type: ignore[misc]
+        while rows := self._loaded(collection, partial(page, after=after)):
             yield from rows
             after = int(rows[-1][key])
 
@@ -171,7 +184,7 @@ class Connection:
         """Keys, inner products and fields of the rows nearest to a vector, best first."""
         (hits,) = self._loaded(
             collection,
-            lambda name: self._client.search(
+            lambda client, name: client.search(
                 name, data=[query], anns_field=field, limit=count, filter=condition, output_fields=list(fields),
                 search_params={"metric_type": "IP", "params": {}}, timeout=self.timeout,
                 consistency_level=consistency,
@@ -179,55 +192,69 @@ class Connection:
         )  # fmt: skip
         return [(int(hit["id"]), float(hit["distance"]), hit["entity"]) for hit in hits]
 
-    def _loaded(self, collection: str, call: Callable[[str], T]) -> T:
+    def _loaded(self, collection: str, call: "Callable[[MilvusClient, str], T]") -> T:
         """The call, made again after loading the collection where the server says that it is not: one that restarts may
         forget it."""
         name = self.name(collection)
 
-        def attempt() -> T:
+        def attempt(client: "MilvusClient") -> T:
             from pymilvus.exceptions import MilvusException
 
             try:
-                return call(name)
+                return call(client, name)
             except MilvusException as error:
                 if error.code != NOT_LOADED and "not loaded" not in str(error):
                     raise
-                self._client.load_collection(name, timeout=self.timeout)
-                return call(name)
+                client.load_collection(name, timeout=self.timeout)
+                return call(client, name)
 
         return self._told(attempt)
 
-    def _told(self, call: Callable[[], T]) -> T:
-        """The call; what pymilvus and gRPC raise becomes an error of ours that names the server and never the token."""
-        try:
-            return call()
-        except RagError:
-            raise
-        except Exception as error:
-            # pymilvus raises its own exceptions, those of gRPC, and plain ones of Python for what a server says.
-            raise self._explained(error) from None
+    def _told(self, call: "Callable[[MilvusClient], T]") -> T:
+        """The call, made again over a new connection while the server is away and there is time; what pymilvus and gRPC
+        raise becomes an error of ours that names the server and never the token."""
+        until, pause = time.monotonic() + self.timeout, threading.Event()
+        while True:
+            client = self._client
+            try:
+                if client is None:
+                    client = self._client = self._connect()
+                return call(client)
+            except RagError:
+                raise
+            except Exception as error:
+                # pymilvus raises its own exceptions, those of gRPC, and plain ones of Python for what a server says.
+                told, away = self._explained(error)
+                if not away or time.monotonic() >= until:
+                    raise told from None
+                if self._client is client:
+                    self._client = None
+            pause.wait(LOOKS_AGAIN)
 
-    def _explained(self, error: Exception) -> RagError:
+    def _explained(self, error: Exception) -> tuple[RagError, bool]:
+        """What is said of an error, and whether the server may only be away for a moment."""
         code, said = getattr(error, "code", None), str(getattr(error, "message", "") or error)
+        cause = str(getattr(error.__cause__, "details", str)() or "") if error.__cause__ is not None else ""
         encoded = base64.b64encode(self._secret.encode()).decode()  # as it is sent
         for secret in {encoded, self._secret, *self._secret.split(":")[1:]} - {""}:
-            said = said.replace(secret, "(hidden)")
+            said, cause = said.replace(secret, "(hidden)"), cause.replace(secret, "(hidden)")
         said = " ".join(said.split())[:300]
-        if DENIED.search(said):
+        kind = type(error).__name__
+        if DENIED.search(f"{said} {cause}"):
             return StoreError(
-                f"the Milvus server at {self.uri} refuses the credentials: {said}",
+                f"the Milvus server at {self.uri} refuses the credentials: {cause[:300] or said}",
                 hint="check INTERVIEW_RAG_MILVUS_TOKEN, which is user:password or a key",
-            )
-        if code == NO_COLLECTION or NO_COLLECTION_NAME.search(f"{type(error).__name__} {said}"):
+            ), False
+        if code == NO_COLLECTION or NO_COLLECTION_NAME.search(f"{kind} {said}"):
             return IndexMissingError(
                 f"the Milvus server at {self.uri} has no index {self.prefix}",
                 hint="make one: python -m ingest; or set `milvus_prefix` to the one that is there",
-            )
-        if AWAY.search(said) or AWAY.search(type(error).__name__):
+            ), False
+        if AWAY.search(f"{kind} {said}"):
             return StoreError(
                 f"the Milvus server at {self.uri} does not answer: {said}",
                 hint="start it, or set `milvus_uri`; questions go on as soon as it answers",
-            )
+            ), True
         return StoreError(
             f"the Milvus server at {self.uri} cannot do it: {said}", hint="look into the log of the server"
-        )
+        ), False

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rag.errors import StoreError
+from rag.errors import IndexCorruptError, StoreError
 from rag.index.generation import DiskIndex
 from rag.index.milvus.connection import MOST_VALUES, STRONG, Connection, Row
 from rag.index.milvus.documents import BODY, SOURCE
@@ -33,7 +33,7 @@ from rag.index.milvus.records import (
     repeat_record,
     text_parts,
 )
-from rag.index.milvus.schema import NOTHING, Table, create_missing, require_schema
+from rag.index.milvus.schema import NOTHING, Table, create_missing
 from rag.index.milvus.store import require_whole
 from rag.index.milvus.tables import Parts, changed_entries, is_worn, read_table, write_parts
 from rag.index.storage import StoredDocument, as_json
@@ -59,13 +59,12 @@ class Described:
 
 
 def publish(connection: Connection, lease: Lease, live: Generation | None, index: DiskIndex) -> Generation:
-    """Write what the live generation lacks of the one on disk, and make the result live.
+    """Write what the live generation lacks of the one on disk (all of it where none is given), and make it live.
 
     Raises StoreError or IndexMismatchError; until the last moment the live generation stays as it is.
     """
     manifest = index.manifest
     create_missing(connection, Table, manifest.dimension)
-    require_schema(connection, manifest.dimension)
     described = _described(index)
     writer = _Writer(connection, lease, index)
     base = live if live is not None and live.manifest.settings == manifest.settings else None
@@ -206,7 +205,7 @@ def _background(
         passage.number: (each.document.name, place)
         for each in described
         for place, passage in enumerate(each.document.passages)
-        if passage.number in wanted
+        if passage.number is not None and passage.number in wanted
     }
     found: dict[int, int] = {}
     for own, (name, place) in places.items():
@@ -214,8 +213,12 @@ def _background(
             found[own] = numbers[name, place]
         else:
             condition = f"document == {change.kept[name]} and place == {place}"
-            (row,) = connection.query(Table.PASSAGES, condition, ["place"])
-            found[own] = int(row["id"])
+            found[own] = next((int(row["id"]) for row in connection.query(Table.PASSAGES, condition, ["place"])), 0)
+    if 0 in found.values():
+        raise IndexCorruptError(
+            f"the index {connection.prefix} at {connection.uri} lacks passages of its live generation",
+            hint="write it again: python -m ingest --rebuild",
+        )
     return tuple(found[own] for own in wanted)
 
 
@@ -352,8 +355,9 @@ class _Writer:
         for place, passage in enumerate(each.document.passages):
             if tokens is not None and passage.number is not None:
                 data = coded_bytes(tokens.passage(passage.number))
-                for part, text in enumerate(byte_parts(data)):
-                    yield self._part(TOKENS, document, numbers[each.document.name, place], part, text)
+                number = numbers[each.document.name, place]
+                for which, coded in enumerate(byte_parts(data)):
+                    yield self._part(TOKENS, document, number, which, coded)
 
     def _part(self, kind: str, document: int, owner: int, place: int, data: str) -> Row:
         return self._row(

@@ -49,18 +49,23 @@ LOOKED_UP = {
 }
 
 
-def create_missing(connection: Connection, tables: Iterable[Table], dimension: int = 0) -> None:
-    """Create the collections that are not there yet, and indexes that a killed process did not get to."""
+def create_missing(connection: Connection, tables: Iterable[Table], dimension: int | None = None) -> None:
+    """Create the collections that are not there yet, and indexes that a killed process did not get to. Raises
+    IndexMismatchError as `require_schema`."""
+    tables = list(tables)
+    there = [table for table in tables if connection.has(table)]
+    require_schema(connection, dimension, there)
     for table in tables:
-        make = _maker(table, dimension)
-        if not connection.has(table):
+        make = _maker(table, dimension or 0)
+        if table not in there:
             connection.create(table, make)
         connection.complete(table, make)
 
 
-def require_schema(connection: Connection, dimension: int | None = None) -> None:
+def require_schema(connection: Connection, dimension: int | None, tables: Iterable[Table] = Table) -> None:
     """Raise IndexMismatchError where a collection has other fields, or vectors of another dimension, than ours."""
-    for table in Table:
+    hint = "set `milvus_prefix` to a name that is free, then: python -m ingest"
+    for table in tables:
         fields = connection.fields(table)
         wanted = {"id", "vector", *NUMBERS[table], *TEXTS[table]} | ({"terms"} if table is Table.PASSAGES else set())
         lacking = sorted(wanted - fields.keys())
@@ -68,14 +73,14 @@ def require_schema(connection: Connection, dimension: int | None = None) -> None
             raise IndexMismatchError(
                 f"the collection {connection.name(table)} at {connection.uri} has no field {lacking[0]!r}: "
                 "another program or another version of this one made it",
-                hint="set `milvus_prefix` to a name that is free, then: python -m ingest",
+                hint=hint,
             )
         has = int(fields["vector"]["params"]["dim"])
         if table is Table.PASSAGES and dimension not in (None, has):
             raise IndexMismatchError(
                 f"the collection {connection.name(table)} at {connection.uri} holds vectors of {has} numbers, the "
                 f"embedder makes {dimension}",
-                hint="set `milvus_prefix` to a name that is free, then: python -m ingest",
+                hint=hint,
             )
 
 

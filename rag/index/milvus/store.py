@@ -102,7 +102,7 @@ def open_generation(
         raise IndexMismatchError(
             f"the index {connection.prefix} at {connection.uri} was made with embedder {manifest.embedder!r}, the "
             f"settings name {embedder!r}",
-            hint="set `embedder` back, or set `milvus_prefix` to a name that is free, then: python -m ingest",
+            hint="set `embedder` back, or: python -m ingest --rebuild",
         )
     require_schema(connection, manifest.dimension)
     require_whole(connection, generation)

@@ -45,7 +45,8 @@ class Place:
         return self.sync(source, **more)
 
     def sync(self, *paths: Path, **more: Any) -> Report:
-        return sync(self.settings, lambda: self.embedder, paths, identity=self.embedder.identity, **more)
+        more = {"identity": self.embedder.identity} | more
+        return sync(self.settings, lambda: self.embedder, paths, **more)
 
     def store(self) -> MilvusStore:
         return MilvusStore(self.settings)

@@ -19,6 +19,7 @@ from rag.index.milvus.connection import Connection
 from rag.index.milvus.schema import Table
 from rag.index.milvus.store import MilvusStore
 from rag.settings import Settings, StoreName, load_settings
+from tests.conftest import HashEmbedder
 from tests.rag.index.milvus.conftest import Place
 from tests.rag.library import DOCUMENTS, ROPE
 from tools.milvus_server import MilvusServer
@@ -30,7 +31,7 @@ def settings_for(uri: str, **more: Any) -> Settings:
     return Settings(store=StoreName.MILVUS, milvus_uri=uri, milvus_timeout=2.0, **more)
 
 
-class Refusing(grpc.GenericRpcHandler):
+class Refusing(grpc.GenericRpcHandler):  # type: ignore[misc]
     """A server that refuses every call, saying what it was sent."""
 
     def __init__(self) -> None:
@@ -144,9 +145,25 @@ def test_another_embedder(place: Place) -> None:
         place.store().open(embedder="other@2")
     with pytest.raises(IndexMismatchError, match="other@2"):
         place.sync(identity="other@2")
-    with pytest.raises(IndexMismatchError, match="other@2"):
-        place.sync(identity="other@2", rebuild=True)
     assert place.open().manifest.embedder == "hash@1"
+    place.sync(identity="other@2", rebuild=True)
+    assert place.store().open(embedder="other@2").manifest.documents == 1
+    with pytest.raises(IndexMismatchError, match="'other@2', the settings name 'hash@1'"):
+        place.open()
+
+
+def test_vectors_of_another_length(place: Place) -> None:
+    place.ingest({"rope.md": ROPE})
+
+    class Longer(HashEmbedder):
+        identity = "longer@1"
+        dimension = 512
+
+    longer = place.changed(index=place.folder / "other")
+    longer.embedder = Longer()
+    with pytest.raises(IndexMismatchError, match="vectors of 256 numbers, the embedder makes 512") as raised:
+        longer.sync(place.folder / "documents", rebuild=True)
+    assert "milvus_prefix" in raised.value.hint
 
 
 def test_a_collection_that_is_not_ours(place: Place) -> None:
@@ -162,6 +179,7 @@ def test_a_collection_that_is_not_ours(place: Place) -> None:
 
     connection = place.connection()
     connection.create(Table.DOCUMENTS, make)
+    connection.complete(Table.DOCUMENTS, make)
     with pytest.raises(RagError, match=connection.name(Table.DOCUMENTS)) as raised:
         place.ingest({"rope.md": ROPE})
     assert isinstance(raised.value, IndexMismatchError)
