@@ -129,6 +129,10 @@ class Connection:
         """Insert rows whose keys are new. A call that was cut off is made again: `upsert` keeps one row of each key."""
         self._loaded(collection, lambda client, name: client.upsert(name, list(rows), timeout=self.timeout))
 
+    def flush(self, collection: str) -> None:
+        """Have the server close the segments that rows were written to, after which it indexes them."""
+        self._told(lambda client: client.flush(self.name(collection), timeout=self.timeout))
+
     def delete(self, collection: str, condition: str) -> None:
         self._loaded(collection, lambda client, name: client.delete(name, filter=condition, timeout=self.timeout))
 

@@ -23,7 +23,7 @@ class MilvusDocuments:
         self._connection = fetched.connection
         self._visible = fetched.generation.visible
         # Documents of this generation that were asked for by name; they do not change.
-        self._named: dict[str, Mapping[str, Any] | None] = {}
+        self._named: dict[str, Mapping[str, Any]] = {}
         self._bodies: dict[int, Mapping[str, Any]] = {}
 
     def close(self) -> None:
@@ -127,7 +127,9 @@ class MilvusDocuments:
         if name not in self._named:
             condition = f"name == {json.dumps(name, ensure_ascii=False)} and {self._visible}"
             found = self._connection.query(Table.DOCUMENTS, condition, FIELDS, self._fetched.consistency)
-            self._named[name] = found[0] if found else None
+            if not found:
+                return None
+            self._named[name] = found[0]
         return self._named[name]
 
     def _body(self, row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -41,6 +41,8 @@ from rag.text.terms import terms
 
 # Rows sent at once; those of parts have 64 kB at most.
 AT_ONCE = {Table.PASSAGES: 200, Table.DOCUMENTS: 500, Table.PARTS: 200}
+# After so many rows the server is told to close its segments: it searches open ones without an index.
+FLUSHED = 1_000
 # Passages are weighed anew when their mean length has changed by this share.
 DRIFT = 0.2
 # A dimension that no term has, for a passage without terms: a vector must not be empty.
@@ -368,7 +370,11 @@ class _Writer:
         return {"id": key, "generation": self._lease.attempt, "document": document, **values}
 
     def _insert(self, table: Table, rows: Iterator[Row]) -> None:
+        written = 0
         for some in batches(rows, AT_ONCE[table]):
             self._lease.require()
             self._connection.insert(table, some)
             self._parts += len(some) if table is Table.PARTS else 0
+            written += len(some)
+        if written >= FLUSHED:
+            self._connection.flush(table)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag.errors import IndexCorruptError, IndexMismatchError, RagError
+from rag.errors import IndexCorruptError, IndexMismatchError, StoreError
 from rag.index.manifest import FORMAT
 from rag.index.milvus.connection import BOUNDED, Connection
 from rag.index.milvus.documents import MilvusDocuments
@@ -36,10 +36,6 @@ class MilvusIndex(Index):
     generation: Generation
     fetched: Fetched
     tokens: MilvusTokens | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.generation.number:06d}"
 
 
 class MilvusStore:
@@ -79,12 +75,12 @@ class MilvusStore:
         self._looked = now
         try:
             live = live_number(self.connection, BOUNDED)
-        except RagError as error:
+            if live is None or (isinstance(index, MilvusIndex) and live <= index.generation.number):
+                return index
+            return self.open(embedder=index.manifest.embedder)
+        except StoreError as error:
             logger.warning("%s; the open generation goes on answering", error.message)
             return index
-        if live is None or (isinstance(index, MilvusIndex) and live <= index.generation.number):
-            return index
-        return self.open(embedder=index.manifest.embedder)
 
 
 def open_generation(
@@ -108,9 +104,11 @@ def open_generation(
     require_whole(connection, generation)
     fetched = Fetched(connection, generation, rows)
     consistency = fetched.consistency
+    for part in rows.tables.keys() - {*generation.terms, *generation.tokens}:
+        rows.tables.pop(part, None)
     terms = read_table(connection, generation.terms, consistency, rows.tables)
     return MilvusIndex(
-        manifest=manifest,
+        manifest=manifest.model_copy(update={"generation": generation.number}),
         storage=MilvusDocuments(fetched),
         vectors=MilvusVectors(fetched),
         keywords=MilvusKeywords(fetched, {str(term): (values[0], values[1]) for term, values in terms.items()}),

@@ -76,7 +76,7 @@ def test_keyword_scores_equal_the_embedded_ones_after_updates_that_changed_every
 
 
 def test_documents_equal_the_embedded_ones(place: Place) -> None:
-    place.ingest()
+    place.ingest(DOCUMENTS | {'say "hi" \\ 中文\'s.md': "# 引号\n\n文件名里有引号。"})
     with closing(place.on_disk()) as disk:
         ours, theirs = place.open().storage, disk.storage
         assert ours.entries() == theirs.entries()
