@@ -36,6 +36,7 @@ def collect(connection: Connection, live: Generation, *, grace: float) -> None:
         # Whatever came before the generation that all was written anew for, and its tables.
         for table in ORDER:
             connection.delete(table, f"generation < {live.since}")
+        connection.delete(Table.STATE, f'kind == "{ATTEMPT}" and number < {live.since}')
 
 
 def _collect_record(connection: Connection, number: int, live: Generation) -> None:
