@@ -83,8 +83,8 @@ class Settings(BaseModel):
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
     store: StoreName = Field(
         StoreName.EMBEDDED,
-        description="where the index is searched: in its folder, or in a Milvus server, of which the folder is then the "
-        "writer's working copy; needs the extra `milvus` (docs/scale.md)",
+        description="where the index is searched: in its folder, or in a Milvus server, of which the folder is then "
+        "the writer's working copy; needs the extra `milvus` (docs/scale.md)",
     )
     milvus_uri: str = Field(
         "",
