@@ -23,9 +23,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from rag.index.keywords import KeywordIndex
 from rag.index.locks import Hold

@@ -74,13 +74,18 @@ class Fetched:
     def consistency(self) -> str:
         return self.generation.consistency(time.time())
 
-    def search(self, table: Table, field: str, query: Any, count: int) -> list[tuple[int, float]]:
+    def search(
+        self, table: Table, field: str, query: Any, count: int, within: NDArray[np.int64] | None = None
+    ) -> list[tuple[int, float]]:
         """Numbers and inner products of the passages nearest to a query. What their terms are comes along."""
         if not self.generation.manifest.passages:
             return []
+        condition = (
+            self.generation.visible if within is None else f"{self.generation.visible} and id in {within.tolist()}"
+        )
         hits = self.connection.search(
-            table, field, query, count=min(count, self.generation.manifest.passages),
-            condition=self.generation.visible, fields=["counts", "length"], consistency=self.consistency,
+            table, field, query, count=min(count, self.generation.manifest.passages), condition=condition,
+            fields=["counts", "length"], consistency=self.consistency,
         )  # fmt: skip
         self._rows.counts.put({number: _counts(row) for number, _, row in hits})
         return [(number, score) for number, score, _ in hits]

@@ -78,7 +78,7 @@ class MilvusMatch:
         self._named = named
         self._idf = idf
 
-    def best(self, count: int) -> Found:
+    def best(self, count: int, within: NDArray[np.int64] | None = None) -> Found:
         if not len(self._dimensions):
             return ranked([], [])
         query = dict(zip(self._dimensions.tolist(), (self._named * self._idf).tolist(), strict=True))
@@ -86,7 +86,7 @@ class MilvusMatch:
         most_higher = max(1.0, generation.mean_length / generation.weighed_at) * (1 + ROUNDING)
         asked = 2 * count
         while True:
-            hits = self._fetched.search(Table.PASSAGES, "terms", query, min(asked, MOST))
+            hits = self._fetched.search(Table.PASSAGES, "terms", query, min(asked, MOST), within)
             numbers, scores = ranked(found := [number for number, _ in hits], self.of(found).tolist())
             complete = len(hits) < min(asked, generation.manifest.passages) or asked >= MOST
             if complete or scores[count - 1] >= hits[-1][1] * most_higher:

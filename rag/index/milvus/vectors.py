@@ -20,8 +20,8 @@ class MilvusVectors:
     def dimension(self) -> int:
         return self._fetched.generation.manifest.dimension
 
-    def search(self, vector: NDArray[np.float32], count: int) -> Found:
-        hits = self._fetched.search(Table.PASSAGES, "vector", vector.astype(np.float32), count)
+    def search(self, vector: NDArray[np.float32], count: int, within: NDArray[np.int64] | None = None) -> Found:
+        hits = self._fetched.search(Table.PASSAGES, "vector", vector.astype(np.float32), count, within)
         return ranked([number for number, _ in hits], [cosine for _, cosine in hits])
 
     def rows(self, numbers: Numbers) -> NDArray[np.float32]:

@@ -7,7 +7,9 @@ import pytest
 
 from rag.answer.answerability import read_features
 from rag.answer.assistant import Assistant
+from rag.errors import UsageError
 from rag.index.milvus.records import PART_CHARACTERS
+from rag.index.scope import part_of
 from rag.question.names import find_names
 from rag.search.retrieval import search
 from rag.text.terms import terms
@@ -113,3 +115,15 @@ def test_a_long_source_comes_back_whole(place: Place) -> None:
     place.ingest({"long.md": text})
     assert len(text) > PART_CHARACTERS
     assert place.open().storage.source("long.md") == text
+
+
+def test_a_part_of_the_index_is_refused_with_the_reason(place: Place) -> None:
+    place.ingest()
+    stored = place.open()
+    assert part_of(stored, ()) is stored
+    with pytest.raises(UsageError, match="where it lies in a folder"):
+        part_of(stored, ("rope.md",))
+    numbers = np.asarray(stored.storage.document_numbers("zero.md"), np.int64)
+    vector = place.embedder.embed_query("ZeRO")
+    assert sorted(stored.vectors.search(vector, 50, numbers)[0].tolist()) == sorted(numbers.tolist())
+    assert set(stored.keywords.match(terms("ZeRO RoPE")).best(50, numbers)[0].tolist()) <= set(numbers.tolist())
