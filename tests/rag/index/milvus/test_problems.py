@@ -215,8 +215,11 @@ def test_a_generation_that_is_not_whole(place: Place, damage: Callable[[Connecti
     assert place.open().manifest.documents == len(DOCUMENTS)
 
 
-def test_questions_resume_when_the_server_comes_back(place: Place, tmp_path: Path) -> None:
+def test_questions_resume_when_the_server_comes_back(
+    place: Place, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     server = MilvusServer(tmp_path / "own")
+    request.addfinalizer(server.kill)
     server.start()
     place = place.changed(milvus_uri=server.uri, milvus_timeout=60.0)
     place.ingest()
