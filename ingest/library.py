@@ -23,7 +23,7 @@ from ingest.report import Report
 from ingest.sources import absolute
 from ingest.sync import Stage, sync
 from rag.errors import IngestError, RagError, UsageError
-from rag.index import open_index
+from rag.index.stores import open_store
 from rag.settings import Settings
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Library:
     def _bring_in_line(self, *, all_roots: bool) -> Report:
         """Without `all_roots` only this folder: what is wrong elsewhere is no reason to turn a document away. The
         folder becomes a root with its first document, and ceases to be one with its last."""
-        index = open_index(self._settings.index)
+        index = open_store(self._settings).open()
         roots = [root.path for root in index.manifest.roots]
         index.close()
         is_root = any(map(self.owns, roots))

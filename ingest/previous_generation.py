@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
-from rag.index.generation import STORAGE_FILE, Index, open_index, sealed_generations
+from rag.index.generation import STORAGE_FILE, DiskIndex, open_index, sealed_generations
 from rag.index.manifest import FORMAT, REBUILD_HINT, Manifest, Root, verify_file
 from rag.index.storage import DocumentEntry, Storage, StoredDocument
 from rag.settings import Settings, rebuild_settings
@@ -21,7 +21,7 @@ class Earlier:
     `is_kept` says that what is unchanged may be taken over; in a rebuild it may not."""
 
     roots: tuple[Root, ...] = ()
-    index: Index | None = None
+    index: DiskIndex | None = None
     storage: Storage | None = None
     is_kept: bool = False
 

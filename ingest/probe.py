@@ -8,7 +8,7 @@ from rag.errors import RagError, UsageError
 
 if TYPE_CHECKING:
     from rag.embedding import Embedder
-    from rag.index.generation import Index
+    from rag.index import Index
 
 ROW = '{"id": "q1", "text": "…", "evidence": [{"document": "a.md", "quote": "…"}]}'
 

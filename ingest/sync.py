@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from rag.index.generation import (
     REPORT_FILE,
     STORAGE_FILE,
     TOKENS,
-    Index,
+    DiskIndex,
     collect,
     current_generation,
     load_generation,
@@ -37,7 +37,7 @@ from rag.index.manifest import FORMAT, Anchors, Manifest, Root
 from rag.index.storage import DocumentEntry, StoredDocument, StoredPassage, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
-from rag.settings import Settings, rebuild_settings
+from rag.settings import Settings, StoreName, rebuild_settings
 
 if TYPE_CHECKING:
     from rag.embedding import Embedder
@@ -69,12 +69,13 @@ def sync(
     embedded. With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while
     another is missing. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of
     the new generation. At most `most_new` new documents are read, from all over the roots; the next run reads on.
-    Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError.
+    Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError, StoreError.
     """
     started = time.perf_counter()
     try:
         with (
             writer_lock(settings.index, wait=wait),
+            _store_copy(settings, identity, rebuild=rebuild, wait=wait),
             closing(open_earlier(settings, identity, rebuild=rebuild)) as earlier,
         ):
             roots = choose_roots(earlier.roots, paths, remove_root)
@@ -94,6 +95,15 @@ def sync(
             f"cannot write the index at {settings.index}: {error}",
             hint="check the folder and its permissions; the old index is untouched",
         ) from error
+
+
+def _store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float) -> AbstractContextManager[None]:
+    """The store that the folder is a working copy of: is brought in line with it at the end."""
+    if settings.store is StoreName.EMBEDDED:
+        return nullcontext()
+    from ingest.store_copy import store_copy
+
+    return store_copy(settings, identity, rebuild=rebuild, wait=wait)
 
 
 def _no_progress(stage: Stage, done: int, total: int) -> None:
@@ -294,7 +304,7 @@ class _Run:
             changed=tuple(compare(old, new) for old, new in pairs if old.sha256 != new.sha256),
         )
 
-    def _probe(self, written: Index) -> Probe | None:
+    def _probe(self, written: DiskIndex) -> Probe | None:
         """Ask the questions of the live generation and of the one written."""
         if not self.questions:
             return None
@@ -303,7 +313,7 @@ class _Run:
             old = None
         return probe(self.questions, self.load_embedder(), old, written, k=self.settings.top_k)
 
-    def _anchors(self, written: Index, added: int) -> Anchors | None:
+    def _anchors(self, written: DiskIndex, added: int) -> Anchors | None:
         from ingest.anchors import anchors_of
 
         live = self.earlier.index if self.earlier.is_kept else None

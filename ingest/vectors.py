@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.embedding import Embedder, Progress
-from rag.index import Index
+from rag.index.generation import DiskIndex
 from rag.index.storage import StoredPassage
 from rag.index.tokens import PER_BYTE, PER_WORD, Coded, TokenCodec
 
@@ -46,7 +46,7 @@ class Embedded:
     codec: TokenCodec | None = None
 
 
-def known_vectors(index: Index, passages: Iterable[StoredPassage]) -> Known:
+def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage]) -> Known:
     """What an index holds of its passages."""
     vectors, tokens = index.vectors.all(), index.tokens
     keys = set()

@@ -8,6 +8,7 @@ RagError
 ├── IndexCorruptError    the bytes on disk are not the bytes that were published
 ├── IndexMismatchError   the index was made with another embedder or format
 ├── IndexLockedError     another process is writing
+├── StoreError           the server that holds the index does not answer, or refuses
 ├── IngestError          roots that cannot be brought in line as they stand
 ├── DocumentError        one document cannot be read; the others go on
 ├── ChatModelError       the chat model did not answer
@@ -88,6 +89,10 @@ class IndexMismatchError(RagError):
 
 class IndexLockedError(RagError):
     code = "index_locked"
+
+
+class StoreError(RagError):
+    code = "store"
 
 
 class IngestError(RagError):

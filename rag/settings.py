@@ -21,6 +21,7 @@ from rag.paths import PROGRAM
 ENVIRONMENT_PREFIX = "INTERVIEW_RAG_"
 # Variables with our prefix that belong to the tests and benchmarks, not to the program.
 FOREIGN_VARIABLES = frozenset({"SEEDS", "BENCH"})
+SECRETS = ("endpoint_key", "milvus_token")
 FILE_NAME = "interview-rag.toml"
 
 
@@ -42,6 +43,11 @@ class Precision(StrEnum):
     AUTO = "auto"
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
+
+
+class StoreName(StrEnum):
+    EMBEDDED = "embedded"
+    MILVUS = "milvus"
 
 
 class IndexEffect(StrEnum):
@@ -75,6 +81,34 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
+    store: StoreName = Field(
+        StoreName.EMBEDDED,
+        description="where the index is searched: in its folder, or in a Milvus server, of which the folder is then "
+        "the writer's working copy; needs the extra `milvus` (docs/scale.md)",
+    )
+    milvus_uri: str = Field(
+        "",
+        description="address of the Milvus server, such as http://localhost:19530 (https: TLS), or a file whose name "
+        "ends in .db for milvus-lite inside this process",
+    )
+    milvus_token: SecretStr = Field(
+        SecretStr(""),
+        description="user:password or key of the Milvus server; set INTERVIEW_RAG_MILVUS_TOKEN, for a settings file "
+        "that holds it must be readable by its owner only (mode 0600)",
+    )
+    milvus_certificate: Path | None = Field(
+        None, description="PEM file of the authority that signed the certificate of the Milvus server"
+    )
+    milvus_database: str = Field("", description="database in the Milvus server; unset: its default")
+    milvus_prefix: str = Field(
+        "interview_rag",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$",
+        description="what the names of the collections begin with; one index for each",
+    )
+    milvus_timeout: float = Field(10.0, gt=0, le=600, description="seconds to wait for the Milvus server")
+    milvus_grace: float = Field(
+        300.0, ge=0, le=86_400, description="seconds for which readers may go on with a generation that was replaced"
+    )
     data: Path = Field(
         Path(".interview-rag/user"),
         description="folder of conversations, feedback, measurements, and of the chat model set up on the page",
@@ -204,10 +238,11 @@ def _from_file(config: Path | None) -> dict[str, Any]:
         raise SettingsError(
             f"cannot read the settings file {file}: {error}", hint="it must be UTF-8 TOML, one `key = value` a line"
         ) from error
-    if values.get("endpoint_key") and mode & 0o077:
+    secret = next((name for name in SECRETS if values.get(name)), None)
+    if secret and mode & 0o077:
         raise SettingsError(
-            f"the settings file {file} holds `endpoint_key` and can be read by others",
-            hint=f"chmod 600 {file}, or set INTERVIEW_RAG_ENDPOINT_KEY instead",
+            f"the settings file {file} holds `{secret}` and can be read by others",
+            hint=f"chmod 600 {file}, or set {ENVIRONMENT_PREFIX}{secret.upper()} instead",
         )
     return values
 
@@ -229,7 +264,7 @@ def _explain(error: ValidationError) -> SettingsError:
         return SettingsError(
             f"unknown setting {key!r}", hint="known settings: " + ", ".join(sorted(Settings.model_fields))
         )
-    shown = "(hidden)" if key == "endpoint_key" else repr(first["input"])
+    shown = "(hidden)" if key in SECRETS else repr(first["input"])
     return SettingsError(
         f"setting {key!r} cannot be {shown}: {first['msg']}", hint=Settings.model_fields[key].description or ""
     )

@@ -19,6 +19,7 @@ LOCKS = {
     "requirements-dev.lock": (
         *("--extra", "ocr"),
         *("--extra", "local"),
+        *("--extra", "milvus"),
         *("--extra", "tracing"),
         *("--extra", "formats"),
         *("--extra", "test"),

@@ -19,9 +19,8 @@ from rag.search.retrieval import Evidence
 from rag.text.language import has_chinese
 from rag.text.terms import terms
 
-# Passages compared token by token: the best, and as background others spread evenly over the index.
+# The best passages are compared token by token, and as background others spread evenly over the index.
 BEST = 5
-BACKGROUND = 10
 # The names of the question should stand in one of the first passages.
 FIRST = 3
 
@@ -52,15 +51,14 @@ def read_features(index: Index, evidence: Evidence, names: Sequence[Name]) -> An
     if question is None or not evidence.hits or (index.tokens is not None and not len(question.tokens)):
         return None
     best = np.asarray([hit.passage.number for hit in evidence.hits[:BEST]], np.int64)
-    background = np.linspace(0, index.keywords.passage_count - 1, BACKGROUND).astype(np.int64)
-    numbers = np.concatenate([best, background])
+    numbers = np.concatenate([best, index.vectors.background()])
     if index.tokens is not None:
         likeness = index.tokens.scores(question, numbers)
     else:
         likeness = index.vectors.rows(numbers.tolist()) @ question.vector
     found, others = likeness[: len(best)], likeness[len(best) :]
     asked = terms(evidence.query)
-    shares = index.keywords.scores(asked)[best] / max(index.keywords.ceiling(asked), 1e-6)
+    shares = index.keywords.match(asked).of(best) / max(index.keywords.ceiling(asked), 1e-6)
     unknown = {name.kind for name in names if not name.forms}
     return AnswerabilityFeatures(
         match=float((found + DEFAULT.token_weight * shares).max()),

@@ -16,10 +16,10 @@ from rag.chat_models.model import ChatModel
 from rag.chat_models.select import open_chat_model
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import RagError, UsageError
-from rag.index import Index, open_index
-from rag.index.generation import reopen
+from rag.index import Index
 from rag.index.manifest import require_embedder
 from rag.index.scope import part_of
+from rag.index.stores import open_store
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
@@ -47,7 +47,8 @@ class Assistant:
         self._chat_model = chat_model
         self._switching = threading.Lock()
         self._opening = threading.Lock()
-        self._index = index or open_index(settings.index, embedder=embedder.identity)
+        self._store = open_store(settings)
+        self._index = index or self._store.open(embedder=embedder.identity)
         self._parts: dict[tuple[str, ...], Index] = {}
         # The chat models that readers chose, opened once each.
         self._opened: dict[ChatModelName, ChatModel | None] = {}
@@ -56,7 +57,7 @@ class Assistant:
     def open(cls, settings: Settings, *, kept: bool = False) -> Self:
         """Open index, embedder and chat model as the settings say; with `kept` the endpoint is the one that was set up
         on the page, where they state none. The index is looked at before anything heavy is loaded."""
-        index = open_index(settings.index)
+        index = open_store(settings).open()
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
         embedder = load_embedder(settings)
         settings, chat_model = open_kept(settings) if kept else (settings, open_chat_model(settings))
@@ -100,7 +101,7 @@ class Assistant:
         if not self._opening.acquire(blocking=False):  # another question is opening it
             return self._index
         try:
-            self._index = reopen(self.settings.index, self._index)
+            self._index = self._store.reopen(self._index)
             return self._index
         finally:
             self._opening.release()

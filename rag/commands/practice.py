@@ -59,10 +59,10 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def _bank(options: argparse.Namespace) -> "Bank":
-    from rag.index import open_index
+    from rag.index.stores import open_store
     from rag.practice.bank import read_bank
 
-    bank = read_bank(open_index(settings_from(options).index))
+    bank = read_bank(open_store(settings_from(options)).open())
     if not bank.questions:
         raise UsageError("the material asks no questions", hint="ingest pages whose headings are questions")
     return bank

@@ -20,12 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from rag.index.keywords import KeywordIndex
@@ -41,9 +37,9 @@ from rag.index.manifest import (
     verify_file,
 )
 from rag.index.storage import Storage
+from rag.index.store import Index
 from rag.index.tokens import TokenIndex, load_tokens
 from rag.index.vectors import Vectors, load_vectors
-from rag.index.vocabulary import Vocabulary, read_vocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -58,29 +54,19 @@ KEPT_GENERATIONS = 2
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
-@dataclass(frozen=True)
-class Index:
-    """An open generation. Opening verifies every byte and modifies nothing.
+@dataclass(frozen=True, kw_only=True)
+class DiskIndex(Index):
+    """An open generation in a folder. Opening verifies every byte and modifies nothing.
 
-    Everything is loaded or held open from the start, and the generation is not collected while it is held. `within`
-    holds the numbers of the passages that may be found, in order; None is all of them. `whole` is the index that this
-    one is a part of; see `rag.index.scope`.
+    Everything is loaded or held open from the start, and the generation is not collected while it is held.
     """
 
     folder: Path
-    manifest: Manifest
     storage: Storage
     vectors: Vectors
     keywords: KeywordIndex
     tokens: TokenIndex | None = None
     hold: Hold | None = None
-    manifest_sha256: str = ""
-    within: NDArray[np.int64] | None = None
-    whole: "Index | None" = None
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        return read_vocabulary(self.storage) if self.whole is None else self.whole.vocabulary
 
     def close(self) -> None:
         self.storage.close()
@@ -108,7 +94,7 @@ class Freshness(StrEnum):
     UNKNOWN = "unknown"
 
 
-def freshness(index_folder: Path, index: Index) -> Freshness:
+def freshness(index_folder: Path, index: DiskIndex) -> Freshness:
     """Whether an open generation is still the live one. Costs one small read and raises nothing.
 
     UNKNOWN where CURRENT cannot be read or is gone, which may last for a moment only: the open generation is whole and
@@ -125,7 +111,7 @@ def freshness(index_folder: Path, index: Index) -> Freshness:
     return Freshness.UNCHANGED if live == index.manifest_sha256 else Freshness.CHANGED
 
 
-def reopen(index_folder: Path, index: Index) -> Index:
+def reopen(index_folder: Path, index: DiskIndex) -> DiskIndex:
     """The live generation: `index` itself while nothing newer is known, else the new one, opened and verified.
 
     Takes no lock, and verifying takes about 2.5 ms per megabyte: call it outside any lock that a question needs, and
@@ -136,7 +122,7 @@ def reopen(index_folder: Path, index: Index) -> Index:
     return open_index(index_folder, embedder=index.manifest.embedder)
 
 
-def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
+def open_index(index_folder: Path, *, embedder: str | None = None) -> DiskIndex:
     """Open the live generation. With `embedder` (an identity) an index made with another one is refused.
 
     Raises IndexMissingError, IndexCorruptError or IndexMismatchError.
@@ -157,7 +143,7 @@ def open_index(index_folder: Path, *, embedder: str | None = None) -> Index:
             raise
 
 
-def _open_generation(index_folder: Path, current: Current, embedder: str | None) -> Index:
+def _open_generation(index_folder: Path, current: Current, embedder: str | None) -> DiskIndex:
     folder = index_folder / "generations" / current.generation
     manifest_file = folder / "manifest.json"
     if not manifest_file.is_file():
@@ -188,12 +174,15 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
         raise
 
 
-def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) -> Index:
+def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) -> DiskIndex:
     """The parts of a generation, as they stand on disk: the caller has verified or just written them."""
     vectors = load_vectors(folder)
     keywords = KeywordIndex.load(folder / KEYWORDS)
     tokens = load_tokens(folder / TOKENS) if any(folder.glob(f"{TOKENS}.*")) else None
-    return Index(folder, manifest, Storage(folder / STORAGE_FILE), vectors, keywords, tokens, hold)
+    storage = Storage(folder / STORAGE_FILE)
+    return DiskIndex(
+        folder=folder, manifest=manifest, storage=storage, vectors=vectors, keywords=keywords, tokens=tokens, hold=hold
+    )
 
 
 def sealed_generations(index_folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -79,6 +79,9 @@ class KeywordIndex:
             passage_count=passage_count,
         )
 
+    def match(self, query: Sequence[str]) -> "KeywordScores":
+        return KeywordScores(self.scores(query))
+
     def scores(self, query: Sequence[str]) -> NDArray[np.float32]:
         """The BM25 score of every passage, shape (passage_count,). A term counts as often as the query names it."""
         scores = np.zeros(self.passage_count, dtype=np.float32)
@@ -144,6 +147,28 @@ class KeywordIndex:
         """Map what `save` wrote. Flipped bytes are accepted without complaint: verify the checksums first."""
         arrays = map_arrays(prefix)
         return cls(passage_count=int(arrays.pop("passage_count")[0]), **arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordScores:
+    """The scores of all passages for one query, shape (passage_count,)."""
+
+    scores: NDArray[np.float32]
+
+    def best(
+        self, count: int, within: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Numbers and scores of the `count` best passages, of those `within`, best first; those without a term of the
+        query are out."""
+        found = np.flatnonzero(self.scores > 0) if within is None else within[self.scores[within] > 0]
+        if len(found) > count:
+            threshold = np.partition(self.scores[found], -count)[-count]
+            found = found[self.scores[found] >= threshold]
+        order = np.lexsort((found, -self.scores[found]))[:count]
+        return found[order].astype(np.int64), self.scores[found[order]]
+
+    def of(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+        return np.asarray(self.scores[np.asarray(numbers, np.int64)], np.float32)
 
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from rag.errors import UsageError
-from rag.index.generation import Index
+from rag.index.generation import DiskIndex
 from rag.index.storage import DocumentEntry, DocumentSummary, Storage, StoredDocument
+from rag.index.store import Index
 from rag.types import Passage
 
 NAMES_AT_ONCE = 500
@@ -62,6 +63,11 @@ def part_of(index: Index, only: Sequence[str]) -> Index:
     """The part that documents and folders name; without names the index itself. Names of nothing add nothing."""
     if not only:
         return index
+    if not isinstance(index, DiskIndex):
+        raise UsageError(
+            "some documents of an index can only be asked for where it lies in a folder",
+            hint="ask all of it, or set `store` to embedded",
+        )
     names = [entry.name for entry in index.storage.entries() if any(_is_in(entry, name) for name in only)]
     storage = StorageOfPart(index.storage, frozenset(names))
     within = np.unique(np.asarray(_numbers(storage, names), dtype=np.int64))

@@ -117,18 +117,18 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
             connection.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, document.root, document.relative, document.name, document.title, document.sha256,
-                 document.size, int(document.stale), _dump(document.tags), _dump(document.asked_as), document.source,
-                 _dump(document.pages)),
+                 document.size, int(document.stale), as_json(document.tags), as_json(document.asked_as),
+                 document.source, as_json(document.pages)),
             )  # fmt: skip
             connection.executemany(
                 "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     (
                         number,
-                        _dump(p.section),
+                        as_json(p.section),
                         p.content.text,
-                        _dump(p.content.pieces),
-                        _dump(p.blocks),
+                        as_json(p.content.pieces),
+                        as_json(p.blocks),
                         p.header,
                         p.embedding_key,
                         p.fingerprint,
@@ -185,7 +185,7 @@ class Storage:
             f" WHERE p.same_as IN ({marks}) ORDER BY p.id",
             list(numbers),
         ):
-            spans = MappedText("", _pieces(pieces)).spans
+            spans = MappedText("", pieces_of(pieces)).spans
             repeats.setdefault(same_as, []).append(Place(str(name), spans[0][0], spans[-1][1]))
         found = {row[0]: _passage(row, repeats.get(row[0], ())) for row in rows}
         return [found[number] for number in numbers]
@@ -237,13 +237,13 @@ class Storage:
                 passages.setdefault(document, []).append(
                     StoredPassage(
                         section=tuple(json.loads(str(section))),
-                        content=MappedText(str(text), _pieces(pieces)),
+                        content=MappedText(str(text), pieces_of(pieces)),
                         header=str(header),
                         embedding_key=str(key),
                         fingerprint=fingerprint if isinstance(fingerprint, bytes) else b"",
                         number=None if number is None else int(str(number)),
                         same_as=None if same_as is None else int(str(same_as)),
-                        blocks=_blocks(blocks),
+                        blocks=blocks_of(blocks),
                     )
                 )
         rows = self._rows(
@@ -304,19 +304,19 @@ def _passage(row: Sequence[object], also_in: Sequence[Place]) -> Passage:
         document=str(name),
         title=str(title),
         section=tuple(json.loads(str(section))),
-        content=MappedText(str(text), _pieces(pieces)),
+        content=MappedText(str(text), pieces_of(pieces)),
         also_in=tuple(also_in),
-        blocks=_blocks(blocks),
+        blocks=blocks_of(blocks),
     )
 
 
-def _dump(value: object) -> str:
+def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _pieces(text: object) -> tuple[Piece, ...]:
+def pieces_of(text: object) -> tuple[Piece, ...]:
     return tuple(Piece(*piece) for piece in json.loads(str(text)))
 
 
-def _blocks(text: object) -> tuple[Block, ...]:
+def blocks_of(text: object) -> tuple[Block, ...]:
     return tuple(Block(start, end, BlockKind(kind), *others) for start, end, kind, *others in json.loads(str(text)))

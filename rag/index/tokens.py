@@ -88,6 +88,10 @@ class TokenIndex:
     vocabulary: NDArray[np.int32]
     frequencies: NDArray[np.int32]
 
+    @property
+    def centre(self) -> NDArray[np.float32]:
+        return self.codec.centre
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import IndexCorruptError
+from rag.index.store import BACKGROUND
 
 EXACT_FILE = "vectors.npy"
 SEARCH_FILE = "vectors.faiss"
@@ -72,9 +73,16 @@ class Vectors:
         best = np.lexsort((numbers, -cosines))[:count]
         return numbers[best], cosines[best]
 
+    @property
+    def dimension(self) -> int:
+        return int(self.exact.shape[1])
+
     def rows(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """The vectors of these passages, shape (len(numbers), dimension)."""
         return self.exact[np.asarray(numbers, dtype=np.int64)]
+
+    def background(self) -> NDArray[np.int64]:
+        return spread_evenly(len(self), BACKGROUND)
 
     def all(self) -> NDArray[np.float32]:
         """Every vector, shape (n, dimension), bit by bit as it was saved; a view."""
@@ -121,6 +129,11 @@ def _view(index: Any) -> NDArray[np.float32]:
     view: NDArray[np.float32] = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
     view.flags.writeable = False
     return view.reshape(index.ntotal, index.d)
+
+
+def spread_evenly(length: int, count: int) -> NDArray[np.int64]:
+    """`count` of the numbers below `length`, at equal distances."""
+    return np.linspace(0, length - 1, count).astype(np.int64)
 
 
 def _products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:

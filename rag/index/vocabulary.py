@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-from rag.index.storage import Storage
 from rag.text.terms import CHINESE_RUN, simplified
 
 # A Chinese word of a name has so many characters.
@@ -37,7 +37,14 @@ class Vocabulary:
     translations: dict[str, str]
 
 
-def read_vocabulary(storage: Storage) -> Vocabulary:
+class Named(Protocol):
+    """What a vocabulary is read from: names of documents and sections, and texts of passages, so many at most."""
+
+    def names(self, most: int) -> list[str]: ...
+    def texts(self, most: int) -> list[str]: ...
+
+
+def read_vocabulary(storage: Named) -> Vocabulary:
     words: Counter[str] = Counter()
     sounds: dict[str, str] = {}
     syllables: set[str] = set()

@@ -187,7 +187,7 @@ class Comparer:
     @property
     def _centre(self) -> Matrix:
         tokens = self.index.tokens
-        return self._nothing()[:1].sum(axis=0) if tokens is None else tokens.codec.centre
+        return self._nothing()[:1].sum(axis=0) if tokens is None else tokens.centre
 
     def _nothing(self) -> Matrix:
         return np.zeros((0, self.embedder.dimension), np.float32)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from rag.index.keywords import KeywordIndex
+from rag.index.store import KeywordSearch
 from rag.text.language import has_chinese
 from rag.text.terms import LATIN_TERM, fold
 
@@ -58,7 +58,7 @@ class Name:
     guessed: bool = False
 
 
-def find_names(keywords: KeywordIndex, question: str) -> list[Name]:
+def find_names(keywords: KeywordSearch, question: str) -> list[Name]:
     """The names in a question, each once, in order."""
     text = unicodedata.normalize("NFKC", question)
     chinese = has_chinese(text)
@@ -82,22 +82,22 @@ def find_names(keywords: KeywordIndex, question: str) -> list[Name]:
     return list(names.values())
 
 
-def rarity(keywords: KeywordIndex, name: Name) -> float:
+def rarity(keywords: KeywordSearch, name: Name) -> float:
     """How rare a known name is, from 0 (in every passage) to 1 (almost nowhere): its idf as a share of the most."""
     count = max((min(keywords.frequency(term) for term in form) for form in name.forms), default=0)
     most = np.log1p((keywords.passage_count + 0.5) / 0.5)
     return float(np.log1p((keywords.passage_count - count + 0.5) / (count + 0.5)) / most)
 
 
-def stands_in(keywords: KeywordIndex, name: Name, passages: NDArray[np.int64]) -> bool:
+def stands_in(keywords: KeywordSearch, name: Name, passages: NDArray[np.int64]) -> bool:
     """Whether the name stands in one of these passages."""
     return any(
-        bool(np.logical_and.reduce([keywords.scores([term])[passages] > 0 for term in form]).any())
+        bool(np.logical_and.reduce([keywords.match([term]).of(passages) > 0 for term in form]).any())
         for form in name.forms
     )
 
 
-def _spellings(keywords: KeywordIndex, name: str) -> tuple[tuple[str, ...], ...]:
+def _spellings(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...]:
     """The name as it is, in its parts, or with other separators (zero3, flash-attention)."""
     compact = OPTIONAL.sub("", name)
     parts = re.findall(r"[a-z]+|\d+|[+#]+$", compact)
@@ -114,7 +114,7 @@ def _spellings(keywords: KeywordIndex, name: str) -> tuple[tuple[str, ...], ...]
     return tuple(forms)
 
 
-def _guesses(keywords: KeywordIndex, name: str) -> tuple[tuple[str, ...], ...]:
+def _guesses(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...]:
     """Known words that the name may stand for: longer ones that begin with it, and slips of the pen."""
     if not name.isalpha() or len(name) < SHORT_FORM:
         return ()
@@ -125,7 +125,7 @@ def _guesses(keywords: KeywordIndex, name: str) -> tuple[tuple[str, ...], ...]:
     return tuple((term,) for term in dict.fromkeys(guesses))
 
 
-def _alike(keywords: KeywordIndex, name: str, letters: int) -> list[str]:
+def _alike(keywords: KeywordSearch, name: str, letters: int) -> list[str]:
     """Known words that differ in so many letters at most, the most alike first."""
     alike = process.extract(name, keywords.latin_terms, scorer=OSA.distance, score_cutoff=letters, limit=20)
     return [term for term, _, _ in alike]

@@ -35,7 +35,7 @@ def statement_vectors(
     index: Index, embedder: Embedder, statements: Sequence[Statement], progress: Progress
 ) -> NDArray[np.float32]:
     """Unit rows, shape (len(statements), dimension). The statements of a passage stand together."""
-    rows = np.zeros((len(statements), index.vectors.exact.shape[1]), np.float32)
+    rows = np.zeros((len(statements), index.vectors.dimension), np.float32)
     for number, group in groupby(range(len(statements)), key=lambda place: statements[place].passage):
         places = list(group)
         if index.tokens is None:

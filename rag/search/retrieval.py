@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
+from rag.index.store import KeywordMatch
 from rag.search.fusion import Ranking, fuse_scores, ranking_for
 from rag.text.language import Language, language_of
 from rag.text.terms import simplified, terms
@@ -69,14 +70,9 @@ def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Propo
     return Proposals(*index.vectors.search(vector, count, index.within))
 
 
-def search_keyword(scores: NDArray[np.float32], count: int) -> Proposals:
-    """The `count` best of the keyword scores of all passages; those that share no term with the question are out."""
-    found = np.flatnonzero(scores > 0)
-    if len(found) > count:
-        threshold = np.partition(scores[found], -count)[-count]
-        found = found[scores[found] >= threshold]
-    order = np.lexsort((found, -scores[found]))[:count]
-    return Proposals(found[order].astype(np.int64), scores[found[order]])
+def search_keyword(match: KeywordMatch, count: int, within: NDArray[np.int64] | None = None) -> Proposals:
+    """The `count` passages that match a question's terms best; those that share none with it are out."""
+    return Proposals(*match.best(count, within))
 
 
 def encode_questions(embedder: Embedder, questions: Sequence[str]) -> list[Encoded]:
@@ -128,27 +124,18 @@ def propose(index: Index, question: str, encoded: Encoded, *, count: int, rankin
     """`count` candidates of each search, scored and fused; None where there are none."""
     asked = terms(question)
     dense = search_dense(index, encoded.vector, count)
-    keyword_scores = _within(index, index.keywords.scores(asked))
-    keyword = search_keyword(keyword_scores, count)
+    match = index.keywords.match(asked)
+    keyword = search_keyword(match, count, index.within)
     numbers = np.union1d(dense.numbers, keyword.numbers)
     if not len(numbers):
         return None
     cosines = _cosines(index, encoded.vector, dense, numbers)
-    shares = keyword_scores[numbers] / max(index.keywords.ceiling(asked), 1e-6)
+    shares = match.of(numbers) / max(index.keywords.ceiling(asked), 1e-6)
     by_token = ranking.by_token and index.tokens is not None and len(encoded.tokens)
     likeness = index.tokens.scores(encoded, numbers) if by_token and index.tokens is not None else None
     fused = fuse_scores(ranking, cosines, shares, likeness)
     order = np.lexsort((numbers, -fused))
     return Candidates(dense, keyword, numbers, cosines, shares, likeness, fused, order)
-
-
-def _within(index: Index, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The scores of what may be found; all else has none."""
-    if index.within is None:
-        return scores
-    inside = np.zeros_like(scores)
-    inside[index.within] = scores[index.within]
-    return inside
 
 
 def merge(parts: Sequence[Evidence], k: int) -> Evidence:

@@ -33,7 +33,7 @@ class Tracing:
         span = self._tracer.start_span("answer", start_time=start)
         span.set_attribute("interview_rag.kind", str(answer.kind))
         span.set_attribute("interview_rag.llm", answer.llm)
-        span.set_attribute("interview_rag.generation", trace.resources.index.folder.name)
+        span.set_attribute("interview_rag.generation", trace.resources.index.name)
         span.set_attribute("interview_rag.turns", len(trace.history))
         span.set_attribute("interview_rag.queries", len(answer.search_queries))
         span.set_attribute("interview_rag.citations", len(answer.citations))

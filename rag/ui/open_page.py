@@ -102,9 +102,9 @@ def open_page(options: argparse.Namespace) -> int:
 
 def _is_first(settings: Settings) -> bool:
     """Whether something must be made first that takes its time."""
-    from rag.index import current_generation
+    from rag.index.stores import open_store
 
-    return current_generation(settings.index) is None or _is_to_fetch(settings)
+    return not open_store(settings).is_there() or _is_to_fetch(settings)
 
 
 def _is_to_fetch(settings: Settings) -> bool:
@@ -119,9 +119,9 @@ def _open(settings: Settings) -> "Assistant":
     from rag.answer.assistant import Assistant
     from rag.chat_models.kept import open_kept
     from rag.embedding import load_embedder
-    from rag.index import open_index
+    from rag.index.stores import open_store
 
-    open_index(settings.index).close()
+    open_store(settings).open().close()
     settings, chat_model = open_kept(settings)
     return Assistant(settings, load_embedder(settings), chat_model=chat_model)
 
@@ -132,7 +132,7 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     from rag.chat_models.kept import open_kept
     from rag.commands.models import fetch_with_bar
     from rag.embedding import load_embedder
-    from rag.index import current_generation
+    from rag.index.stores import open_store
     from rag.ui.guide.preparing import Step
 
     settings, chat_model = open_kept(settings)
@@ -140,7 +140,7 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
         fetch_with_bar(settings, settings.embedder, tell=partial(preparation.tell, Step.FETCH))
     preparation.tell(Step.LOAD)
     embedder = load_embedder(settings)
-    if current_generation(settings.index) is None:
+    if not open_store(settings).is_there():
         _ingest(settings, embedder, preparation)
     return Assistant(settings, embedder, chat_model=chat_model)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ingest.sync import Report, sync
 from rag.embedding import Embedder
-from rag.index.generation import Index, open_index
+from rag.index.generation import DiskIndex, open_index
 from rag.settings import Settings
 
 TOPICS = {
@@ -49,7 +49,7 @@ class Library:
         return sync(settings or self.settings, load, paths, identity=identity, **more)
 
     @contextmanager
-    def index(self) -> Iterator[Index]:
+    def index(self) -> Iterator[DiskIndex]:
         index = open_index(self.settings.index)
         try:
             yield index

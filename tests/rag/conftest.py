@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.index import Index, open_index
+from rag.index import DiskIndex, open_index
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
 from tests.rag.library import ingest, library_settings
@@ -21,7 +21,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, hash_embedder: HashEmbedde
 
 
 @pytest.fixture(scope="session")
-def library_index(library: Settings) -> Iterator[Index]:
+def library_index(library: Settings) -> Iterator[DiskIndex]:
     index = open_index(library.index)
     yield index
     index.close()

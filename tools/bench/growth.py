@@ -54,7 +54,7 @@ def _asked(settings: Settings, questions: list[str], vectors: np.ndarray[Any, np
     result = {
         "dense ms": spread(milliseconds(lambda vector: index.vectors.search(vector, CANDIDATES), vectors)),
         "keyword ms": spread(
-            milliseconds(lambda query: search_keyword(index.keywords.scores(query), CANDIDATES), words)
+            milliseconds(lambda query: search_keyword(index.keywords.match(query), CANDIDATES), words)
         ),
         "fetch ms": spread(milliseconds(index.storage.passages, numbers)),
         "open s": round(opening, 2),

@@ -91,7 +91,7 @@ def _build_ours(file: Path, target: Path) -> None:
 
 def _load_ours(target: Path, file: Path) -> Search:
     index = KeywordIndex.load(target)
-    return lambda query: search_keyword(index.scores(query), RESULTS).numbers.tolist()
+    return lambda query: search_keyword(index.match(query), RESULTS).numbers.tolist()
 
 
 def _build_bm25s(file: Path, target: Path) -> None:

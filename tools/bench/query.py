@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder, Encoded, Progress
-from rag.index import Index, open_index
+from rag.index import DiskIndex, open_index
 from rag.paths import PROGRAM
 from rag.search.fusion import Ranking
 from rag.search.retrieval import CANDIDATES, search, search_keyword
@@ -109,7 +109,7 @@ def _at(corpus: EmbeddedCorpus, settings: Settings, passages: int, *, quick: boo
     }
 
 
-def _parts(index: Index, corpus: EmbeddedCorpus) -> dict[str, float]:
+def _parts(index: DiskIndex, corpus: EmbeddedCorpus) -> dict[str, float]:
     vectors = [corpus.embedder.embed_query(question) for question in corpus.questions[:60]]
     words = [terms(question) for question in corpus.questions[:60]]
     chance = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def _parts(index: Index, corpus: EmbeddedCorpus) -> dict[str, float]:
     return {
         "dense ms": spread(milliseconds(lambda vector: index.vectors.search(vector, CANDIDATES), vectors))["p50"],
         "keyword ms": spread(
-            milliseconds(lambda query: search_keyword(index.keywords.scores(query), CANDIDATES), words)
+            milliseconds(lambda query: search_keyword(index.keywords.match(query), CANDIDATES), words)
         )["p50"],
         "fetch ms": spread(milliseconds(index.storage.passages, numbers))["p50"],
     }

@@ -5,8 +5,7 @@ from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
-from rag.index import Index
-from rag.index.generation import KEYWORDS, STORAGE_FILE, TOKENS, load_generation
+from rag.index.generation import KEYWORDS, STORAGE_FILE, TOKENS, DiskIndex, load_generation
 from rag.index.keywords import KeywordIndex
 from rag.index.storage import StoredDocument, write_storage
 from rag.index.tokens import save_tokens
@@ -14,7 +13,7 @@ from rag.index.vectors import save_vectors
 from rag.text.terms import terms
 
 
-def part_of(index: Index, dropped: Container[str], folder: Path) -> Index:
+def part_of(index: DiskIndex, dropped: Container[str], folder: Path) -> DiskIndex:
     """The index without the documents of these names, written to an empty folder, which must outlive it."""
     documents: list[StoredDocument] = []
     numbers: dict[int, int] = {}

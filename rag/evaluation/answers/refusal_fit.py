@@ -31,7 +31,7 @@ from rag.evaluation.answers.part_of_index import part_of
 from rag.evaluation.datasets import Dataset, Split, load_dataset
 from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
 from rag.evaluation.intervals import share
-from rag.index import Index
+from rag.index import DiskIndex, Index
 from rag.question.names import find_names
 from rag.search.retrieval import CANDIDATES, search_dense
 from rag.settings import ChatModelName
@@ -167,6 +167,7 @@ def ask_all(assistant: Assistant, dataset: Dataset) -> Asked:
     said_elsewhere: list[tuple[float, int]] = []
     for dropped in heaps(names):
         with TemporaryDirectory() as folder:
+            assert isinstance(index, DiskIndex)  # what is left out of it is written to files
             part = part_of(index, dropped, Path(folder))
             for place, query in enumerate(dataset.queries):
                 pages = set(dataset.qrels.get(query.id, ()))

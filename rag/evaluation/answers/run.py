@@ -23,7 +23,8 @@ from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.evaluation.retrieval.metrics import NDCG, ranking_measures
 from rag.evaluation.retrieval.run import MAX_LISTED, public_settings
-from rag.index import Index, open_index
+from rag.index import Index
+from rag.index.stores import open_store
 from rag.search.retrieval import Evidence
 from rag.settings import Settings
 from rag.types import Answer, Turn
@@ -85,7 +86,7 @@ def evaluate(
     Raises UsageError for a gold file that does not fit its form or the index, before any model is loaded.
     """
     rows = choose(load_gold(gold), split, limit, gold)
-    with_index = open_index(settings.index)
+    with_index = open_store(settings).open()
     check(rows, with_index, gold)
     with_index.close()
     started = time.perf_counter()

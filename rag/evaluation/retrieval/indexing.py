@@ -14,7 +14,7 @@ from rag.embedding import embedder_identity
 from rag.errors import IngestError
 from rag.evaluation.datasets import SourceDocument
 from rag.evaluation.retrieval.index_code import index_code
-from rag.settings import ENVIRONMENT_PREFIX, IndexEffect, Settings, index_settings
+from rag.settings import ENVIRONMENT_PREFIX, IndexEffect, Settings, StoreName, index_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def index_documents(documents: tuple[SourceDocument, ...], settings: Settings, w
         if not (folder / name).is_file() or (folder / name).read_bytes() != data:
             (folder / name).write_bytes(data)
     made_by = json.dumps([embedder_identity(settings), shaping(settings), program_text()])
-    own = settings.model_copy(update={"index": place / f"index-{_digest(made_by)}"})
+    own = settings.model_copy(update={"index": place / f"index-{_digest(made_by)}", "store": StoreName.EMBEDDED})
     ingest_folder(folder, own)
     return Indexed(own, {name: document.id for name, document in zip(files, documents, strict=True)})
 
@@ -54,6 +54,7 @@ def document_text(document: SourceDocument) -> str:
 def ingest_folder(folder: Path, settings: Settings) -> None:
     """`python -m ingest FOLDER` in a process of its own. Documents that cannot be read are no error: others go on."""
     environment = {f"{ENVIRONMENT_PREFIX}{key.upper()}": str(value) for key, value in shaping(settings).items()}
+    environment[f"{ENVIRONMENT_PREFIX}STORE"] = str(settings.store)
     environment[f"{ENVIRONMENT_PREFIX}MODELS"] = str(settings.models)
     done = subprocess.run(
         [sys.executable, "-m", "ingest", str(folder), "--index", str(settings.index), "--json"],

@@ -72,7 +72,7 @@ def _dense(inputs: SystemInputs, question: str, count: int) -> Proposals:
 
 
 def _keyword(inputs: SystemInputs, question: str, count: int) -> Proposals:
-    return search_keyword(inputs.assistant.index.keywords.scores(terms(question)), count)
+    return search_keyword(inputs.assistant.index.keywords.match(terms(question)), count)
 
 
 def _passages(inputs: SystemInputs, numbers: list[int]) -> list[Ranked]:

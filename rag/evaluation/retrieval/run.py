@@ -39,6 +39,7 @@ from rag.evaluation.retrieval.system_interface import (
 from rag.evaluation.retrieval.systems import OURS, SYSTEMS, is_baseline
 from rag.index import Index, open_index
 from rag.index.manifest import require_embedder
+from rag.index.stores import open_store
 from rag.question.follow_ups import stand_alone
 from rag.settings import Settings
 from rag.types import Turn
@@ -137,7 +138,7 @@ def _standalone(inputs: SystemInputs, question: str, history: Sequence[Turn]) ->
 def _open(dataset: Dataset, settings: Settings, work: Path) -> SystemInputs:
     """The inputs of a dataset. What can be wrong with an index is found before the model is loaded."""
     if dataset.documents is None:
-        index = open_index(settings.index)
+        index = open_store(settings).open()
         texts = {document.name: document.source for document in index.storage.documents()}
         _require_documents(dataset, texts, settings)
         names = {name: name for name in texts}

@@ -33,7 +33,7 @@ def build_app(
 ) -> FastAPI:
     """`clients` have keys; None asks for none."""
     metrics = Metrics()
-    metrics.generation(lambda: assistant.resources.index.folder.name)
+    metrics.generation(lambda: assistant.resources.index.name)
     guard = Middleware(
         Guard, limits=limits or ApiLimits(), clients=clients, is_loopback=is_loopback, observe=metrics.requested
     )

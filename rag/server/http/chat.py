@@ -121,7 +121,7 @@ def _assistant(service: Service, model: str) -> Assistant:
 
 
 def fingerprint(finished: Finished) -> str:
-    return f"generation-{finished.trace.resources.index.folder.name}"
+    return f"generation-{finished.trace.resources.index.name}"
 
 
 class _Chunks:

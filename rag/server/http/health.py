@@ -28,7 +28,7 @@ def readyz(request: Request) -> Ready:
     service: Service = request.app.state.service
     index = service.assistant.index
     index.storage.source("")
-    return Ready(generation=index.folder.name, embedder=service.assistant.embedder.identity, llm=service.assistant.llm)
+    return Ready(generation=index.name, embedder=service.assistant.embedder.identity, llm=service.assistant.llm)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

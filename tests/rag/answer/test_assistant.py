@@ -168,7 +168,7 @@ def test_an_index_made_anew_is_picked_up_though_its_generation_has_the_same_numb
     assistant = Assistant(library_settings(own_library), hash_embedder)
     shutil.rmtree(assistant.settings.index)
     ingest(own_library, hash_embedder, {"new.md": "# MoE 的路由怎么训练？\n\n路由网络给每个专家打分，取前两个。\n"})
-    assert assistant.index.folder.name == "000001"
+    assert assistant.index.name == "000001"
     assert assistant.search("MoE 的路由").hits[0].passage.document == "new.md"
 
 

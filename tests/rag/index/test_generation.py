@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IndexMissingError, RagError
-from rag.index import Index, current_generation, generation, open_index
+from rag.index import DiskIndex, current_generation, generation, open_index
 from rag.index.generation import Freshness, freshness, new_generation, publish, reopen
 from rag.index.locks import writer_lock
 from rag.search.retrieval import search
@@ -157,7 +157,7 @@ def test_another_format_is_refused_with_the_command_that_rebuilds(own_library: P
     assert "python -m ingest --rebuild" in caught.value.hint
 
 
-def test_another_embedder_is_refused_with_the_command_that_rebuilds(library_index: Index) -> None:
+def test_another_embedder_is_refused_with_the_command_that_rebuilds(library_index: DiskIndex) -> None:
     folder = library_index.folder.parents[1]
     with pytest.raises(IndexMismatchError, match=r"'hash@1'.*'other@2'") as caught:
         open_index(folder, embedder="other@2")
@@ -233,7 +233,7 @@ def test_a_reader_that_loses_the_race_takes_the_next_generation(
     real = generation._open_generation
     tries: list[str] = []
 
-    def late(index: Path, current: Any, embedder: str | None) -> Index:
+    def late(index: Path, current: Any, embedder: str | None) -> DiskIndex:
         tries.append(current.generation)
         if len(tries) == 1:
             with monkeypatch.context() as patch:

@@ -6,7 +6,7 @@ import pytest
 
 from ingest.sync import sync
 from rag.answer.assistant import Assistant
-from rag.index import Index, open_index
+from rag.index import DiskIndex, open_index
 from rag.question.wording import in_the_materials_words, unwrapped
 from rag.settings import ChatModelName, Settings
 from rag.types import Role, Turn
@@ -21,7 +21,7 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> DiskIndex:
     folder: Path = tmp_path_factory.mktemp("wording")
     documents = folder / "documents"
     documents.mkdir()
@@ -50,11 +50,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("", ""),
     ],
 )
-def test_words_that_the_material_writes_otherwise(index: Index, typed: str, meant: str) -> None:
+def test_words_that_the_material_writes_otherwise(index: DiskIndex, typed: str, meant: str) -> None:
     assert in_the_materials_words(index, typed) == meant
 
 
-def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: Index) -> None:
+def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: DiskIndex) -> None:
     """The pair is learned from 投机解码（speculative decoding）."""
     assert index.vocabulary.translations["speculative decoding"] == "投机解码"
     assert index.vocabulary.translations["投机解码"] == "speculative decoding"
@@ -75,7 +75,7 @@ def test_what_is_said_around_a_question(question: str, inner: str) -> None:
     assert unwrapped(question) == inner
 
 
-def test_a_follow_up_leans_on_what_the_question_before_it_meant(index: Index) -> None:
+def test_a_follow_up_leans_on_what_the_question_before_it_meant(index: DiskIndex) -> None:
     settings = Settings(index=index.folder.parent.parent, llm=ChatModelName.EXTRACTIVE)
     history = [Turn(Role.USER, "touji jiema 为什么快"), Turn(Role.ASSISTANT, "小模型先猜。")]
     trace = Assistant(settings, HashEmbedder(), index=index).prepare("那它呢", history)

@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from rag.embedding import Embedder
-from rag.index import Index, open_index
+from rag.index import DiskIndex, open_index
+from rag.index.keywords import KeywordScores
 from rag.search.fusion import Ranking, spread, weighted_mean
 from rag.search.retrieval import CANDIDATES, merge, search, search_dense, search_keyword
 from rag.text.terms import terms
@@ -26,7 +27,7 @@ QUESTIONS = [
 ]
 
 
-def late_interaction(index: Index, embedder: HashEmbedder, question: str) -> NDArray[np.float32]:
+def late_interaction(index: DiskIndex, embedder: HashEmbedder, question: str) -> NDArray[np.float32]:
     """Token by token in plain loops, over the vectors as they were before they were coded."""
     stored = [p for d in index.storage.documents(with_passages=True) for p in d.passages if p.number is not None]
     passages = embedder.encode_queries([p.embedded_text for p in sorted(stored, key=lambda p: p.number or 0)])
@@ -45,7 +46,7 @@ def late_interaction(index: Index, embedder: HashEmbedder, question: str) -> NDA
 @pytest.mark.parametrize("by_token", [False, True])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_order_is_that_of_a_plain_reimplementation(
-    question: str, by_token: bool, library_index: Index, hash_embedder: HashEmbedder
+    question: str, by_token: bool, library_index: DiskIndex, hash_embedder: HashEmbedder
 ) -> None:
     """Fewer passages than candidates: all compete, so numbers alone say what must come out."""
     count = library_index.manifest.passages
@@ -73,7 +74,9 @@ def test_the_order_is_that_of_a_plain_reimplementation(
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_found_by_is_the_rank_on_each_side(question: str, library_index: Index, hash_embedder: HashEmbedder) -> None:
+def test_found_by_is_the_rank_on_each_side(
+    question: str, library_index: DiskIndex, hash_embedder: HashEmbedder
+) -> None:
     cosines = library_index.vectors.all() @ hash_embedder.embed_query(question)
     keyword = library_index.keywords.scores(terms(question))
     by_cosine = sorted(range(len(cosines)), key=lambda number: (-cosines[number], number))
@@ -94,7 +97,7 @@ def test_found_by_is_the_rank_on_each_side(question: str, library_index: Index, 
             assert hit.keyword is None
 
 
-def test_a_blind_keyword_side_adds_nothing(library_index: Index, hash_embedder: HashEmbedder) -> None:
+def test_a_blind_keyword_side_adds_nothing(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
     evidence = search(library_index, hash_embedder, "zzz qqq", ranking=Ranking(by_token=False))
     assert evidence.candidates is not None
     assert not evidence.candidates.shares.any()
@@ -104,10 +107,11 @@ def test_a_blind_keyword_side_adds_nothing(library_index: Index, hash_embedder: 
 
 def test_ties_break_by_number() -> None:
     scores = np.asarray([0, 2, 1, 2, 0, 1, 2], dtype=np.float32)
-    assert search_keyword(scores, 4).numbers.tolist() == [1, 3, 6, 2]
-    assert search_keyword(scores, 2).numbers.tolist() == [1, 3]
-    assert search_keyword(scores, 99).numbers.tolist() == [1, 3, 6, 2, 5]
-    assert search_keyword(np.zeros(4, dtype=np.float32), 3).numbers.tolist() == []
+    match = KeywordScores(scores)
+    assert search_keyword(match, 4).numbers.tolist() == [1, 3, 6, 2]
+    assert search_keyword(match, 2).numbers.tolist() == [1, 3]
+    assert search_keyword(match, 99).numbers.tolist() == [1, 3, 6, 2, 5]
+    assert search_keyword(KeywordScores(np.zeros(4, dtype=np.float32)), 3).numbers.tolist() == []
 
 
 def test_equal_passages_come_in_order_of_number(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
@@ -162,13 +166,13 @@ def test_an_empty_index_finds_nothing(tmp_path: Path, hash_embedder: HashEmbedde
     index.close()
 
 
-def test_k_may_be_larger_than_the_corpus(library_index: Index, hash_embedder: HashEmbedder) -> None:
+def test_k_may_be_larger_than_the_corpus(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
     count = library_index.manifest.passages
     assert len(search(library_index, hash_embedder, "LoRA", k=1_000).hits) == count
     assert len(search(library_index, hash_embedder, "LoRA", k=1).hits) == 1
 
 
-def test_a_passage_says_where_else_it_stands(library_index: Index, hash_embedder: HashEmbedder) -> None:
+def test_a_passage_says_where_else_it_stands(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
     hit = search(library_index, hash_embedder, "W4A16 权重 4 位整数 激活 16 位").hits[0]
     places = [(hit.passage.document, hit.passage.start, hit.passage.end)]
     places += [(place.document, place.start, place.end) for place in hit.passage.also_in]
@@ -177,7 +181,7 @@ def test_a_passage_says_where_else_it_stands(library_index: Index, hash_embedder
         assert "权重用 4 位整数保存" in DOCUMENTS[document][start:end]
 
 
-def test_spans_are_exact_pieces_of_the_source(library_index: Index, hash_embedder: HashEmbedder) -> None:
+def test_spans_are_exact_pieces_of_the_source(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
     hits = search(library_index, hash_embedder, "RoPE", k=100).hits
     assert len(hits) == library_index.manifest.passages
     for hit in hits:
@@ -202,7 +206,7 @@ def test_the_real_embedder_crosses_languages_and_scripts(tmp_path: Path, embedde
     index.close()
 
 
-def test_merged_searches_rank_by_what_each_found(library_index: Index, hash_embedder: HashEmbedder) -> None:
+def test_merged_searches_rank_by_what_each_found(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
     parts = [search(library_index, hash_embedder, question, k=4) for question in ("LoRA 的秩", "W4A16", "LoRA 的秩")]
     merged = merge(parts, 5)
     assert (merged.query, merged.similarity) == ("LoRA 的秩", parts[0].similarity)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rag.evaluation.answers.part_of_index import part_of
-from rag.index import Index, open_index
+from rag.index import DiskIndex, open_index
 from rag.search.retrieval import search
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
@@ -15,7 +15,7 @@ from tests.rag.library import DOCUMENTS, ingest, library_settings
 
 @pytest.mark.parametrize("dropped", [{"rope.md"}, {"quantization.md"}, {"lora.txt", "zero.md"}, set()])
 def test_a_part_is_what_an_ingest_of_it_makes(
-    dropped: set[str], tmp_path: Path, library_index: Index, hash_embedder: HashEmbedder
+    dropped: set[str], tmp_path: Path, library_index: DiskIndex, hash_embedder: HashEmbedder
 ) -> None:
     kept = {name: text for name, text in DOCUMENTS.items() if name not in dropped}
     ingest(tmp_path, hash_embedder, kept)
@@ -43,7 +43,7 @@ def test_a_part_is_what_an_ingest_of_it_makes(
 
 
 def test_a_repeat_takes_the_place_of_what_is_dropped(
-    tmp_path: Path, library_index: Index, hash_embedder: HashEmbedder
+    tmp_path: Path, library_index: DiskIndex, hash_embedder: HashEmbedder
 ) -> None:
     """quantization.md and formats.md say the same, and the passage of formats.md is the one that has a number."""
     part = part_in(tmp_path / "part", library_index, {"formats.md"})
@@ -54,13 +54,13 @@ def test_a_repeat_takes_the_place_of_what_is_dropped(
     part.close()
 
 
-def test_without_vectors_of_tokens_a_part_has_none(tmp_path: Path, library_index: Index) -> None:
+def test_without_vectors_of_tokens_a_part_has_none(tmp_path: Path, library_index: DiskIndex) -> None:
     part = part_in(tmp_path / "part", replace(library_index, tokens=None), {"rope.md"})
     assert part.tokens is None
     assert len(part.vectors) < len(library_index.vectors)
     part.close()
 
 
-def part_in(folder: Path, index: Index, dropped: set[str]) -> Index:
+def part_in(folder: Path, index: DiskIndex, dropped: set[str]) -> DiskIndex:
     folder.mkdir()
     return part_of(index, dropped, folder)

@@ -1,0 +1,168 @@
+"""Documents and passages of a generation, as the server has them."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag.index.milvus.fetched import Fetched, part_texts
+from rag.index.milvus.records import stored_passage, unpacked
+from rag.index.milvus.schema import Table
+from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument, StoredPassage
+from rag.types import Passage
+
+BODY, SOURCE = "body", "source"
+FIELDS = ("root", "relative", "name", "size", "stale", "characters", "passages", "numbered", "record")
+
+
+class MilvusDocuments:
+    """Reads one generation. Safe to use from several threads."""
+
+    def __init__(self, fetched: Fetched) -> None:
+        self._fetched = fetched
+        self._connection = fetched.connection
+        self._visible = fetched.generation.visible
+        # Documents of this generation that were asked for by name; they do not change.
+        self._named: dict[str, Mapping[str, Any]] = {}
+        self._bodies: dict[int, Mapping[str, Any]] = {}
+
+    def close(self) -> None:
+        """The connection belongs to the store."""
+
+    def passages(self, numbers: Sequence[int]) -> list[Passage]:
+        return self._fetched.passages([int(number) for number in numbers])
+
+    def document_numbers(self, name: str) -> list[int]:
+        row = self._document(name)
+        if row is None:
+            return []
+        own = self._numbers(f"document == {int(row['id'])}")
+        if int(row["numbered"]) == int(row["passages"]):
+            return [number for _, number in sorted(own.items())]
+        return [
+            number
+            for place, stored in enumerate(self._body(row)["passages"])
+            if (number := own[place] if stored is None else self._repeated(stored["same_as"])) is not None
+        ]
+
+    def entries(self) -> list[DocumentEntry]:
+        return [
+            DocumentEntry(row["root"], row["relative"], row["name"], record["sha256"], bool(row["stale"]))
+            for row in self._rows(("root", "relative", "name", "stale", "record"))
+            for record in [unpacked(row["record"])]
+        ]
+
+    def summaries(self) -> list[DocumentSummary]:
+        return [
+            DocumentSummary(
+                row["root"], row["relative"], row["name"], record["title"], row["size"], bool(row["stale"]),
+                tuple(record["tags"]), row["characters"], row["passages"],
+            )
+            for row in self._rows(FIELDS)
+            for record in [unpacked(row["record"])]
+        ]  # fmt: skip
+
+    def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
+        """All documents in order of name. Every row of the index is read."""
+        numbers = self._all_numbers() if with_passages else {}
+        texts: defaultdict[tuple[int, str], dict[int, str]] = defaultdict(dict)
+        for part in self._connection.all(
+            Table.PARTS, f'{self._visible} and kind in ["{SOURCE}", "{BODY}"]', ["document", "kind", "place", "data"]
+        ):
+            texts[part["document"], part["kind"]][part["place"]] = part["data"]
+
+        def text(document: int, kind: str) -> str:
+            return "".join(data for _, data in sorted(texts[document, kind].items()))
+
+        found = []
+        rows = self._rows(FIELDS)
+        by_name = {row["name"]: int(row["id"]) for row in rows}
+        records = self._all_records() if with_passages else {}
+        for row in rows:
+            document, record = int(row["id"]), unpacked(row["record"])
+            body = json.loads(text(document, BODY))
+            passages: list[StoredPassage] = []
+            for place, stored in enumerate(body["passages"] if with_passages else ()):
+                if stored is None:
+                    number = numbers[document, place]
+                    passages.append(stored_passage(records[number], number, None))
+                else:
+                    other, there = stored["same_as"]
+                    passages.append(stored_passage(stored, None, numbers[by_name[other], there]))
+            found.append(
+                StoredDocument(
+                    root=row["root"], relative=row["relative"], name=row["name"], title=record["title"],
+                    sha256=record["sha256"], size=row["size"], stale=bool(row["stale"]), tags=tuple(record["tags"]),
+                    asked_as=tuple(record["asked_as"]), source=text(document, SOURCE), passages=tuple(passages),
+                    pages=tuple(body["pages"]),
+                )
+            )  # fmt: skip
+        return found
+
+    def names(self, most: int) -> list[str]:
+        records = [unpacked(row["record"]) for row in self._rows(("record", "name"))[:most]]
+        names = [record["title"] for record in records]
+        names += [name for record in records for name in (*record["tags"], *record["asked_as"])]
+        sections = dict.fromkeys(tuple(record["section"]) for record in self._first_records(most))
+        return names + [section[-1] for section in sections if section]
+
+    def texts(self, most: int) -> list[str]:
+        return [record["text"] for record in self._first_records(most)]
+
+    def source(self, name: str) -> str | None:
+        row = self._document(name)
+        if row is None:
+            return None
+        return part_texts(self._connection, int(row["id"]), SOURCE, self._fetched.consistency)
+
+    def pages(self, name: str) -> tuple[int, ...]:
+        row = self._document(name)
+        return tuple(self._body(row)["pages"]) if row is not None else ()
+
+    def _rows(self, fields: Sequence[str]) -> list[Mapping[str, Any]]:
+        rows = self._connection.all(Table.DOCUMENTS, self._visible, [*fields, "id"])
+        return sorted(rows, key=lambda row: str(row["name"]))
+
+    def _document(self, name: str) -> Mapping[str, Any] | None:
+        if name not in self._named:
+            condition = f"name == {json.dumps(name, ensure_ascii=False)} and {self._visible}"
+            found = self._connection.query(Table.DOCUMENTS, condition, FIELDS, self._fetched.consistency)
+            if not found:
+                return None
+            self._named[name] = found[0]
+        return self._named[name]
+
+    def _body(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        document = int(row["id"])
+        if document not in self._bodies:
+            text = part_texts(self._connection, document, BODY, self._fetched.consistency)
+            self._bodies[document] = json.loads(text)
+        return self._bodies[document]
+
+    def _numbers(self, condition: str) -> dict[int, int]:
+        rows = self._connection.query(Table.PASSAGES, condition, ["place"], self._fetched.consistency)
+        return {int(row["place"]): int(row["id"]) for row in rows}
+
+    def _repeated(self, place: Sequence[Any]) -> int | None:
+        """The number of the passage that another one repeats."""
+        row = self._document(place[0])
+        if row is None:
+            return None
+        return self._numbers(f"document == {int(row['id'])} and place == {int(place[1])}").get(int(place[1]))
+
+    def _all_numbers(self) -> dict[tuple[int, int], int]:
+        rows = self._connection.all(Table.PASSAGES, self._visible, ["document", "place"])
+        return {(int(row["document"]), int(row["place"])): int(row["id"]) for row in rows}
+
+    def _all_records(self) -> dict[int, Mapping[str, Any]]:
+        rows = self._connection.all(Table.PASSAGES, self._visible, ["record"])
+        return {int(row["id"]): unpacked(row["record"]) for row in rows}
+
+    def _first_records(self, most: int) -> list[Mapping[str, Any]]:
+        """The records of so many passages, the first to come."""
+        found: list[Mapping[str, Any]] = []
+        for row in self._connection.all(Table.PASSAGES, self._visible, ["record"]):
+            found.append(unpacked(row["record"]))
+            if len(found) == most:
+                break
+        return found

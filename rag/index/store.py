@@ -1,0 +1,130 @@
+"""What search and answers need of an index, wherever it lives.
+
+`Index` is one open generation: whole, and the same for as long as it is held. Its parts are protocols. The embedded
+store (`rag.index.generation`) reads them from files, the distributed one (`rag.index.milvus`) asks a Milvus server.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.embedding import Encoded
+from rag.index.manifest import Manifest
+from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
+from rag.index.vocabulary import Vocabulary, read_vocabulary
+from rag.types import Passage
+
+Numbers = Sequence[int] | NDArray[np.int64]
+Found = tuple[NDArray[np.int64], NDArray[np.float32]]
+"""Numbers of passages, best first, and their scores. Of equal scores the lower number comes first."""
+
+# Passages at equal distances over the whole material, which a question is compared with beside what was found.
+BACKGROUND = 10
+
+
+class Passages(Protocol):
+    """Documents and passages. Numbers of passages are stable within a generation, and never stand for two passages."""
+
+    def passages(self, numbers: Sequence[int]) -> list[Passage]: ...
+    def document_numbers(self, name: str) -> list[int]: ...
+    def entries(self) -> list[DocumentEntry]: ...
+    def documents(self, *, with_passages: bool = False) -> list[StoredDocument]: ...
+    def summaries(self) -> list[DocumentSummary]: ...
+    def names(self, most: int) -> list[str]: ...
+    def texts(self, most: int) -> list[str]: ...
+    def source(self, name: str) -> str | None: ...
+    def pages(self, name: str) -> tuple[int, ...]: ...
+    def close(self) -> None: ...
+
+
+class VectorSearch(Protocol):
+    """Unit vectors of passages."""
+
+    @property
+    def dimension(self) -> int: ...
+    def search(self, vector: NDArray[np.float32], count: int, within: NDArray[np.int64] | None = None) -> Found: ...
+    def rows(self, numbers: Numbers) -> NDArray[np.float32]: ...
+    def background(self) -> NDArray[np.int64]:
+        """The numbers of BACKGROUND passages at equal distances."""
+
+
+class KeywordMatch(Protocol):
+    """The BM25 scores of one query."""
+
+    def best(self, count: int, within: NDArray[np.int64] | None = None) -> Found:
+        """The best of the passages (of those `within`) that share a term with the query."""
+
+    def of(self, numbers: Numbers) -> NDArray[np.float32]: ...
+
+
+class KeywordSearch(Protocol):
+    @property
+    def passage_count(self) -> int: ...
+    @property
+    def latin_terms(self) -> list[str]: ...
+    def match(self, query: Sequence[str]) -> KeywordMatch: ...
+    def ceiling(self, query: Sequence[str]) -> float: ...
+    def frequency(self, term: str) -> int: ...
+
+
+class TokenScores(Protocol):
+    """Late interaction."""
+
+    @property
+    def centre(self) -> NDArray[np.float32]:
+        """The mean about which token vectors are coded."""
+
+    def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]: ...
+    def part_scores(
+        self, question: Encoded, numbers: Sequence[int], parts: Sequence[NDArray[np.bool_]]
+    ) -> list[NDArray[np.float32]]: ...
+    def vectors(self, number: int) -> NDArray[np.float32]: ...
+    def rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Index:
+    """One open generation. `manifest_sha256` tells it from every other.
+
+    `within` holds the numbers of the passages that may be found, in order; None is all of them. `whole` is the index
+    that this one is a part of; see `rag.index.scope`.
+    """
+
+    manifest: Manifest
+    storage: Passages
+    vectors: VectorSearch
+    keywords: KeywordSearch
+    tokens: TokenScores | None = None
+    manifest_sha256: str = ""
+    within: NDArray[np.int64] | None = None
+    whole: "Index | None" = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.manifest.generation:06d}"
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return read_vocabulary(self.storage) if self.whole is None else self.whole.vocabulary
+
+    def close(self) -> None:
+        self.storage.close()
+
+
+class Store(Protocol):
+    """Where generations live, one of which is live."""
+
+    def is_there(self) -> bool:
+        """Whether there is a generation to open."""
+
+    def open(self, *, embedder: str | None = None) -> Index:
+        """The live generation, held until it is closed. With `embedder` (an identity) an index made with another one
+        is refused. Raises IndexMissingError, IndexCorruptError, IndexMismatchError or StoreError."""
+
+    def reopen(self, index: Index) -> Index:
+        """The live generation: `index` itself while nothing newer is known. Costs little where nothing changed, and
+        takes no lock: call it outside any lock that a question needs."""

@@ -1,0 +1,129 @@
+"""What is read from Milvus is what the embedded store has, passage for passage and score for score."""
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from rag.answer.answerability import read_features
+from rag.answer.assistant import Assistant
+from rag.errors import UsageError
+from rag.index.milvus.records import PART_CHARACTERS
+from rag.index.scope import part_of
+from rag.question.names import find_names
+from rag.search.retrieval import search
+from rag.text.terms import terms
+from rag.types import Passage
+from tests.rag.index.milvus.conftest import Place
+from tests.rag.library import DOCUMENTS
+
+QUESTIONS = [
+    "RoPE 为什么能外推？",
+    "ZeRO-2 和 ZeRO-3 差在哪",
+    "loss scaling",
+    "W4A16",
+    "LoRA 的秩",
+    "天气",
+    "loss loss 切分",
+]
+
+
+def said(passage: Passage) -> tuple[object, ...]:
+    """A passage without its number."""
+    return passage.document, passage.title, passage.section, passage.content, passage.also_in, passage.blocks
+
+
+def test_search_equals_the_embedded_one(place: Place) -> None:
+    place.ingest()
+    with closing(place.on_disk()) as disk:
+        stored = place.open()
+        for question in QUESTIONS:
+            ours, theirs = (search(index, place.embedder, question) for index in (stored, disk))
+            assert [said(hit.passage) for hit in ours.hits] == [said(hit.passage) for hit in theirs.hits]
+            assert [hit.score for hit in ours.hits] == pytest.approx([hit.score for hit in theirs.hits], abs=2e-6)
+            assert [hit.keyword for hit in ours.hits] == [hit.keyword for hit in theirs.hits]
+            assert [hit.dense and hit.dense.rank for hit in ours.hits] == [
+                hit.dense and hit.dense.rank for hit in theirs.hits
+            ]
+            names = find_names(disk.keywords, question)
+            assert find_names(stored.keywords, question) == names
+            features = [read_features(index, found, names) for index, found in ((stored, ours), (disk, theirs))]
+            assert features[0] is not None
+            assert features[1] is not None
+            np.testing.assert_allclose(features[0].row(), features[1].row(), atol=2e-6)
+
+
+def test_keyword_scores_equal_the_embedded_ones_after_updates_that_changed_every_length(place: Place) -> None:
+    """The mean length has changed since rows were weighed, and the stored weights with it would rank otherwise."""
+    place.ingest({name: DOCUMENTS[name] for name in ("rope.md", "zero.md", "scaling.md", "lora.txt")})
+    first = place.open().generation
+    place.ingest(DOCUMENTS | {"long.md": "# 切分\n\n" + "切分 梯度 loss scaling 参数。" * 12})
+    stored = place.open()
+    assert stored.generation.since == first.since
+    assert stored.generation.mean_length != stored.generation.weighed_at
+    with closing(place.on_disk()) as disk:
+        numbers = {said(p)[:4]: p.number for p in disk.storage.passages(range(disk.manifest.passages))}
+        for question in QUESTIONS:
+            asked = terms(question)
+            assert stored.keywords.ceiling(asked) == pytest.approx(disk.keywords.ceiling(asked), rel=1e-6)
+            for count in (1, 2, 3, 50):
+                found, scores = stored.keywords.match(asked).best(count)
+                there = [numbers[said(p)[:4]] for p in stored.storage.passages(found.tolist())]
+                expected = disk.keywords.match(asked).best(count)[1]
+                np.testing.assert_allclose(scores, expected, rtol=1e-5)
+                np.testing.assert_allclose(disk.keywords.scores(asked)[there], scores, rtol=1e-5)
+        for term in disk.keywords.terms():
+            assert stored.keywords.frequency(term) == disk.keywords.frequency(term)
+        assert stored.keywords.latin_terms == disk.keywords.latin_terms
+
+
+def test_documents_equal_the_embedded_ones(place: Place) -> None:
+    place.ingest(DOCUMENTS | {'say "hi" \\ 中文\'s.md': "# 引号\n\n文件名里有引号。"})
+    with closing(place.on_disk()) as disk:
+        ours, theirs = place.open().storage, disk.storage
+        assert ours.entries() == theirs.entries()
+        assert ours.summaries() == theirs.summaries()
+        assert ours.documents() == theirs.documents()
+        assert sorted(ours.names(50)) == sorted(theirs.names(50))
+        assert set(ours.texts(50)) == set(theirs.texts(50))  # a repeat counts once here
+        assert ours.source("none.md") is None
+        assert ours.pages("none.md") == ()
+        assert ours.document_numbers("none.md") == []
+        for entry in theirs.entries():
+            assert ours.source(entry.name) == theirs.source(entry.name)
+            assert ours.pages(entry.name) == theirs.pages(entry.name)
+            mine, other = (s.passages(s.document_numbers(entry.name)) for s in (ours, theirs))
+            assert list(map(said, mine)) == list(map(said, other))
+
+
+def test_an_answer_equals_the_embedded_one_and_cites_the_source(place: Place) -> None:
+    place.ingest()
+    ours = Assistant(place.settings, place.embedder)
+    theirs = Assistant(place.settings.model_copy(update={"store": "embedded"}), place.embedder)
+    for question in ("ZeRO-2 和 ZeRO-3 差在哪？", "LoRA 为什么能省显存？", "今天天气怎么样"):
+        answer, expected = ours.ask(question), theirs.ask(question)
+        assert answer.text == expected.text
+        assert answer.citations == expected.citations
+        for citation in answer.citations:
+            source = ours.source(citation.document)
+            assert source is not None
+            assert source[citation.start : citation.end] == citation.quote
+
+
+def test_a_long_source_comes_back_whole(place: Place) -> None:
+    text = "# 长文\n\n" + "".join(f"第 {n} 段：注意力把每个位置和其他位置联系起来 𝄞。\n\n" for n in range(800))
+    place.ingest({"long.md": text})
+    assert len(text) > PART_CHARACTERS
+    assert place.open().storage.source("long.md") == text
+
+
+def test_a_part_of_the_index_is_refused_with_the_reason(place: Place) -> None:
+    place.ingest()
+    stored = place.open()
+    assert part_of(stored, ()) is stored
+    with pytest.raises(UsageError, match="where it lies in a folder"):
+        part_of(stored, ("rope.md",))
+    numbers = np.asarray(stored.storage.document_numbers("zero.md"), np.int64)
+    vector = place.embedder.embed_query("ZeRO")
+    assert sorted(stored.vectors.search(vector, 50, numbers)[0].tolist()) == sorted(numbers.tolist())
+    assert set(stored.keywords.match(terms("ZeRO RoPE")).best(50, numbers)[0].tolist()) <= set(numbers.tolist())

@@ -1,0 +1,184 @@
+"""kill -9 of a writer, or of the server, at random moments of an ingest into Milvus: python -m tools.torture.milvus
+
+Every round edits the documents, starts an ingest, kills it (every fifth time the server), and asks what the store
+holds: the old generation or the new one, whole. The next run must end where an ingest from nothing ends, with no row
+left over.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+from ingest.sync import sync
+from rag.errors import IndexMissingError
+from rag.index import Index, open_index
+from rag.settings import Settings, StoreName
+from rag.text.terms import terms
+from tools.milvus_server import MilvusServer
+from tools.torture.processes import DONE, REFUSED, end, start
+from tools.torture.scene import EMBEDDER, edit, page
+
+DOCUMENTS = 8
+SERVER_EVERY = 5
+MISSING = "missing"
+# How long a writer waits for the claim of one that died: it is void at once on the same machine.
+WAIT = 60.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.torture.milvus", description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    options = parser.parse_args()
+    sys.stderr.write(f"seed {options.seed}\n")
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="torture-milvus-") as temporary:
+        figures = torture(options.kills, random.Random(options.seed), Path(temporary))
+    seconds = round(time.perf_counter() - started, 1)
+    sys.stdout.write(json.dumps({"part": "milvus", "seed": options.seed, **figures, "seconds": seconds}) + "\n")
+    return 0
+
+
+def torture(kills: int, chance: random.Random, folder: Path) -> dict[str, int]:
+    """Kill `kills` times. Raises AssertionError naming the round."""
+    docs = folder / "docs"
+    docs.mkdir(parents=True)
+    for number in range(DOCUMENTS):
+        (docs / f"page-{number}.md").write_text(page(chance), encoding="utf-8")
+    server = MilvusServer(folder / "server")
+    outcomes: Counter[str] = Counter()
+    server.spawn()
+    try:
+        _in_child(lambda: _wait(server), folder)
+        settings = Settings(
+            index=folder / "index", store=StoreName.MILVUS, milvus_uri=server.uri, milvus_timeout=60.0, milvus_grace=0.0
+        )
+        longest = _seconds(settings, docs)
+        while outcomes["writer killed"] + outcomes["server killed"] < kills:
+            _round(settings, docs, server, chance, longest, outcomes)
+    finally:
+        server.kill()
+    return dict(outcomes)
+
+
+def _round(
+    settings: Settings, docs: Path, server: MilvusServer, chance: random.Random, longest: float, outcomes: Counter[str]
+) -> None:
+    folder = docs.parent
+    outcomes["rounds"] += 1
+    where = f"round {outcomes['rounds']}, after {[edit(docs, chance) for _ in range(chance.randint(1, 3))]}"
+    old = _in_child(lambda: in_store(settings), folder)
+    new = from_nothing(docs, folder / "scratch")
+    child = start(lambda: _ingest(settings, docs))
+    time.sleep(chance.uniform(0, longest))
+    if outcomes["rounds"] % SERVER_EVERY == 0:
+        server.kill()
+        server.spawn()
+        outcomes["server killed"] += 1
+        died = end(child)
+        assert died in (DONE, REFUSED), f"{where}: exit code {died}"
+        outcomes["writer went on" if died == DONE else "writer gave up"] += 1
+    else:
+        died = end(child, signal.SIGKILL)
+        assert died in (DONE, -signal.SIGKILL), f"{where}: exit code {died}"
+        outcomes["writer killed" if died else "done before the kill"] += 1
+    found = _in_child(lambda: in_store(settings), folder)
+    assert found in (old, new), f"{where}: neither the old nor the new generation"
+    assert died or found == new, f"{where}: done, but the old generation is live"
+    if old != new:
+        outcomes["old" if found == old else "new"] += 1
+    assert end(start(lambda: _ingest(settings, docs))) == DONE, f"{where}: the next run fails"
+    assert _in_child(lambda: in_store(settings), folder) == new, f"{where}: the next run is no ingest from nothing"
+    assert _in_child(lambda: _left_over(settings), folder) == "0", f"{where}: rows are left over"
+    if outcomes["rounds"] % 7 == 0:  # the next writer works elsewhere, and fetches first
+        shutil.rmtree(settings.index)
+
+
+def in_store(settings: Settings) -> str:
+    from rag.index.milvus.store import MilvusStore
+
+    try:
+        return content(MilvusStore(settings).open(embedder=EMBEDDER.identity))
+    except IndexMissingError:
+        return MISSING
+
+
+def from_nothing(docs: Path, scratch: Path) -> str:
+    """What an ingest of the documents into a new embedded index holds."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    sync(Settings(index=scratch), lambda: EMBEDDER, [docs], identity=EMBEDDER.identity)
+    with closing(open_index(scratch)) as index:
+        return content(index)
+
+
+def content(index: Index) -> str:
+    """A digest of all that a reader can see, whatever numbers passages have."""
+    digest = sha256()
+    documents = index.storage.documents(with_passages=True)
+    places = {p.number: (d.name, n) for d in documents for n, p in enumerate(d.passages) if p.number is not None}
+    for document in documents:
+        digest.update(repr((document.entry, document.title, document.source, document.pages)).encode())
+        for stored in document.passages:
+            same_as = places[stored.same_as] if stored.same_as is not None else None
+            digest.update(repr((stored.section, stored.content, stored.fingerprint, stored.blocks, same_as)).encode())
+    numbers = list(places)
+    for passage in index.storage.passages(numbers):
+        digest.update(repr((passage.document, passage.title, passage.content, passage.also_in)).encode())
+    digest.update(index.vectors.rows(numbers).tobytes())
+    assert index.tokens is not None
+    for number in numbers:
+        digest.update(index.tokens.vectors(number).round(4).tobytes())
+    for term in sorted({term for d in documents for p in d.passages for term in terms(p.embedded_text)}):
+        digest.update(f"{term}{index.keywords.frequency(term)}".encode())
+        digest.update(index.keywords.match([term]).of(numbers).round(4).tobytes())
+    return digest.hexdigest()
+
+
+def _ingest(settings: Settings, docs: Path) -> None:
+    sync(settings, lambda: EMBEDDER, [docs], identity=EMBEDDER.identity, wait=WAIT)
+
+
+def _left_over(settings: Settings) -> str:
+    """How many rows of passages and documents the live generation does not see, and of generations but it."""
+    from rag.index.milvus.connection import Connection
+    from rag.index.milvus.generations import GENERATION, require_live
+    from rag.index.milvus.schema import Table
+
+    connection = Connection(settings)
+    live = require_live(connection)
+    rows = sum(connection.count(table, "generation >= 0") - count for table, count in live.rows.items())
+    generations = connection.count(Table.STATE, f'kind == "{GENERATION}"') - 1
+    return str(rows + generations)
+
+
+def _seconds(settings: Settings, docs: Path) -> float:
+    """How long a run takes that publishes all, in a process of its own."""
+    started = time.perf_counter()
+    assert end(start(lambda: _ingest(settings, docs))) == DONE
+    return time.perf_counter() - started
+
+
+def _wait(server: MilvusServer) -> str:
+    server.wait()
+    return ""
+
+
+def _in_child(work: Callable[[], str], folder: Path) -> str:
+    """What the work says, done in a process of its own: gRPC does not outlive a fork, so this one never loads it."""
+    file = folder / "said"
+    assert end(start(lambda: file.write_text(work(), encoding="utf-8"))) == DONE
+    return file.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
