@@ -75,6 +75,7 @@ def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -
     expect(asked).to_have_text(QUESTION)
     page.reload()
     expect(asked).to_have_text(QUESTION)
+    page.wait_for_function("isReady")  # what the address asks for has been opened
     assert page.url == first
     page.go_forward()
     expect(asked).to_have_text(OTHER)
