@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat llm ingest test test-llm torture fuzz bench bench-ui check format lock test-system screenshots house clean
+.PHONY: help chat llm ingest test test-llm torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -59,6 +59,9 @@ test-system:  ## install the browser and fonts that browser tests use (Debian)
 
 screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
 	$(BIN)/python -m tools.screenshots
+
+reader: $(VENV)/develop.done  ## train the reader anew (docs/reader.md says with what); hours without a graphics card
+	$(BIN)/python -m tools.reader $(ARGS)
 
 house: $(VENV)/develop.done  ## measure the shape of the code against its limits
 	$(BIN)/python -m tools.house

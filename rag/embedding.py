@@ -27,6 +27,7 @@ from rag.settings import Precision, Settings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from transformers import BertModel
 
 logger = logging.getLogger(__name__)
 
@@ -195,6 +196,35 @@ class SentenceTransformerEmbedder:
 
     def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         return [self._spans(text) for text in texts]
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of the tokens of each text itself, without prompt and special tokens."""
+        with self._lock:  # as in `count_tokens`
+            encoded = self._model.tokenizer(
+                [_encodable(text) for text in texts],
+                add_special_tokens=False,
+                truncation=False,
+                padding=False,
+                verbose=False,
+            )
+        return [list(ids) for ids in encoded["input_ids"]]
+
+    def special_ids(self) -> tuple[int, int, int]:
+        """The tokens that begin, end and fill an input. Raises ValueError where the vocabulary lacks one."""
+        tokenizer: Any = self._model.tokenizer
+        begin, end, filler = (getattr(tokenizer, f"{name}_token_id", None) for name in ("cls", "sep", "pad"))
+        if begin is None or end is None or filler is None:
+            raise ValueError(f"the vocabulary of {self.identity} has no tokens that frame an input")
+        return int(begin), int(end), int(filler)
+
+    def encoder(self) -> "BertModel":
+        """The network below pooling. Raises ValueError where it is not BERT's."""
+        from transformers import BertModel
+
+        network = getattr(self._model[0], "auto_model", None)
+        if not isinstance(network, BertModel):
+            raise ValueError(f"{self.identity} is not a BERT model")  # noqa: TRY004
+        return network
 
     def _find_spans(self, text: str) -> NDArray[np.int32]:
         with self._lock:  # as in `count_tokens`

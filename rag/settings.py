@@ -45,6 +45,11 @@ class Precision(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
+class ReaderUse(StrEnum):
+    AUTO = "auto"
+    OFF = "off"
+
+
 class StoreName(StrEnum):
     EMBEDDED = "embedded"
     MILVUS = "milvus"
@@ -128,6 +133,11 @@ class Settings(BaseModel):
     late_interaction: bool = _shapes_index(
         True,
         description="keep the vectors of all tokens, some 40 kB a passage, which rank better than those of passages",
+    )
+    reader: ReaderUse = Field(
+        ReaderUse.AUTO,
+        description="whether the small model that reads question and text together gives a second opinion on doubtful "
+        "questions, where there is one for the embedder",
     )
     top_k: int = Field(10, ge=1, le=100, description="passages that a search returns")
     llm: ChatModelName = Field(ChatModelName.AUTO, description="who writes answers")

@@ -20,6 +20,7 @@ from rag.index import Index
 from rag.index.manifest import require_embedder
 from rag.index.scope import part_of
 from rag.index.stores import open_store
+from rag.reader.reading import open_reader
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
@@ -44,6 +45,7 @@ class Assistant:
         self.settings = _writing_with(settings, chat_model)
         self.embedder = embedder
         self.choices = Choices()
+        self.reader = open_reader(settings, embedder)
         self._chat_model = chat_model
         self._switching = threading.Lock()
         self._opening = threading.Lock()
@@ -123,7 +125,9 @@ class Assistant:
     def resources_over(self, index: Index) -> Resources:
         """What the pipeline works with, over an index that was opened before."""
         with self._switching:
-            return Resources(self._part(index), self.embedder, self.settings, self.choices, self._chat_model)
+            return Resources(
+                self._part(index), self.embedder, self.settings, self.choices, self._chat_model, self.reader
+            )
 
     def _part(self, index: Index) -> Index:
         """What is answered from; the parts that were asked for lately are kept, those of older generations not."""

@@ -17,6 +17,28 @@ SUGGESTIONS = 3
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
 # asked.jsonl lie there, and two fifths of its near misses.
 DOUBTFUL = 1.75
+# Log odds from the threshold within which what the reader says can change the decision.
+READ_WITHIN = 3.0
+
+# How much lower the threshold lies for a chat model, which would answer what is doubtful: it refuses 2% of the
+# answerable development questions in place of 1%.
+WITHOUT_NEAREST = 0.52
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """Logistic regression over the log odds against an answer and the best reading, which is believed up to `limit`,
+    on the scale of the log odds."""
+
+    offset: float
+    log_odds: float
+    reading: float
+    limit: float
+
+
+# Fitted by `python -m rag.evaluation.answers.reader_fit ASKED`; the offset refuses 1% of the answerable development
+# questions, and the scale is that at which as many of them are doubtful as without a reader (docs/results/reader.md).
+SECOND_OPINION = SecondOpinion(offset=-0.788, log_odds=0.375, reading=-0.394, limit=12.0)
 # Where one side is silent, another must stand in one of so many passages to be answered alone.
 SPEAKING_HITS = 3
 
@@ -45,6 +67,11 @@ class Decision:
     features: AnswerabilityFeatures | None = None
     log_odds: float | None = None
     margin: float = 0.0
+
+    @property
+    def may_change(self) -> bool:
+        """Whether what a reader says can make a refusal of an answer, or the reverse."""
+        return self.log_odds is not None and abs(self.log_odds - self.margin) < READ_WITHIN
 
     @property
     def in_doubt(self) -> bool:
@@ -83,6 +110,20 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
     )
     refusals = [judge(index, side, margin=margin).refusal for side in sides]
     return replace(whole, refusal=next(filter(None, refusals), None), result=left)
+
+
+def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
+    """The decision with what the reader says of the best sections: its log odds that one of them answers. Where nobody
+    would point to the nearest, more is refused."""
+    assert decision.log_odds is not None
+    second = SECOND_OPINION
+    believed = max(-second.limit, min(second.limit, reading))
+    log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed
+    refusal = None
+    if log_odds > decision.margin - (0.0 if points_to_nearest else WITHOUT_NEAREST):
+        evidence = decision.result.for_decision
+        refusal = decision.refusal or _refusal(RefusalReason.NOTHING_RELEVANT, (), evidence)
+    return replace(decision, refusal=refusal, log_odds=log_odds)
 
 
 def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision:

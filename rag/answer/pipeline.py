@@ -1,4 +1,4 @@
-"""The path of a question: resolve -> search -> decide -> select -> (explore) -> write.
+"""The path of a question: resolve -> search -> decide -> rank -> select -> (explore) -> write.
 
 Each stage is a function from explicit inputs to a value. As LangChain runnables they make `ANSWER`, which every front
 end runs, and `PREPARE`, which stops before anything is written. What each stage found stays in the `Trace`.
@@ -15,11 +15,12 @@ from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 from rag.answer.agent.explore import calculations, explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
-from rag.answer.decide import Decision, decide, suggest
+from rag.answer.decide import Decision, decide, reconsider, suggest
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
 from rag.answer.generated.writer import ChatModelWriter
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
+from rag.answer.rank import best_reading, rank_sections
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.trace import Resources, Selection, Trace
@@ -196,6 +197,19 @@ def _is_nearest(trace: Trace) -> bool:
     return trace.decision.in_doubt and trace.resources.chat_model is None
 
 
+def _rank(trace: Trace) -> Trace:
+    """What the reader says of a doubtful question has its part in the decision."""
+    decision, result, reader = trace.decision, trace.decision.result, trace.resources.reader
+    doubtful = reader is not None and decision.may_change and not result.sides and not trace.plan.standalone.leans
+    if decision.refusal is not None and not doubtful:
+        return trace
+    rankings = rank_sections(trace.resources, result)
+    reading = best_reading(reader, rankings[0]) if reader is not None and doubtful else None
+    if reading is not None:
+        decision = reconsider(decision, reading, points_to_nearest=trace.resources.chat_model is None)
+    return replace(trace, rankings=rankings, decision=decision)
+
+
 def _select(trace: Trace) -> Trace:
     if trace.decision.refusal is not None:
         return trace
@@ -241,7 +255,7 @@ async def _write_async(traces: AsyncIterator[Trace]) -> AsyncIterator[Event]:
 DECIDE: Runnable[Trace, Trace] = (
     _observed("resolve", _resolve) | _observed("search", _search) | _observed("decide", _decide)
 )
-SELECT: Runnable[Trace, Trace] = _observed("select", _select)
+SELECT: Runnable[Trace, Trace] = _observed("rank", _rank) | _observed("select", _select)
 PREPARE: Runnable[Trace, Trace] = DECIDE | SELECT
-# Writing begins with the evidence, which a reader sees while paragraphs are selected.
+# Writing begins with the evidence, which a reader sees while sections are ranked and paragraphs selected.
 ANSWER: Runnable[Trace, Event] = DECIDE | cast("Runnable[Trace, Event]", RunnableGenerator(_write, _write_async))

@@ -8,11 +8,13 @@ from rag.answer.choices import Choices
 from rag.answer.decide import Decision
 from rag.answer.evidence import SearchResult
 from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.ranking import Ranking
 from rag.chat_models.model import ChatModel
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.question.follow_ups import Standalone
 from rag.question.plan import SearchPlan
+from rag.reader.reading import Reader
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, Settings
 from rag.types import Courtesy, Step, Turn
@@ -20,13 +22,15 @@ from rag.types import Courtesy, Step, Turn
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the stages work with: one generation of the index, and who may write. Without a chat model quotes answer."""
+    """What the stages work with: one generation of the index, who reads and who may write. Without a chat model quotes
+    answer; without a reader likeness decides alone."""
 
     index: Index
     embedder: Embedder
     settings: Settings
     choices: Choices
     chat_model: ChatModel | None = None
+    reader: Reader | None = None
 
     @property
     def llm(self) -> ChatModelName:
@@ -72,10 +76,11 @@ NO_EXPLORATION = Exploration()
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One question on its way: resolve -> search -> decide -> select -> explore -> write.
+    """One question on its way: resolve -> search -> decide -> rank -> select -> explore -> write.
 
-    `courtesy` is set where nothing is asked of the material; then no other stage runs. `started` is on the clock of
-    `time.perf_counter`; `milliseconds` maps each stage that has run to what it took.
+    `rankings` are those of the sections for the question and for each side of a comparison. `courtesy` is set where
+    nothing is asked of the material; then no other stage runs. `started` is on the clock of `time.perf_counter`;
+    `milliseconds` maps each stage that has run to what it took.
     """
 
     resources: Resources = field(repr=False)
@@ -85,6 +90,7 @@ class Trace:
     plan: SearchPlan = NO_PLAN
     result: SearchResult = NO_RESULT
     decision: Decision = NO_DECISION
+    rankings: tuple[Ranking, ...] = ()
     selection: Selection = NO_SELECTION
     exploration: Exploration = NO_EXPLORATION
     milliseconds: Mapping[str, float] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from rag.answer.generated.context import as_context
 from rag.answer.generated.prompts import AGENT_SYSTEM, HUMAN, LANGUAGES
 from rag.answer.generated.reply_guard import Watch
 from rag.answer.generated.writer import ChatModelWriter
+from rag.answer.rank import rank_sections
 from rag.answer.trace import Exploration, Selection, Trace
 from rag.chat_models.stopping import CURRENT, Stopped, within
 from rag.search.retrieval import merge
@@ -94,6 +95,7 @@ def explored(trace: Trace, exploration: Exploration) -> Trace:
         )
     trace = replace(trace, decision=replace(trace.decision, result=result), exploration=exploration)
     if exploration.reply is None and exploration.evidence:
+        trace = replace(trace, rankings=rank_sections(trace.resources, result))
         return replace(trace, selection=ChatModelWriter().select(trace))
     return replace(trace, selection=Selection(exploration.paragraphs, trace.selection.prompt))
 

@@ -15,6 +15,7 @@ from rag.answer.generated.checked_text import is_plain
 from rag.answer.generated.context import as_context, choose_context, count_tokens, without_orders
 from rag.answer.generated.injection import is_injection
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
+from rag.answer.rank import rank_sections
 from rag.errors import RagError, UsageError
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
@@ -79,9 +80,7 @@ class Tools:
             raise UsageError("this was searched before", hint="search for something else, or answer")
         plan = plan_search(Standalone(in_the_materials_words(resources.index, query)))
         result = run_search(resources.index, resources.embedder, plan, k=resources.settings.top_k)
-        chosen = choose_context(
-            resources.index, resources.embedder, result.evidence, findings.step_tokens, result.sides
-        )
+        chosen = choose_context(result.evidence, rank_sections(resources, result), findings.step_tokens)
         findings.add(chosen, result.evidence)
         documents = list(dict.fromkeys(hit.passage.document for hit in result.evidence.hits))[:PAGES_NAMED]
         return _fenced(chosen, documents), "", [paragraph.passage.document for paragraph in chosen]

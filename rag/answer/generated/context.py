@@ -10,11 +10,10 @@ from math import ceil
 import tiktoken
 
 from rag.answer.generated.injection import injection_spans, is_injection, overlaps
+from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
+from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.relevance import relevance
-from rag.answer.quoted.sections import NOTHING_ELSE, Wanted, choose_paragraphs
-from rag.embedding import Embedder
-from rag.index import Index
 from rag.search.retrieval import Evidence
 
 # Share of the budget that the best page may take where other pages were found too; see docs/results/context.md.
@@ -29,12 +28,7 @@ MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 
 
 def choose_context(
-    index: Index,
-    embedder: Embedder,
-    evidence: Evidence,
-    budget: int,
-    sides: Sequence[Evidence] = (),
-    wanted: Wanted = NOTHING_ELSE,
+    evidence: Evidence, rankings: Sequence[Ranking], budget: int, *, wanted: Wanted = NOTHING_ELSE
 ) -> list[Paragraph]:
     """What answers best of the best hit's page and of those of the sides, in its order, then what answers best of the
     other hits, without orders to the model; `as_context` of it takes at most `budget` tokens."""
@@ -46,9 +40,7 @@ def choose_context(
     room = int(budget * BEST_PAGE) if elsewhere else budget
     characters = 2 * room
     while characters > 40:
-        chosen = without_orders(
-            choose_paragraphs(index, embedder, evidence, sides, wanted=wanted, characters=characters)
-        )
+        chosen = without_orders(choose_paragraphs(rankings, wanted=wanted, characters=characters))
         if count_tokens(as_context(chosen)) <= room:
             break
         characters = characters * 4 // 5

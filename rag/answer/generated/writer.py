@@ -7,7 +7,6 @@ from dataclasses import replace
 from rag.answer.choices import MARGINS, STYLES, Caution, StyleName
 from rag.answer.decide import judge
 from rag.answer.events import Event, ModelLoading, TextAdded, TextDiscarded, Written
-from rag.answer.evidence import selection_evidence
 from rag.answer.generated.checked_text import CheckedText
 from rag.answer.generated.context import as_context, choose_context, without_orders
 from rag.answer.generated.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
@@ -36,9 +35,8 @@ class ChatModelWriter:
         assert resources.chat_model is not None
         share = resources.choices.answer_style.evidence
         budget = int(resources.chat_model.evidence_tokens * (min(share, 1.0) if resources.is_small else share))
-        evidence = selection_evidence(resources.embedder, result)
-        wanted = wanted_of(result)
-        chosen = choose_context(resources.index, resources.embedder, evidence, budget, result.sides, wanted)
+        evidence = replace(result.evidence, query=result.question)
+        chosen = choose_context(evidence, trace.rankings, budget, wanted=wanted_of(result))
         prompt = prompt_for(
             result.evidence.query, as_context(chosen), resources.choices.answer_style, small=resources.is_small
         )

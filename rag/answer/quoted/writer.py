@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.choices import AnswerStyle
 from rag.answer.events import Event, TextAdded, Written
-from rag.answer.evidence import SearchResult, selection_evidence
+from rag.answer.evidence import SearchResult
 from rag.answer.generated.context import without_orders
+from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.quoted.sections import Wanted, choose_paragraphs
+from rag.answer.quoted.ranking import Wanted
 from rag.answer.trace import Selection, Trace
 from rag.text.sentences import Unit, UnitKind
 from rag.types import Citation, Claim
@@ -28,22 +29,10 @@ class QuoteWriter:
 
 def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
     """The paragraphs that answer, as many as the style has room for; for a model without orders to it."""
-    resources, result = trace.resources, trace.decision.result
-    if result.plan.parts and result.sides:  # what is asked first is answered first
-        whole, *sides = result.sides
-    else:
-        whole, sides = selection_evidence(resources.embedder, result), list(result.sides)
     chosen = choose_paragraphs(
-        resources.index,
-        resources.embedder,
-        whole,
-        sides,
-        wanted=wanted_of(result),
-        alone=bool(result.silent),
-        characters=style.characters,
-        cut=style.cut,
+        trace.rankings, wanted=wanted_of(trace.decision.result), characters=style.characters, cut=style.cut
     )
-    return without_orders(chosen) if resources.choices.for_model else chosen
+    return without_orders(chosen) if trace.resources.choices.for_model else chosen
 
 
 def wanted_of(result: SearchResult) -> Wanted:

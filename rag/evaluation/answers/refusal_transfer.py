@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 
 from rag.answer.assistant import Assistant
-from rag.answer.decide import judge
-from rag.answer.pipeline import resolve, search
+from rag.answer.decide import Decision, Judgement, judge
+from rag.answer.pipeline import PREPARE, resolve, search
+from rag.answer.trace import Trace
 from rag.commands.command_line import Parser, add_common_options, print_json, run, settings_from
 from rag.embedding import embedder_identity, load_embedder
 from rag.errors import UsageError
@@ -121,11 +122,13 @@ def _sample(queries: Iterator[Query]) -> list[str]:
 
 
 def ask(assistant: Assistant, index: Index, question: str, kind: str) -> Verdict:
-    """What is decided with the anchors of the index, and without."""
+    """What is decided with the anchors of the index, and without, and what a reader makes of it."""
     resources = assistant.resources_over(index)
     found = search(resources, resolve(resources, question, ())).for_decision
     plain = replace(index, manifest=index.manifest.model_copy(update={"anchors": None}))
-    judged = {"before": judge(plain, found), "after": judge(index, found)}
+    judged: dict[str, Judgement | Decision] = {"before": judge(plain, found), "after": judge(index, found)}
+    if resources.reader is not None:
+        judged["read"] = PREPARE.invoke(Trace(resources, question)).decision
     known = all(index.keywords.frequency(term) for term in terms(question))
     return Verdict(
         question,
@@ -177,7 +180,7 @@ def measure(materials: Sequence[Material], assistant: Assistant) -> tuple[dict[s
         results[material.name] = {
             "passages": index.manifest.passages,
             "anchors": anchors and anchors.model_dump(),
-            **{name: figures(verdicts, name) for name in ("before", "after")},
+            **{name: figures(verdicts, name) for name in verdicts[0].refused},
         }
         rows[material.name] = verdicts
         index.close()
@@ -189,14 +192,18 @@ def as_text(results: Mapping[str, Any]) -> str:
     names = ("false_refusals", "absent", "held_out", "known_words")
     rows = [["", "passages", *(name.replace("_", " ") for name in names), "AUC"]]
     for material, result in results.items():
-        before, after = result["before"], result["after"]
-        shares = [
-            f"{before[name]['value']:.3f} -> {after[name]['value']:.3f} of {after[name]['of']}" if after[name] else "-"
-            for name in names
-        ]
-        aucs = " -> ".join("-" if part["auc"] is None else f"{part['auc']:.3f}" for part in (before, after))
+        steps = [result[step] for step in ("before", "after", "read") if step in result]
+        shares = [_in_steps(steps, name) for name in names]
+        aucs = " -> ".join("-" if step["auc"] is None else f"{step['auc']:.3f}" for step in steps)
         rows.append([material, f"{result['passages']:,}", *shares, aucs])
     return "".join(f"{line}\n" for line in aligned(rows))
+
+
+def _in_steps(steps: Sequence[Mapping[str, Any]], name: str) -> str:
+    if not steps[0][name]:
+        return "-"
+    values = [f"{step[name]['value']:.3f}" for step in steps]
+    return f"{' -> '.join(values)} of {steps[0][name]['of']}"
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import selection_evidence
-from rag.answer.quoted.sections import PAGES, WEIGHTS, SectionFeatures, section_features, sections_of
+from rag.answer.quoted.ranking import PAGES, WEIGHTS, SectionFeatures, section_features
+from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import wanted_of
 from rag.commands.command_line import Parser, add_common_options, run, settings_from
 from rag.evaluation.answers.asked import AskedRow, load_asked

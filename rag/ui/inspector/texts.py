@@ -69,6 +69,7 @@ class InspectorTexts:
     step_resolve: str
     step_search: str
     step_decide: str
+    step_rank: str
     step_explore: str
     step_select: str
     step_total: str
@@ -138,6 +139,7 @@ TEXTS = {
         step_resolve="补全问题",
         step_search="检索和排序",
         step_decide="判断能不能答",
+        step_rank="给小节排序",
         step_explore="智能体查找",
         step_select="挑选段落",
         step_total="合计",
@@ -205,6 +207,7 @@ TEXTS = {
         step_resolve="standalone question",
         step_search="search and ranking",
         step_decide="judgement",
+        step_rank="ranking of sections",
         step_explore="steps of the agent",
         step_select="choice of paragraphs",
         step_total="total",

@@ -13,7 +13,7 @@ from rag.answer.choices import MARGINS, STYLES, Caution, Choices, StyleName
 from rag.answer.decide import judge
 from rag.answer.generated.checked_text import CheckedText
 from rag.answer.generated.reply import prompt_for
-from rag.answer.quoted.sections import ANSWER_CHARACTERS
+from rag.answer.quoted.choosing import ANSWER_CHARACTERS
 from rag.errors import SettingsError
 from rag.index import Index
 from rag.search.retrieval import search

@@ -69,7 +69,7 @@ def test_each_query_is_searched_once_and_ranked_for_itself(
 
 def test_the_time_is_that_of_the_steps_of_an_answer(assistant: Assistant) -> None:
     taken = inspect(assistant, QUESTION).milliseconds
-    assert list(taken) == ["resolve", "search", "decide", "select", "total"]
+    assert list(taken) == ["resolve", "search", "decide", "rank", "select", "total"]
     assert taken["total"] == pytest.approx(sum(taken[step] for step in list(taken)[:-1]), abs=0.01)
 
 

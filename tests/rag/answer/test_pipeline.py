@@ -22,7 +22,7 @@ QUESTION = "LoRA 的秩怎么选？"
 
 def test_the_stages_run_in_order_and_keep_their_time(assistant: Assistant) -> None:
     finished = assistant.finish(QUESTION)
-    assert list(finished.trace.milliseconds) == ["resolve", "search", "decide", "select"]
+    assert list(finished.trace.milliseconds) == ["resolve", "search", "decide", "rank", "select"]
     assert finished.answer.search_queries == finished.trace.plan.queries
     assert finished.trace.selection.paragraphs
 

@@ -36,7 +36,7 @@ def times(span: ReadableSpan) -> tuple[int, int]:
 
 def test_one_span_for_each_stage(assistant: Assistant) -> None:
     *stages, whole = spans_of(assistant, QUESTION)
-    assert [span.name for span in stages] == ["resolve", "search", "decide", "select", "write"]
+    assert [span.name for span in stages] == ["resolve", "search", "decide", "rank", "select", "write"]
     assert whole.name == "answer"
     begin, end = times(whole)
     reached = begin

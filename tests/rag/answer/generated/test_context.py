@@ -6,9 +6,16 @@ from rag.answer.assistant import Assistant
 from rag.answer.generated.context import as_context, choose_context, count_tokens
 from rag.answer.generated.prompts import ANSWER_PROMPT, SYSTEM
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
+from rag.answer.quoted.ranking import rank
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
 from rag.types import Passage
+
+
+def context_of(assistant: Assistant, question: str, budget: int) -> list[Paragraph]:
+    evidence = assistant.search(question)
+    return choose_context(evidence, [rank(assistant.index, assistant.embedder, evidence)], budget)
+
 
 QUESTIONS = ["RoPE 为什么能外推？", "LoRA 的秩怎么选？", "ZeRO-3 的通信量是多少？", "Why loss scaling?"]
 
@@ -17,7 +24,7 @@ QUESTIONS = ["RoPE 为什么能外推？", "LoRA 的秩怎么选？", "ZeRO-3 �
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_budget_holds_and_the_best_page_comes_first(question: str, budget: int, assistant: Assistant) -> None:
     evidence = assistant.search(question)
-    chosen = choose_context(assistant.index, assistant.embedder, evidence, budget)
+    chosen = context_of(assistant, question, budget)
     assert count_tokens(as_context(chosen)) <= budget
     for paragraph in chosen:
         assert all(text in paragraph.passage.text for text in paragraph.texts)
@@ -25,13 +32,13 @@ def test_the_budget_holds_and_the_best_page_comes_first(question: str, budget: i
 
 
 def test_the_sentence_that_answers_is_in_it(assistant: Assistant) -> None:
-    chosen = choose_context(assistant.index, assistant.embedder, assistant.search("ZeRO-3 的通信量是多少？"), 120)
+    chosen = context_of(assistant, "ZeRO-3 的通信量是多少？", 120)
     assert "通信量是数据并行的 1.5 倍" in as_context(chosen)
     assert as_context(chosen).startswith("# ZeRO-2 和 ZeRO-3 差在哪？\n")
 
 
 def test_with_room_left_other_documents_are_in_it(assistant: Assistant) -> None:
-    chosen = choose_context(assistant.index, assistant.embedder, assistant.search("LoRA 的秩怎么选？"), 2_000)
+    chosen = context_of(assistant, "LoRA 的秩怎么选？", 2_000)
     documents = [paragraph.passage.document for paragraph in chosen]
     assert documents[0] == "lora.txt"
     assert len(set(documents)) > 1
@@ -39,7 +46,7 @@ def test_with_room_left_other_documents_are_in_it(assistant: Assistant) -> None:
 
 
 def test_sentences_stay_apart_as_they_were(assistant: Assistant) -> None:
-    chosen = choose_context(assistant.index, assistant.embedder, assistant.search("Why loss scaling?"), 400)
+    chosen = context_of(assistant, "Why loss scaling?", 400)
     assert "underflow to zero in FP16. Loss scaling multiplies" in as_context(chosen)
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
 from rag.answer.quoted.paragraphs import paragraphs
-from rag.answer.quoted.sections import ANSWER_CHARACTERS, Wanted, choose_paragraphs, sections_of
+from rag.answer.quoted.ranking import Wanted, rank
+from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -49,7 +51,7 @@ def evidence_for(index: Index, embedder: HashEmbedder, question: str) -> Evidenc
 
 
 def answer_to(index: Index, embedder: HashEmbedder, question: str) -> Answer:
-    chosen = choose_paragraphs(index, embedder, evidence_for(index, embedder, question))
+    chosen = choose_paragraphs([rank(index, embedder, evidence_for(index, embedder, question))])
     sources = {
         passage.document: index.storage.source(passage.document) or ""
         for passage in (paragraph.passage for paragraph in chosen)
@@ -86,7 +88,7 @@ def test_sections_are_quoted_whole_and_in_their_order(
     question: str, document: str, library_index: Index, hash_embedder: HashEmbedder
 ) -> None:
     evidence = evidence_for(library_index, hash_embedder, question)
-    chosen = choose_paragraphs(library_index, hash_embedder, evidence)
+    chosen = choose_paragraphs([rank(library_index, hash_embedder, evidence)])
     sections = sections_of(library_index, evidence, pages=5)
     for path, members in groupby(chosen, key=lambda paragraph: (paragraph.passage.document, paragraph.path)):
         texts = [text for paragraph in members for text in paragraph.texts]
@@ -185,7 +187,7 @@ def test_of_a_section_without_an_end_the_best_paragraphs_are_quoted(
     ingest(tmp_path, hash_embedder, {"page.md": "# 笔记\n\n" + "\n\n".join([*lines[:20], fact, *lines[20:]])})
     index = open_index(tmp_path / "index")
     chosen = choose_paragraphs(
-        index, hash_embedder, evidence_for(index, hash_embedder, "块表默认页长是多少词元"), characters=300
+        [rank(index, hash_embedder, evidence_for(index, hash_embedder, "块表默认页长是多少词元"))], characters=300
     )
     assert fact in [text for paragraph in chosen for text in paragraph.texts]
     assert sum(paragraph.length for paragraph in chosen) <= 300
@@ -195,12 +197,12 @@ def test_nothing_quotable_is_nothing_chosen(library_index: Index, hash_embedder:
     evidence = evidence_for(library_index, hash_embedder, "LoRA 的秩怎么选？")
     bare = replace(evidence.hits[0].passage, content=MappedText.added("只有标题"), blocks=())
     assert list(paragraphs(bare)) == []
-    assert choose_paragraphs(library_index, hash_embedder, replace(evidence, hits=())) == []
+    assert choose_paragraphs([rank(library_index, hash_embedder, replace(evidence, hits=()))]) == []
 
 
 def test_each_side_has_room_on_its_own_page(library_index: Index, hash_embedder: HashEmbedder) -> None:
     whole, *sides = (evidence_for(library_index, hash_embedder, text) for text in ("LoRA 和 W4A16", "LoRA", "W4A16"))
-    chosen = choose_paragraphs(library_index, hash_embedder, whole, sides)
+    chosen = choose_paragraphs([rank(library_index, hash_embedder, evidence) for evidence in (whole, *sides)])
     assert {paragraph.passage.document for paragraph in chosen} == {"lora.txt", "formats.md"}
     places = [(paragraph.passage.document, paragraph.passage.start, paragraph.units[0].start) for paragraph in chosen]
     assert len(set(places)) == len(places)
@@ -214,7 +216,7 @@ def test_a_table_that_has_all_sides_is_quoted(tmp_path: Path, hash_embedder: Has
     evidence = evidence_for(index, hash_embedder, "PI 和 YaRN 的区别在哪")
 
     def has_table(compared: tuple[str, ...]) -> bool:
-        chosen = choose_paragraphs(index, hash_embedder, evidence, wanted=Wanted(compared), characters=120)
+        chosen = choose_paragraphs([rank(index, hash_embedder, evidence, wanted=Wanted(compared))], characters=120)
         return any(table in paragraph.texts for paragraph in chosen)
 
     assert has_table(("PI", "YaRN"))
@@ -228,7 +230,9 @@ def test_code_leads_only_where_it_is_asked_for(tmp_path: Path, hash_embedder: Ha
     ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{code}\n\n## 页表\n{prose}\n"})
     index = open_index(tmp_path / "index")
     assert "```python" in answer_to(index, hash_embedder, "page_table block_table 代码怎么写").text
-    explained = choose_paragraphs(index, hash_embedder, evidence_for(index, hash_embedder, "page_table 映射什么"))
+    explained = choose_paragraphs(
+        [rank(index, hash_embedder, evidence_for(index, hash_embedder, "page_table 映射什么"))]
+    )
     assert "page_table 把逻辑页映射到物理页。" in [text for paragraph in explained for text in paragraph.texts]
 
 
@@ -241,9 +245,9 @@ def test_a_paragraph_of_another_page_is_quoted_under_its_title(tmp_path: Path, h
     ingest(tmp_path, hash_embedder, pages)
     index = open_index(tmp_path / "index")
     evidence = evidence_for(index, hash_embedder, "推测解码用小模型先写草稿吗")
-    chosen = choose_paragraphs(index, hash_embedder, evidence, cut=0.2)
+    chosen = choose_paragraphs([rank(index, hash_embedder, evidence)], cut=0.2)
     assert list(dict.fromkeys(paragraph.passage.document for paragraph in chosen)) == ["decoding.md", "serving.md"]
     text = write_quotes(chosen, {name: index.storage.source(name) or "" for name in pages}).text
     assert "**服务引擎怎么提速？**" in text
-    alone = choose_paragraphs(index, hash_embedder, evidence, alone=True)
+    alone = choose_paragraphs([rank(index, hash_embedder, evidence, pages=1)])
     assert {paragraph.passage.document for paragraph in alone} == {"decoding.md"}

@@ -1,0 +1,104 @@
+"""What to quote: whole sections, best first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
+from rag.answer.quoted.relevance import relevance
+from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section
+from rag.question.intents import Intent
+from rag.text.sentences import UnitKind
+
+# Characters of an answer in the standard style: about what is read in a minute and a half.
+ANSWER_CHARACTERS = 1_500
+# Sections for a question, and for each side of a comparison.
+SECTIONS = 4
+# How much longer a comparison may be, shared by the whole question and its sides.
+COMPARISON = 2
+# A section follows while its log odds are not further than this below those of the best.
+CLEARLY_WORSE = 3.0
+
+
+def fitted(section: Section, question: str, room: int) -> Section:
+    """The section whole where it fits into so many characters; else its paragraphs that answer best, in order, at least
+    one."""
+    if section.length <= room:
+        return section
+    scores = [float(relevance(question, p.texts, topic=section.title).max()) for p in section.paragraphs]
+    kept: list[int] = []
+    for place in sorted(range(len(scores)), key=lambda place: -scores[place]):
+        length = section.paragraphs[place].length
+        if length <= room or not kept:
+            kept.append(place)
+            room -= length
+    return replace(section, paragraphs=tuple(section.paragraphs[place] for place in sorted(kept)))
+
+
+def choose_paragraphs(
+    rankings: Sequence[Ranking],
+    *,
+    wanted: Wanted = NOTHING_ELSE,
+    characters: int = ANSWER_CHARACTERS,
+    cut: float = 1.0,
+) -> list[Paragraph]:
+    """What to quote: whole sections, best first, up to `characters`, until the next is clearly worse than the best.
+
+    The first of the rankings is that of the question, others are of the sides of a comparison: the best section of
+    each is quoted too. A `cut` below 1 lets more sections follow.
+    """
+    chosen: dict[tuple[str, int, int], Section] = {}
+    if len(rankings) > 1:
+        characters = characters * COMPARISON // len(rankings)
+    for place, ranking in enumerate(rankings):
+        room = characters
+        for section in _best(ranking, wanted, cut):
+            first = bool(place) and room == characters
+            if section.key in chosen or (section.length > room and chosen and not first):
+                continue
+            # Half of a block of code is worth nothing: what opens may be longer for it.
+            opens_with_code = section.holds(UnitKind.CODE) and not chosen
+            kept = fitted(section, ranking.query, 2 * room if opens_with_code else room)
+            chosen[section.key] = kept
+            room -= kept.length
+    return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
+
+
+def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
+    """The sections that answer, best first."""
+    if not ranking.sections:
+        return []
+    least = ranking.scores[0] - CLEARLY_WORSE / cut
+    best = [section for section, score in zip(ranking.sections, ranking.scores, strict=True) if score >= least]
+    # The short answer of another page answers another question.
+    best = [s for s in best if not s.is_short_answer or s.document == best[0].document][:SECTIONS]
+    part = _wanted_part(ranking.sections, best, wanted)
+    if part:
+        return part
+    short = [
+        s.brief for s in ranking.sections if s.is_short_answer and s.document == best[0].document and s not in best
+    ]
+    return [best[0], *short[:1], *best[1:]]
+
+
+def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: Wanted) -> list[Section]:
+    """The sections that an intent names, of all the best first; none where it names none, or there are none."""
+    match wanted.intent:
+        case Intent.CODE:
+            return [section for section in sections if section.holds(UnitKind.CODE)][:1]
+        case Intent.FORMULA:
+            written = [section for section in sections if section.holds(UnitKind.FORMULA)]
+            return (written or [section for section in sections if section.holds(UnitKind.CODE)])[:2]
+        case Intent.MISTAKES:
+            return [section for section in sections if section.heading.lower() in MISTAKES_HEADINGS]
+        case Intent.MORE:
+            more = (
+                s for s in sections if s.texts[0] not in wanted.heard and s.heading.lower() not in MISTAKES_HEADINGS
+            )
+            return [section for section in more if not section.holds(UnitKind.CODE)][:SECTIONS]
+        case Intent.SHORTER:
+            return [best[0].brief]
+        case Intent.SIMPLER:
+            short = [section for section in sections if section.is_short_answer and section is not best[0]]
+            return [best[0], *short]
+    return []

@@ -1,0 +1,188 @@
+"""Which sections of the best pages answer a question, and in which order."""
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from math import log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.answer.quoted.relevance import relevance
+from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section, sections_of
+from rag.embedding import Embedder
+from rag.index import Index
+from rag.question.intents import Intent, answered_by
+from rag.search.retrieval import Evidence
+from rag.text.sentences import UnitKind
+from rag.text.terms import simplified, terms
+
+# Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
+PAGES = 5
+SIDE_PAGES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up that only asks for
+    another form, the part that its `intent` names of the page that its subject stands on, and where that is more, what
+    was not `heard`."""
+
+    compared: tuple[str, ...] = ()
+    subject_page: str = ""
+    intent: Intent | None = None
+    heard: str = ""
+
+
+NOTHING_ELSE = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class SectionFeatures:
+    """What tells the section that answers, and as weights, how much each counts: scores are log odds of being the
+    one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/sections.md).
+
+    `likeness` is late interaction with the best of the candidates as 0, or `relevance` from 0 to 1 where there are no
+    token vectors; `heading` and `text` are the shares of the question's terms, by rarity, in the heading and in both.
+    """
+
+    likeness: float
+    relevance: float
+    heading: float
+    text: float
+    first_page: float
+    short_answer: float
+    mistakes: float
+    code_wanted: float
+    code_unwanted: float
+    formula_wanted: float
+    translation: float
+    question: float
+    log_length: float
+    comparing_table: float
+
+    def row(self) -> NDArray[np.float64]:
+        return np.asarray(astuple(self), np.float64)
+
+
+# `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
+# sides of a comparison are rare.
+WEIGHTS = SectionFeatures(
+    likeness=44.5,
+    relevance=3.0,
+    heading=5.0,
+    text=2.4,
+    first_page=1.3,
+    short_answer=1.4,
+    mistakes=-2.0,
+    code_wanted=3.8,
+    code_unwanted=-2.4,
+    formula_wanted=6.7,
+    translation=-0.4,
+    question=-1.1,
+    log_length=0.4,
+    comparing_table=2.0,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The sections of the best pages, best first. `scores` are log odds of being the one to open with, comparable
+    within a ranking."""
+
+    query: str = ""
+    sections: tuple[Section, ...] = ()
+    scores: tuple[float, ...] = ()
+
+
+def rank(
+    index: Index, embedder: Embedder, evidence: Evidence, *, pages: int = PAGES, wanted: Wanted = NOTHING_ELSE
+) -> Ranking:
+    """The sections of the best `pages` documents by how well they score."""
+    sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
+    if wanted.intent is not None:  # the words speak of the page before, not of what is wanted of it
+        sections = [s for s in sections if s.document == wanted.subject_page] or sections
+    if not sections:
+        return Ranking(evidence.query)
+    features = section_features(index, embedder, evidence, sections, wanted)
+    scores = np.asarray([found.row() for found in features]) @ WEIGHTS.row()
+    order = sorted(range(len(sections)), key=lambda place: (-scores[place], place))
+    return Ranking(
+        evidence.query,
+        tuple(sections[place] for place in order),
+        tuple(float(scores[place]) for place in order),
+    )
+
+
+def section_features(
+    index: Index,
+    embedder: Embedder,
+    evidence: Evidence,
+    sections: Sequence[Section],
+    wanted: Wanted,
+) -> list[SectionFeatures]:
+    """The features of each of the sections that compete."""
+    asked = terms(evidence.query)
+    most = max(index.keywords.ceiling(asked), 1e-6)
+    wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
+    likeness, relevances = _likeness(index, embedder, evidence, sections)
+
+    def covered(held: set[str]) -> float:
+        return sum(index.keywords.ceiling([term]) for term in set(asked) & held) / most
+
+    def features(place: int, section: Section) -> SectionFeatures:
+        heading = set(terms(section.title if section.is_short_answer else section.heading))
+        return SectionFeatures(
+            likeness=float(likeness[place]),
+            relevance=float(relevances[place]),
+            heading=covered(heading),
+            text=covered(heading | set(terms(" ".join(section.texts)))),
+            first_page=float(section.document == evidence.hits[0].passage.document),
+            short_answer=float(section.is_short_answer),
+            mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
+            code_wanted=float(wants_code and section.holds(UnitKind.CODE)),
+            code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
+            formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
+            translation=float(section.is_translation),
+            question=float(section.heading.endswith(("?", "？"))),
+            log_length=log1p(section.length),
+            comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
+        )
+
+    return [features(place, section) for place, section in enumerate(sections)]
+
+
+def _likeness(
+    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Late interaction of each section below that of the best, and `relevance` where there are no token vectors; the
+    other is 0, both of shape (len(sections),)."""
+    nothing = np.zeros(len(sections))
+    question = evidence.encoded
+    if index.tokens is None or question is None or not len(question.tokens):
+        answering = np.asarray([float(relevance(evidence.query, s.texts, topic=s.title).max()) for s in sections])
+        return nothing, (answering - answering.min()) / max(float(np.ptp(answering)), 1e-6)
+    passages = {p.passage.number: p.passage for section in sections for p in section.paragraphs}
+    # The tokens of a passage are those of its text, after those of its headings. Folding keeps the length of a text.
+    spans = dict(zip(passages, embedder.token_spans([simplified(p.text) for p in passages.values()]), strict=True))
+    best = np.full(len(sections), -1.0)
+    places: list[list[int]] = []
+    parts: list[NDArray[np.bool_]] = []
+    for number in passages:
+        starts, ends = spans[number].T
+        inside = {
+            place: [p.units for p in section.paragraphs if p.passage.number == number]
+            for place, section in enumerate(sections)
+            if number in section.passages
+        }
+        places.append(list(inside))
+        parts.append(
+            np.asarray(
+                [
+                    np.logical_or.reduce([(starts < u[-1].end) & (ends > u[0].start) for u in units])
+                    for units in inside.values()
+                ]
+            )
+        )
+    for held, scores in zip(places, index.tokens.part_scores(question, list(passages), parts), strict=True):
+        best[held] = np.maximum(best[held], scores)
+    return best - best.max(), nothing

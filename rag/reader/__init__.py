@@ -1,0 +1,1 @@
+"""One small model that reads question and text together."""

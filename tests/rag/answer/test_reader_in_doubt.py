@@ -1,0 +1,97 @@
+"""What a reader says decides doubtful questions, and those alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+import rag.answer.decide as deciding
+from rag.answer.assistant import Assistant
+from rag.answer.decide import READ_WITHIN, Decision, reconsider
+from rag.answer.pipeline import decide_on, search
+from rag.answer.rank import READ_FIRST
+from rag.question.follow_ups import Standalone
+from rag.question.plan import plan_search
+from rag.reader.reading import Reading, Text
+from rag.types import AnswerKind, RefusalReason
+
+QUESTION = "LoRA 的秩怎么选？"
+
+
+class Says:
+    """A reader that says the same of everything, and keeps what it was given."""
+
+    def __init__(self, answers: float) -> None:
+        self.answers = answers
+        self.given: list[tuple[str, Text]] = []
+
+    def read(self, question: str, texts: Sequence[Text]) -> list[Reading]:
+        self.given += [(question, text) for text in texts]
+        return [Reading((), self.answers) for _ in texts]
+
+
+@pytest.fixture
+def decision(assistant: Assistant) -> Decision:
+    resources = assistant.resources
+    return decide_on(resources, search(resources, plan_search(Standalone(QUESTION))))
+
+
+def with_log_odds(monkeypatch: pytest.MonkeyPatch, log_odds: float) -> None:
+    """The index of the tests is not calibrated."""
+    monkeypatch.setattr(deciding, "log_odds_of", lambda index, features: log_odds)
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "reading", "kind"),
+    [
+        (-0.5, 6.0, AnswerKind.ANSWER),
+        (-0.5, -6.0, AnswerKind.REFUSAL),
+        (0.5, 6.0, AnswerKind.ANSWER),
+        (0.5, -6.0, AnswerKind.REFUSAL),
+        (0.5, 1.0, AnswerKind.NEAREST),
+    ],
+)
+def test_a_doubtful_question_is_read(
+    log_odds: float, reading: float, kind: AnswerKind, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_log_odds(monkeypatch, log_odds)
+    reader = Says(reading)
+    monkeypatch.setattr(assistant, "reader", reader)
+    answer = assistant.ask(QUESTION)
+    assert answer.kind is kind
+    assert len(reader.given) == READ_FIRST
+    assert {question for question, _ in reader.given} == {QUESTION}
+    assert all(text.heading and text.units for _, text in reader.given)
+    if kind is AnswerKind.REFUSAL:
+        assert answer.refusal is not None
+        assert answer.refusal.reason is RefusalReason.NOTHING_RELEVANT
+
+
+@pytest.mark.parametrize("log_odds", [-READ_WITHIN - 0.1, READ_WITHIN + 0.1])
+def test_a_clear_question_is_not(log_odds: float, assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_log_odds(monkeypatch, log_odds)
+    reader = Says(0.0)
+    monkeypatch.setattr(assistant, "reader", reader)
+    assert assistant.ask(QUESTION).refused is (log_odds > 0)
+    assert not reader.given
+
+
+def test_a_reading_is_believed_within_limits(decision: Decision) -> None:
+    doubtful = replace(decision, log_odds=0.0)
+    assert reconsider(doubtful, 1e9) == reconsider(doubtful, 1e12)
+    assert reconsider(doubtful, 1e9).refusal is None
+    assert reconsider(doubtful, float("-inf")).refusal is not None
+
+
+def test_for_a_chat_model_more_is_refused(decision: Decision) -> None:
+    doubtful = replace(decision, log_odds=0.5)
+    assert reconsider(doubtful, -1.0).refusal is None
+    assert reconsider(doubtful, -1.0, points_to_nearest=False).refusal is not None
+
+
+def test_what_names_unknown_things_keeps_its_reason(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_log_odds(monkeypatch, 0.5)
+    monkeypatch.setattr(assistant, "reader", Says(-6.0))
+    refusal = assistant.ask("Zorblax 的秩怎么选？").refusal
+    assert refusal is not None
+    assert refusal.missing == ("Zorblax",)

@@ -1,0 +1,98 @@
+"""python -m tools.reader train | measure | pack: make the reader anew, say what it can do, put it into the program."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+from rag.embedding import SentenceTransformerEmbedder, load_embedder
+from rag.errors import UsageError
+from rag.models import locate
+from rag.reader import weights
+from rag.reader.network import JoinedReader, network_over
+from rag.reader.reading import WEIGHTS_FILE
+from rag.reader.windows import Special
+from rag.settings import load_settings
+from tools.reader.data import folded, read_spans
+from tools.reader.measure import answerable_auc, read_first, top_1
+from tools.reader.mixture import HELD_OUT_FROM, mixture
+from tools.reader.train import Recipe, fresh_network, load, train
+
+QUESTIONS = Path(__file__).with_name("questions.jsonl")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tools.reader", description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder with documents.jsonl, train/ and what is measured on"
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    training = commands.add_parser("train", help="train, or go on where training stopped")
+    training.add_argument("--out", type=Path, default=Path(".reader"), help="folder of checkpoints and weights")
+    training.add_argument("--layers", type=int, choices=(6, 12), default=12)
+    training.add_argument("--seed", type=int, default=1)
+    training.add_argument("--minutes", type=float, default=600.0, help="stop after so many; a later run goes on")
+    training.add_argument("--rate", type=float, default=8e-5)
+    training.add_argument("--most", type=int, help="train on so many rows only")
+    training.add_argument("--start", type=Path, help="weights to start from in place of the embedder's")
+    measuring = commands.add_parser("measure", help="how well packed weights answer files of questions")
+    measuring.add_argument("files", nargs="+", help="such as train/cmrc2018_trial, of which what was held out is read")
+    measuring.add_argument("--weights", type=Path, default=WEIGHTS_FILE)
+    measuring.add_argument("--most", type=int, default=1_000, help="rows of each file")
+    packing = commands.add_parser("pack", help="write trained weights as the program reads them")
+    packing.add_argument("weights", type=Path)
+    packing.add_argument("--about", type=json.loads, default={}, help="JSON with what is to be known about them")
+    return parser
+
+
+def main() -> int:
+    options = build_parser().parse_args()
+    embedder = load_embedder(load_settings(options={"precision": "float32"} if options.command == "pack" else None))
+    if not isinstance(embedder, SentenceTransformerEmbedder):
+        raise UsageError("the reader shares the vocabulary of a sentence-transformers embedder", hint="set `embedder`")
+    match options.command:
+        case "train":
+            return _train(options, embedder)
+        case "measure":
+            return _measure(options, embedder)
+    about = {key: str(value) for key, value in options.about.items()}
+    weights.save(WEIGHTS_FILE, load(options.weights), {"embedder": embedder.identity, **about})
+    return 0
+
+
+def _train(options: argparse.Namespace, embedder: SentenceTransformerEmbedder) -> int:
+    torch.set_num_threads(1)  # on two cores two threads of small matrices are no faster than one
+    settings = load_settings()
+    found = mixture(
+        QUESTIONS, options.data / "documents.jsonl", options.data / "train", seed=options.seed, most=options.most
+    )
+    network = fresh_network(locate(settings.embedder, settings.models), options.layers)
+    if options.start is not None:
+        network.load_state_dict(load(options.start), strict=False)
+    recipe = Recipe(rate=options.rate, seed=options.seed)
+    done = train(network, embedder, found.rows, recipe, options.out, minutes=options.minutes)
+    sys.stdout.write("trained\n" if done else f"stopped; the same command goes on from {options.out}\n")
+    return 0
+
+
+def _measure(options: argparse.Namespace, embedder: SentenceTransformerEmbedder) -> int:
+    network = network_over(embedder.encoder(), weights.load(options.weights))
+    reader = JoinedReader(network, embedder.token_ids, Special(*embedder.special_ids()))
+    for name in options.files:
+        rows = sorted(read_spans(options.data / f"{name}.jsonl.gz"), key=lambda row: row.group)
+        rows = [folded(row) for row in rows[HELD_OUT_FROM.get(Path(name).name, 0) :]]
+        step = max(1, len(rows) // options.most)
+        rows = rows[::step][: options.most]
+        found = read_first(reader, rows)
+        line = f"{name}: {len(rows)} rows, top-1 {top_1(rows, found):.3f}"
+        if any(not row.texts[0].answering for row in rows):
+            line += f", AUC of answerable {answerable_auc(rows, found):.3f}"
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
