@@ -75,7 +75,7 @@ def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -
     expect(asked).to_have_text(QUESTION)
     page.reload()
     expect(asked).to_have_text(QUESTION)
-    page.wait_for_function("isReady")  # what the address asks for has been opened
+    expect(page.locator("#sources .panel")).not_to_have_attribute("data-done", "0")  # what the address asks for is open
     assert page.url == first
     page.go_forward()
     expect(asked).to_have_text(OTHER)
