@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from rag.answer.answerability import AnswerabilityFeatures, read_features
 from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.evidence import SearchResult
@@ -19,7 +21,6 @@ SUGGESTIONS = 3
 DOUBTFUL = 1.75
 # Log odds from the threshold within which what the reader says can change the decision.
 READ_WITHIN = 3.0
-
 # How much lower the threshold lies for a chat model, which would answer what is doubtful: it refuses 2% of the
 # answerable development questions in place of 1%.
 WITHOUT_NEAREST = 0.52
@@ -39,6 +40,7 @@ class SecondOpinion:
 # Fitted by `python -m rag.evaluation.answers.reader_fit ASKED`; the offset refuses 1% of the answerable development
 # questions, and the scale is that at which as many of them are doubtful as without a reader (docs/results/reader.md).
 SECOND_OPINION = SecondOpinion(offset=-0.788, log_odds=0.375, reading=-0.394, limit=12.0)
+
 # Where one side is silent, another must stand in one of so many passages to be answered alone.
 SPEAKING_HITS = 3
 
@@ -108,8 +110,7 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
         sides=sides if len(sides) > 1 else (),
         silent=tuple(side for side, is_silent in zip(result.compared, silent, strict=True) if is_silent),
     )
-    refusals = [judge(index, side, margin=margin).refusal for side in sides]
-    return replace(whole, refusal=next(filter(None, refusals), None), result=left)
+    return _of_the_rest(whole, left, [judge(index, side, margin=margin) for side in sides])
 
 
 def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
@@ -128,12 +129,12 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
 
 def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision:
     """As of a question that asks one thing; but parts that name what the material does not know are left out where it
-    knows the others."""
+    knows the others, and these alone are judged then."""
     judged = judge(index, result.for_decision, margin=margin)
     whole = Decision(judged.refusal, result, judged.names, judged.features, judged.log_odds, margin)
-    refusals = [judge(index, side, margin=margin).refusal for side in result.sides]
-    known = [place for place, refusal in enumerate(refusals) if refusal is None or not refusal.missing]
-    if len(known) in (0, len(refusals)) or (judged.refusal is not None and not judged.refusal.missing):
+    judgements = [judge(index, side, margin=margin) for side in result.sides]
+    known = [place for place, one in enumerate(judgements) if one.refusal is None or not one.refusal.missing]
+    if len(known) in (0, len(judgements)) or (judged.refusal is not None and not judged.refusal.missing):
         return whole
     sides = tuple(result.sides[place] for place in known)
     left = replace(
@@ -143,7 +144,14 @@ def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision
         sides=sides if len(sides) > 1 else (),
         silent=tuple(part for place, part in enumerate(result.plan.parts) if place not in known),
     )
-    return replace(whole, refusal=next((refusals[place] for place in known if refusals[place]), None), result=left)
+    return _of_the_rest(whole, left, [judgements[place] for place in known])
+
+
+def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judgement]) -> Decision:
+    """The decision where something was left out: what is left is judged, by the most doubtful of it."""
+    refusal = next((one.refusal for one in judgements if one.refusal), None)
+    doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)
+    return replace(whole, refusal=refusal, result=left, features=doubtful.features, log_odds=doubtful.log_odds)
 
 
 def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement:

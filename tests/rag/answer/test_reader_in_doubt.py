@@ -76,6 +76,19 @@ def test_a_clear_question_is_not(log_odds: float, assistant: Assistant, monkeypa
     assert not reader.given
 
 
+@pytest.mark.parametrize("question", ["LoRA 的秩怎么选？另外 Zorblax 框架怎么装", "LoRA 和 Zorblax 的秩有什么区别"])
+def test_what_is_left_out_makes_nothing_doubtful(
+    question: str, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciding, "log_odds_of", lambda index, features: 2.5 if features.unknown_name else -6.0)
+    reader = Says(-6.0)
+    monkeypatch.setattr(assistant, "reader", reader)
+    answer = assistant.ask(question)
+    assert answer.kind is AnswerKind.ANSWER
+    assert answer.text.startswith("资料里没有提到 Zorblax")
+    assert not reader.given
+
+
 def test_a_reading_is_believed_within_limits(decision: Decision) -> None:
     doubtful = replace(decision, log_odds=0.0)
     assert reconsider(doubtful, 1e9) == reconsider(doubtful, 1e12)
