@@ -114,9 +114,11 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
 
 
 def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
-    """The decision with what the reader says of the best sections: its log odds that one of them answers. Where nobody
-    would point to the nearest, more is refused."""
+    """The decision with what the reader says of the best sections: its log odds that one of them answers. A refusal is
+    only lifted where it finds an answer. Where nobody would point to the nearest, more is refused."""
     assert decision.log_odds is not None
+    if decision.refusal is not None and reading <= 0:
+        return decision
     second = SECOND_OPINION
     believed = max(-second.limit, min(second.limit, reading))
     log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed
