@@ -15,7 +15,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 
-from rag.answer.agent.when import ASKS, CLAUSE_END
 from rag.answer.assistant import Assistant
 from rag.answer.generated.prompts import NO_ANSWER
 from rag.chat_models.model import ChatModel
@@ -23,6 +22,15 @@ from rag.settings import ChatModelName, Settings
 from rag.text.terms import LATIN_TERM
 
 MOST_SEARCHES = 4
+# Coarser than `rag.question.parts`: a model may try more than the program dares to.
+CLAUSE_END = re.compile(
+    r"[，,；;。？！?!\n]+\s*|(?:然后|同时|另外|以及|并且)|\b(?:and then|and also|as well as)\b", re.IGNORECASE
+)
+ASKS = re.compile(
+    r"什么|为啥|啥|怎么|怎样|如何|多少|多大|多长|哪|几[个种步倍层]|谁|是否|能不能|会不会|要不要|吗|呢"
+    r"|\b(?:how|what|why|which|who|when|where|do|does|is|are|can|should)\b",
+    re.IGNORECASE,
+)
 QUESTION = re.compile(r"</material>\s*Question: (.*)\n[^\n]*\Z", re.DOTALL)
 
 

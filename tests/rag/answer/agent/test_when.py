@@ -1,20 +1,33 @@
 """Which questions an agent is for."""
 
+from dataclasses import replace
+
 import pytest
 
-from rag.answer.agent.when import asks_for_several
+from rag.answer.agent.when import wants_agent
+from rag.answer.assistant import Assistant
+from rag.chat_models.model import ChatModel
+from rag.evaluation.agent.planner import ScriptedPlanner
+from rag.settings import AgentMode, ChatModelName
+
+SEVERAL = "LoRA 的秩怎么选？另外 W4A16 是什么意思"
 
 
 @pytest.mark.parametrize(
-    ("question", "several"),
+    ("question", "wanted"),
     [
-        ("LoRA 为什么能省显存？", False),
-        ("RoPE 的底数取多少，外推时怎么改？", True),
-        ("面试里被问到 GRPO，它的基线是什么？", False),
-        ("What is LoRA, and how is its rank chosen?", True),
-        ("In long contexts, what is lost?", False),
-        ("lora 秩", False),
+        ("LoRA 的秩怎么选？", False),
+        (SEVERAL, True),
+        ("ZeRO-2 和 ZeRO-3 差在哪", True),
+        ("Zorblax 怎么装？", False),  # what is refused stays refused
+        ("你好", False),
     ],
 )
-def test_questions_that_ask_for_several_things(question: str, several: bool) -> None:
-    assert asks_for_several(question) is several
+def test_several_searches_are_work_for_an_agent(question: str, wanted: bool, assistant: Assistant) -> None:
+    trace = assistant.prepare(question)
+    model = ChatModel(ChatModelName.ENDPOINT, "planner", ScriptedPlanner())
+    settings = trace.resources.settings.model_copy(update={"agent": AgentMode.AUTO})
+    allowed = replace(trace, resources=replace(trace.resources, settings=settings, chat_model=model))
+    assert wants_agent(allowed) is wanted
+    assert not wants_agent(trace)
+    assert not wants_agent(replace(allowed, resources=replace(allowed.resources, chat_model=None)))
