@@ -1,6 +1,6 @@
 """kill -9 of a writer, or of the server, at random moments of an ingest into Milvus: python -m tools.torture.milvus
 
-Every round edits the documents, starts an ingest, kills it (every fifth time the server), and asks what the store
+Every round edits the documents, starts an ingest, kills it (in some rounds the server), and asks what the store
 holds: the old generation or the new one, whole. The next run must end where an ingest from nothing ends, with no row
 left over.
 """
@@ -38,18 +38,19 @@ WAIT = 60.0
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.torture.milvus", description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--server-every", type=int, default=SERVER_EVERY, help="in which rounds the server is killed")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
     sys.stderr.write(f"seed {options.seed}\n")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="torture-milvus-") as temporary:
-        figures = torture(options.kills, random.Random(options.seed), Path(temporary))
+        figures = torture(options.kills, random.Random(options.seed), Path(temporary), options.server_every)
     seconds = round(time.perf_counter() - started, 1)
     sys.stdout.write(json.dumps({"part": "milvus", "seed": options.seed, **figures, "seconds": seconds}) + "\n")
     return 0
 
 
-def torture(kills: int, chance: random.Random, folder: Path) -> dict[str, int]:
+def torture(kills: int, chance: random.Random, folder: Path, server_every: int = SERVER_EVERY) -> dict[str, int]:
     """Kill `kills` times. Raises AssertionError naming the round."""
     docs = folder / "docs"
     docs.mkdir(parents=True)
@@ -63,25 +64,36 @@ def torture(kills: int, chance: random.Random, folder: Path) -> dict[str, int]:
         settings = Settings(
             index=folder / "index", store=StoreName.MILVUS, milvus_uri=server.uri, milvus_timeout=60.0, milvus_grace=0.0
         )
+        _seconds(settings, docs)  # this one also makes the collections
+        edit(docs, chance)
         longest = _seconds(settings, docs)
+        there = _in_child(lambda: in_store(settings), folder)
         while outcomes["writer killed"] + outcomes["server killed"] < kills:
-            _round(settings, docs, server, chance, longest, outcomes)
+            killed = server if (outcomes["rounds"] + 1) % server_every == 0 else None
+            there = _round(settings, docs, killed, chance, longest, outcomes, there)
     finally:
         server.kill()
     return dict(outcomes)
 
 
 def _round(
-    settings: Settings, docs: Path, server: MilvusServer, chance: random.Random, longest: float, outcomes: Counter[str]
-) -> None:
+    settings: Settings,
+    docs: Path,
+    server: MilvusServer | None,
+    chance: random.Random,
+    longest: float,
+    outcomes: Counter[str],
+    old: str,
+) -> str:
+    """Kill the writer, or the server where one is given. What the store holds: `old` before the round, the value after
+    it."""
     folder = docs.parent
     outcomes["rounds"] += 1
     where = f"round {outcomes['rounds']}, after {[edit(docs, chance) for _ in range(chance.randint(1, 3))]}"
-    old = _in_child(lambda: in_store(settings), folder)
     new = from_nothing(docs, folder / "scratch")
     child = start(lambda: _ingest(settings, docs))
     time.sleep(chance.uniform(0, longest))
-    if outcomes["rounds"] % SERVER_EVERY == 0:
+    if server is not None:
         server.kill()
         server.spawn()
         outcomes["server killed"] += 1
@@ -98,10 +110,12 @@ def _round(
     if old != new:
         outcomes["old" if found == old else "new"] += 1
     assert end(start(lambda: _ingest(settings, docs))) == DONE, f"{where}: the next run fails"
-    assert _in_child(lambda: in_store(settings), folder) == new, f"{where}: the next run is no ingest from nothing"
-    assert _in_child(lambda: _left_over(settings), folder) == "0", f"{where}: rows are left over"
+    held, left_over = _in_child(lambda: f"{in_store(settings)} {_left_over(settings)}", folder).split()
+    assert held == new, f"{where}: the next run is no ingest from nothing"
+    assert left_over == "0", f"{where}: rows are left over"
     if outcomes["rounds"] % 7 == 0:  # the next writer works elsewhere, and fetches first
         shutil.rmtree(settings.index)
+    return new
 
 
 def in_store(settings: Settings) -> str:
