@@ -335,6 +335,8 @@ def test_what_the_server_gives_away(address: str) -> None:
     assert httpx.get(address, headers={"Host": "evil.invalid"}).status_code == 400
     for path in ("monitoring", "docs", "openapi.json", "gradio_api/file=/etc/passwd"):
         assert httpx.get(address + path).status_code >= 400, path
+    asked = httpx.post(address + "v1/ask", json={"question": QUESTION}, trust_env=False)
+    assert asked.status_code == 404, "the API is off unless the settings say otherwise"
     assert httpx.get(address + "gradio_api/info").json().get("named_endpoints") == {}
     too_large = b"x" * (Settings().max_file_megabytes + 1) * 1024 * 1024
     upload = httpx.post(address + "gradio_api/upload", files={"files": ("big.bin", too_large)}, timeout=30)

@@ -114,24 +114,23 @@ def test_a_run_that_fails_says_why_and_one_can_be_stopped(
     assert not Runner(library, None).start(assistant.index, Kind.ANSWERS, 1)
 
 
-@pytest.mark.parametrize(
-    ("gold", "told"),
-    [(None, "cannot be read"), (b"\xff\xfe", "cannot be read"), (b"{", "gold.jsonl line 1"),
-     (b"[]\n", "gold.jsonl line 1"),
-     ('{"id": "a", "question": "q", "split": "dev", "evidence": [{"document": "gone.md", "quote": "x"}]}', "gone.md")],
-)  # fmt: skip
 def test_a_gold_file_that_is_wrong_is_told_and_the_next_run_starts(
-    library: Settings, assistant: Assistant, tmp_path: Path, gold: bytes | str | None, told: str
+    library: Settings, assistant: Assistant, tmp_path: Path
 ) -> None:
+    gone = b'{"id": "a", "question": "q", "split": "dev", "evidence": [{"document": "gone.md", "quote": "x"}]}'
+    wrong: list[tuple[bytes | None, str]] = [
+        (None, "cannot be read"), (b"\xff\xfe", "cannot be read"), (b"{", "gold.jsonl line 1"),
+        (b"[]\n", "gold.jsonl line 1"), (gone, "gone.md"),
+    ]  # fmt: skip
     file = tmp_path / "gold.jsonl"
-    if gold is not None:
-        file.write_bytes(gold.encode() if isinstance(gold, str) else gold)
     runner = Runner(library, file)
-    for _ in range(2):
-        assert runner.start(assistant.index, Kind.ANSWERS, 1)
+    for gold, told in wrong:
+        if gold is not None:
+            file.write_bytes(gold)
+        assert runner.start(assistant.index, Kind.ANSWERS, 1), gold
         ended = finished(runner)
-        assert told in str(ended.problem)
-        assert not ended.under_way
+        assert told in str(ended.problem), gold
+        assert not ended.under_way, gold
 
 
 def test_what_nobody_foresaw_does_not_end_measuring(
