@@ -124,7 +124,12 @@ def _asked(options: argparse.Namespace) -> int:
 def _add_practice(kinds: "Commands") -> None:
     practice = kinds.add_parser("practice", help="how well answers to practice questions are graded")
     add_common_options(practice)
-    practice.add_argument("attempts", type=Path, metavar="ATTEMPTS", help="attempts that people labelled (JSON lines)")
+    practice.add_argument(
+        "attempts",
+        type=Path,
+        metavar="ATTEMPTS",
+        help="attempts that people labelled, or answers beside references (JSON lines)",
+    )
     practice.add_argument(
         "--split", choices=["dev", "test", "all"], default="all", help="attempts to grade (default: all)"
     )
@@ -145,11 +150,15 @@ def _practice(options: argparse.Namespace) -> int:
     require_evaluation_extra()
     from rag.answer.assistant import Assistant
     from rag.evaluation.datasets import Split
+    from rag.evaluation.practice import references
     from rag.evaluation.practice.run import as_text, evaluate
 
     for file in (options.out, options.per_query):
         _require_writable(file)
     assistant = Assistant.open(settings_from(options, llm=options.llm))
+    if references.has_references(options.attempts):
+        _give(options, *references.evaluate_references(options.attempts, assistant), references.as_text)
+        return 0
     evaluation = evaluate(options.attempts, assistant, split=Split(options.split))
     _give(options, evaluation.result, evaluation.rows, as_text)
     return 0

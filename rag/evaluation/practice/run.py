@@ -6,7 +6,7 @@ fact turned wrong: it is caught where its points get a contradiction that the ro
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ import numpy as np
 
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import Split
-from rag.evaluation.extra import evaluation_extra
 from rag.evaluation.intervals import share
 from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of
+from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
 from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.practice.bank import read_bank
@@ -26,8 +26,6 @@ from rag.practice.grading import Grade, Grader, Method, Verdict
 from rag.practice.rubric import Rubric
 
 MADE = ("found", "partly")
-# Scores are graded to a tenth, as labels are.
-GRADES = 10
 # Scores of labels in between, where a grader has something to tell apart.
 MIDDLE = (0.2, 0.8)
 # Kinds that are to earn nothing, unless a label says that there is an answer among it.
@@ -105,34 +103,13 @@ def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: 
         "contradictions_caught": _part(accused, wrong),
         "points_made_called_wrong": _part(accused, made),
         "flipped_caught": flipped_caught,
-        "qwk": _agreement(labels, scores, quadratic_weighted_kappa),
-        "qwk_middle": _agreement(labels[middle], scores[middle], quadratic_weighted_kappa),
-        "spearman": _agreement(labels, scores, _spearman),
+        "qwk": agreement(labels, scores, quadratic_weighted_kappa),
+        "qwk_middle": agreement(labels[middle], scores[middle], quadratic_weighted_kappa),
+        "spearman": agreement(labels, scores, spearman),
         "worthless_score_max": max(worthless, default=None),
         "worthless_above_0.2": _part([score > 0.2 for score in worthless], [True] * len(worthless)),
         "points": len(pairs),
     }
-
-
-def quadratic_weighted_kappa(labels: Any, scores: Any) -> float:
-    """Cohen's kappa with squared weights (Cohen, 1968) over tenths."""
-    with evaluation_extra():
-        from sklearn.metrics import cohen_kappa_score
-    grades = [np.rint(np.asarray(values) * GRADES).astype(int) for values in (labels, scores)]
-    return float(cohen_kappa_score(*grades, weights="quadratic", labels=list(range(GRADES + 1))))
-
-
-def _spearman(labels: Any, scores: Any) -> float:
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(labels, scores).statistic)
-
-
-def _agreement(labels: Any, scores: Any, measure: Callable[[Any, Any], float]) -> float | None:
-    """None where all are alike, of which no agreement can be told."""
-    if len(set(map(float, labels))) < 2 or len(set(map(float, scores))) < 2:
-        return None
-    return round(measure(labels, scores), 3)
 
 
 def _part(counted: Sequence[bool], among: Sequence[bool]) -> dict[str, Any] | None:

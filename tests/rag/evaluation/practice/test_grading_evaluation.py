@@ -11,7 +11,8 @@ from rag.errors import UsageError
 from rag.evaluation.datasets import Split
 from rag.evaluation.practice.attempts import AttemptRow, load_attempts
 from rag.evaluation.practice.grading_fit import Examples, examples, fit, left_out, lowest_with_precision, report
-from rag.evaluation.practice.run import as_text, evaluate, figures, quadratic_weighted_kappa
+from rag.evaluation.practice.measures import quadratic_weighted_kappa
+from rag.evaluation.practice.run import as_text, evaluate, figures
 from rag.practice.bank import read_bank
 from rag.practice.grading import Grade, Method, PointGrade, Verdict
 from rag.practice.rubric import rubric_of

@@ -1,0 +1,94 @@
+"""Answers beside reference answers, with the scores that teachers gave: questions that no page of ours asks.
+
+A sentence of a reference is a point. Where a question has several references, an answer has the best of its scores.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from rag.answer.assistant import Assistant
+from rag.evaluation.datasets import IdentifiedRow, json_rows
+from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
+from rag.evaluation.progress import bar
+from rag.evaluation.provenance import commit, machine, today
+from rag.practice.attempt import read_attempt
+from rag.practice.graders import open_grader
+from rag.practice.grading import Grader, Method
+from rag.practice.rubric import ESSENTIAL, Point, Rubric
+from rag.types import Citation
+
+
+class ScoredAnswer(IdentifiedRow):
+    """An answer to a question, and the `score` that it got of `full`."""
+
+    question: str
+    references: Annotated[tuple[str, ...], Field(min_length=1)]
+    answer: str
+    score: Annotated[float, Field(ge=0)]
+    full: Annotated[float, Field(gt=0)]
+
+
+def has_references(file: Path) -> bool:
+    """Whether the file is of scored answers, not of attempts at questions of the library. Raises UsageError."""
+    try:
+        with file.open(encoding="utf-8") as opened:
+            return '"references"' in opened.readline()
+    except (OSError, UnicodeDecodeError):  # which reading the rows reports
+        return False
+
+
+def rubric_from(reference: str, question: str) -> Rubric:
+    """A rubric whose points are the sentences of a reference answer."""
+    points = (
+        Point(Citation(0, "reference", question, sentence.start, sentence.end, sentence.text), ESSENTIAL)
+        for sentence in read_attempt(reference).sentences
+        if sentence.text.strip()
+    )
+    return Rubric(f"reference#{question}", question, tuple(points), ())
+
+
+def evaluate_references(
+    file: Path, assistant: Assistant, methods: tuple[Method, ...] = (Method.OVERLAP, Method.EMBEDDER)
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the command prints, and a row for each answer and method. Raises UsageError."""
+    answers = list(json_rows(file, ScoredAnswer))
+    rubrics: dict[str, list[Rubric]] = defaultdict(list)
+    for answer in answers:
+        if answer.question not in rubrics:
+            rubrics[answer.question] = [rubric_from(text, answer.question) for text in answer.references]
+    labels = np.asarray([answer.score / answer.full for answer in answers])
+    results, rows = {}, []
+    for method in methods:
+        grader = open_grader(assistant, method)
+        scores = np.asarray([_score(grader, answer, rubrics[answer.question]) for answer in bar(answers, str(method))])
+        results[str(method)] = {
+            "qwk": agreement(labels, scores, quadratic_weighted_kappa),
+            "spearman": agreement(labels, scores, spearman),
+            "mean_score": round(float(scores.mean()), 3),
+        }
+        rows += [
+            {"id": answer.id, "method": method, "label": label, "score": score}
+            for answer, label, score in zip(answers, labels.tolist(), scores.tolist(), strict=True)
+        ]
+    return {
+        "dataset": file.name, "answers": len(answers), "questions": len(rubrics),
+        "mean_label": round(float(labels.mean()), 3), "methods": results,
+        "commit": commit(), "machine": machine(), "date": today(),
+    }, rows  # fmt: skip
+
+
+def _score(grader: Grader, answer: ScoredAnswer, rubrics: list[Rubric]) -> float:
+    return max(grader.grade(answer.answer, rubric).score for rubric in rubrics)
+
+
+def as_text(result: dict[str, Any]) -> str:
+    lines = [f"{result['answers']} answers to {result['questions']} questions, mean label {result['mean_label']}", ""]
+    lines += [
+        f"{method:12}" + "  ".join(f"{name} {'–' if value is None else value}" for name, value in found.items())
+        for method, found in result["methods"].items()
+    ]
+    return "\n".join(lines) + "\n"
