@@ -11,7 +11,7 @@ from rag.ui.chat.handlers import Handlers, bar, privacy, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.chat.session import Session
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.part import AT_ONCE, Overlays, Part
+from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -166,7 +166,7 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
 
     done = [parts.question, *parts.view]
     gr.on([parts.new.click, parts.conversation.clear], handlers.begin_anew, session, done, **AT_ONCE)
-    parts.sources.input(handlers.do_event, session, done, **AT_ONCE)
+    parts.sources.input(handlers.do_event, session, done, **EACH)
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
     # Queued, for only then can it tell the reader that there is nothing.

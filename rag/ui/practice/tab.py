@@ -8,12 +8,10 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.part import AT_ONCE, Overlays, Part
+from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.practice.handlers import Handlers
 from rag.ui.texts import Language
 
-# Clicks come one after the other, and none is dropped while the last one is on its way.
-EACH = AT_ONCE | {"trigger_mode": "multiple"}
 # Of what is typed into a filter only the last matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
 # Grading is work for this machine's cores, or for a model that is mostly waited for.

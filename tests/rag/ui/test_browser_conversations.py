@@ -88,6 +88,42 @@ def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -
     visit.context.close()
 
 
+# Holds back as many answers of the server as `delays` tells, each for its milliseconds.
+SLOW = """
+const fetched = window.fetch;
+window.delays = [];
+window.fetch = async (...request) => {
+  const delay = String(request[0]?.url ?? request[0]).includes("run/predict") ? (window.delays.shift() ?? 0) : 0;
+  const answer = await fetched(...request);
+  await new Promise((resolve) => setTimeout(resolve, delay));
+  return answer;
+};
+"""
+
+
+def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=SLOW)
+    asked = {begin(page, question): question for question in (QUESTION, OTHER, "RoPE 的推导公式、方法对比和代码")}
+    first, second, third = asked
+    shown = page.locator("#chat .user-row")
+    for delays, steps, end in (
+        ([1_500, 0], [-1, -1], first),
+        ([0], [2], third),
+        ([1_500, 700, 0], [-1, -1, 1], second),
+        ([1_500, 0], [1, -1], second),
+    ):
+        page.evaluate("([delays]) => { window.delays = delays; }", [delays])
+        for step in steps:
+            before = page.url
+            page.evaluate("step => history.go(step)", step)
+            page.wait_for_function("before => location.href !== before", arg=before)
+        page.wait_for_timeout(2_500)  # whatever comes late has come
+        assert page.url == end
+        expect(shown).to_have_text(asked[end])
+        expect(page.locator("#sources .panel")).to_have_attribute("data-conversation", end.rpartition("-")[2])
+    page.context.close()
+
+
 def test_an_address_that_leads_nowhere_says_so(page: Page, browser: Browser, address: str) -> None:
     visit = open_page(browser, f"{address}#conversation-12345", language="en-GB")
     expect(visit.locator("#strip")).to_contain_text(EN.conversation_missing)
