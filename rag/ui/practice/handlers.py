@@ -68,16 +68,17 @@ class Handlers:
         )
 
     def keep(self, state: Session, event: gr.EventData) -> str:
-        """What is typed; the answer names the box, so that practice.js knows what is safe."""
+        """What is typed; the answer names the box and the edition, so that practice.js knows what is safe."""
         action = Action.read(event._data)
         field, question = action.text("field"), action.text("question")
         try:
-            self._practising.keep(state, field, question, action.text("text"))
+            self._practising.keep(state, field, question, action.text("text"), action.edition)
         except RagError as error:
             return self._problem(state, error)
         key = text_of(f"{field}:{question}")
         saved = text_of(TEXTS[state.language].saved)
-        return f'<span class="hint" data-saved="{key}" data-moment="{_moment()}">{saved}</span>'
+        named = f'data-saved="{key}" data-edition="{action.edition}"'
+        return f'<span class="hint" {named} data-moment="{_moment()}">{saved}</span>'
 
     def source(self, state: Session, event: gr.EventData) -> Updates:
         """A document at a quote, as a dialog over the page, and what is told."""
