@@ -169,8 +169,10 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     parts.sources.input(handlers.do_event, session, done, **EACH)
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
-    # Queued, for only then can it tell the reader that there is nothing.
-    parts.sources.download(handlers.hand_out, session, parts.parcel, show_progress="hidden", api_visibility="private")
+    # Queued, for only then can they tell the reader what is wrong.
+    queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+    parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
+    parts.sources.upload(handlers.take_in, session, done, **queued)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
     updates = [parts.switch, parts.updates, parts.clock]

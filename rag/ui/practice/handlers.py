@@ -17,7 +17,7 @@ from rag.ui.chat.whole_source import render_whole
 from rag.ui.part import Updates
 from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
-from rag.ui.practice.exports_view import ENDINGS, unpacked
+from rag.ui.practice.exports_view import ENDINGS, read_backup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import Resources
@@ -122,7 +122,7 @@ class Handlers:
             if "packed" not in action.fields:
                 raise UsageError(texts.restore_large.format(name=name))
             try:
-                added = self._resources.store.restore(user_of(session), unpacked(action.fields["packed"]))
+                added = self._resources.store.restore(user_of(session), read_backup(action.fields["packed"]))
             except UsageError as error:
                 raise UsageError(texts.restore_bad.format(name=name, problem=error.message)) from error
             return texts.restored.format(count=added)

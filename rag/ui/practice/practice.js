@@ -135,15 +135,8 @@ document.addEventListener("change", async (event) => {
   const input = within(event.target, "input[data-restore]");
   const file = input?.files[0];
   if (!file) return;
-  // Packed, for a request may not be large.
-  const packed = await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
-  const address = await new Promise((resolve) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result);
-    reader.readAsDataURL(packed);
-  });
-  const base64 = address.slice(address.indexOf(",") + 1);
-  send("restore", "", base64.length < 900_000 ? { name: file.name, packed: base64 } : { name: file.name });
+  const packed = await pack(file);
+  send("restore", "", packed ? { name: file.name, packed } : { name: file.name });
 });
 
 // ---- Whenever the room has changed ----

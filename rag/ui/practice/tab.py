@@ -44,7 +44,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
         parts = PracticeComponents(
             navigation=_html("navigation"),
             told=_html("told"),
-            shell=_html("view", js_on_load=read_asset("practice/practice.js")),
+            shell=_html("view", js_on_load=read_asset("browser/packing.js") + read_asset("practice/practice.js")),
             saved=_html("saved"),
             part=_html("part"),
         )

@@ -1,5 +1,6 @@
 """A conversation is a thing with an address, a draft, and a place in the search, in a real browser."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,6 +188,43 @@ def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
     page.wait_for_function("window.printed")
     assert page.evaluate("window.printed") == QUESTION
     expect(page.locator("#done-note")).to_be_empty()
+
+
+def test_an_exported_conversation_is_opened_again(page: Page, tmp_path: Path) -> None:
+    first = begin(page, QUESTION)
+    entry = page.locator(".conversations li", has=page.locator(f"a[href='#{first.partition('#')[2]}']"))
+    entry.hover()
+    entry.locator("summary").click()
+    with page.expect_download() as download:
+        entry.get_by_role("button", name=ZH.export_json).click()
+    file = tmp_path / "shared.json"
+    download.value.save_as(file)
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    chooser = page.get_by_label(ZH.import_file)
+    chooser.set_input_files(file)
+    expect(page.locator("#chat .bot-row")).to_contain_text(ZH.imported)
+    expect(page).not_to_have_url(first)
+    expect(page).to_have_url(re.compile(r"#conversation-\d+$"))
+    page.locator("#chat a[href='#cite-1-1']").first.click()
+    expect(page.locator("#sources mark").first).to_be_visible()
+    ask(page, "通信量呢？")
+    page.reload()
+    expect(page.locator("#chat .user-row")).to_have_count(2)
+    here, exported = page.url, json.loads(file.read_text(encoding="utf-8"))
+    code = "<img src=x onerror='window.ran = 1'>"
+    exported["exchanges"][0] |= {"question": code, "answer": code, "claims": [], "citations": []}
+    file.write_text(json.dumps(exported), encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator("#chat .user-row")).to_have_count(1)
+    expect(page.locator("#chat .user-row")).to_have_text(code)
+    broken = tmp_path / "<b>.json"
+    broken.write_text("{", encoding="utf-8")
+    chooser.set_input_files(broken)
+    expect(page.locator(".toast-wrap")).to_contain_text(f"“{broken.name}”打不开：{ZH.import_no_json}")
+    assert page.evaluate("window.ran") is None
+    assert page.url != here
+    assert violations(page) == []
 
 
 def test_search_from_everywhere_shows_what_it_found(page: Page) -> None:
