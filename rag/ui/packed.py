@@ -7,8 +7,8 @@ from rag.errors import UsageError
 
 
 def unpacked(packed: str, most_bytes: int) -> bytes:
-    """What was packed with gzip and sent as base64. Raises UsageError; the caller knows the name of the file and the way
-    out."""
+    """What was packed with gzip and sent as base64. Raises UsageError; the caller knows the name of the file and the
+    way out."""
     try:
         unzip = zlib.decompressobj(wbits=31)
         data = unzip.decompress(base64.b64decode(packed, validate=True), most_bytes)

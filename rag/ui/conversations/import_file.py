@@ -210,9 +210,7 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
     return Imported(file.title, tuple(exchanges))
 
 
-def _exchange(
-    number: int, parent: int | None, row: ExchangePart, source_of: Callable[[str], str | None]
-) -> Exchange:
+def _exchange(number: int, parent: int | None, row: ExchangePart, source_of: Callable[[str], str | None]) -> Exchange:
     if row.state is not State.DONE:  # it was stopped, or failed, and has no answer
         return Exchange(number, row.question, parent, state=State.STOPPED, chunks=[row.answer], used={IMPORTED: True})
     answer = row.value()

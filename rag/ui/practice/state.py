@@ -63,8 +63,8 @@ class Practice:
     `queue` are the questions that "next" leads through. `grade` is what the grader said, without the reader's own
     verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown. `statements` are
     judged one after the other, `judged` are the verdicts so far; `is_told` says that the last one is still shown.
-    `round_id` is the interview or report that is open. `editions` are those that were kept of each box last, by its field
-    and question.
+    `round_id` is the interview or report that is open. `editions` are those that were kept of each box last, by its
+    field and question.
     """
 
     view: View = View.BANK
