@@ -134,7 +134,7 @@ class ExchangePart(Part):
             llm=self.llm,
             claims=tuple(claim.value() for claim in self.claims),
             citations=tuple(citation.value() for citation in self.citations),
-            refusal=self.refusal and self.refusal.value(),
+            refusal=None if self.refusal is None else self.refusal.value(),
             seconds=self.seconds.value(),
             kind=self.kind,
             courtesy=self.courtesy,

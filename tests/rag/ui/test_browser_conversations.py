@@ -218,13 +218,13 @@ def test_an_exported_conversation_is_opened_again(page: Page, tmp_path: Path) ->
     chooser.set_input_files(file)
     expect(page.locator("#chat .user-row")).to_have_count(1)
     expect(page.locator("#chat .user-row")).to_have_text(code)
+    assert violations(page) == []
     broken = tmp_path / "<b>.json"
     broken.write_text("{", encoding="utf-8")
     chooser.set_input_files(broken)
     expect(page.locator(".toast-wrap")).to_contain_text(f"“{broken.name}”打不开：{ZH.import_no_json}")
     assert page.evaluate("window.ran") is None
     assert page.url != here
-    assert violations(page) == []
 
 
 def test_search_from_everywhere_shows_what_it_found(page: Page) -> None:

@@ -206,7 +206,8 @@ def test_the_page_takes_it_in(exported: dict[str, Any], assistant: Assistant, mo
     assert told == []
     take_in({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
     assert session.conversation not in (None, first)  # another one
-    for data in (None, 3, [], {}, {"rest": ["<b>"], "packed": 3}, {"rest": "<b>.json", "packed": packed(b"{}")}):
+    wrong: tuple[object, ...] = (None, 3, [], {}, {"rest": ["<b>"], "packed": 3})
+    for data in (*wrong, {"rest": "<b>.json", "packed": packed(b"{}")}):
         take_in(data)
     assert len(told) == 6
     assert "&lt;b&gt;.json" in told[-1]
