@@ -125,6 +125,23 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
     page.context.close()
 
 
+# The page waits a second where it would wait fifteen.
+IMPATIENT = "const timed = setTimeout; setTimeout = (back, ms) => timed(back, ms === 15_000 ? 1_000 : ms);"
+
+
+def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=IMPATIENT + SLOW)
+    first, second = begin(page, QUESTION), begin(page, OTHER)
+    page.evaluate("void (window.delays = [600_000])")
+    page.go_back()
+    expect(page).to_have_url(second)
+    expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+    page.locator(f".conversations a[href='#{first.partition('#')[2]}']").click()
+    expect(page.locator("#chat .user-row")).to_have_text(QUESTION)
+    assert page.url == first
+    page.context.close()
+
+
 def test_an_address_that_leads_nowhere_says_so(page: Page, browser: Browser, address: str) -> None:
     visit = open_page(browser, f"{address}#conversation-12345", language="en-GB")
     expect(visit.locator("#strip")).to_contain_text(EN.conversation_missing)
