@@ -9,7 +9,7 @@ from rag.ui.texts import TEXTS, Texts
 # The script of the chat; each may use what those before it define.
 SCRIPTS = (
     "basics", "sources", "overlays", "quote_tip", "clicks", "search", "keys", "asking", "toasts", "copying",
-    "speech", "address", "refresh",
+    "packing", "importing", "speech", "address", "refresh",
 )  # fmt: skip
 
 

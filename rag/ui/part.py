@@ -11,6 +11,8 @@ from rag.ui.chat.session import Session
 Updates = tuple[Any, ...]
 # For what takes no time: it waits behind no answer and shows no progress.
 AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+# What is done comes one after the other, and nothing is dropped while the last one is on its way.
+EACH = AT_ONCE | {"trigger_mode": "multiple"}
 
 
 @dataclass(frozen=True, slots=True)

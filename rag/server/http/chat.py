@@ -72,8 +72,8 @@ async def chat_completions(body: ChatRequest, request: Request) -> Response:
     service: Service = request.app.state.service
     question, said = conversation(body.messages)
     history = service.refusals.marked(said)
-    usual = body.model == MODEL
-    assistant = service.assistant if usual else await run_in_threadpool(_assistant, service, body.model)
+    usual = body.model == MODEL and not body.only
+    assistant = service.assistant if usual else await run_in_threadpool(_assistant, service, body.model, body.only)
     id = f"chatcmpl-{uuid.uuid4().hex}"
     base = service.base(request)
     if body.stream:
@@ -109,15 +109,17 @@ def model(model: str, request: Request) -> Model:
     return Model(id=model, created=service.started)
 
 
-def _assistant(service: Service, model: str) -> Assistant:
-    """Who answers under the name of a model. Raises Problem, SettingsError or ChatModelError."""
+def _assistant(service: Service, model: str, only: Sequence[str] = ()) -> Assistant:
+    """Who answers under the name of a model, from some documents only. Raises Problem, UsageError, SettingsError or
+    ChatModelError."""
+    choices = replace(service.assistant.choices, only=tuple(only))
     if model == MODEL:
-        return service.assistant
+        return service.choosing(choices)
     llm = service.answerers.named(model.removeprefix(f"{MODEL}-")) if model.startswith(f"{MODEL}-") else None
     if llm is None:
         told = f"there is no model {model[:100]!r} now; GET /v1/models lists those there are"
         raise Problem(404, told, code="model_not_found", param="model")
-    return service.choosing(replace(service.assistant.choices, llm=ChatModelName(llm)))
+    return service.choosing(replace(choices, llm=ChatModelName(llm)))
 
 
 def fingerprint(finished: Finished) -> str:

@@ -47,6 +47,12 @@ class ResponseFormat(Body):
     type: str
 
 
+Only = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=1_000)]],
+    Field(max_length=100, description="documents, and folders with a slash at their end, to search and no others"),
+]
+
+
 class ChatRequest(Body):
     """The last message is the question, those of user and assistant before it are the conversation. Messages of other
     roles are not read: what is searched, and what an answer may say, are not theirs to change."""
@@ -70,6 +76,7 @@ class ChatRequest(Body):
     seed: int | None = None
     stop: str | list[str] | None = None
     user: str | None = None
+    only: Only = Field([], description="not OpenAI's: as in POST /v1/ask; their client sends it in `extra_body`")
 
     @property
     def with_usage(self) -> bool:
@@ -94,12 +101,6 @@ class ChatRequest(Body):
                 if part.type != "text" or part.text is None:
                     param = f"messages.{place}.content.{number}"
                     raise Problem(400, f"{param}: only parts of type 'text'", code="unsupported_content", param=param)
-
-
-Only = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=1_000)]],
-    Field(max_length=100, description="documents, and folders with a slash at their end, to search and no others"),
-]
 
 
 class SearchRequest(Body):

@@ -11,6 +11,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices, StyleName
 from rag.answer.generated.injection import is_injection
 from rag.errors import RagError, UsageError
+from rag.index.scope import check_names
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import Grade, Grader
@@ -50,13 +51,15 @@ class Library:
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
 
-    def assistant(self, style: StyleName = StyleName.STANDARD) -> Assistant:
+    def assistant(self, style: StyleName = StyleName.STANDARD, only: Sequence[str] = ()) -> Assistant:
         """It answers a model: sentences that give orders to one are left out. Raises RagError where index or model
-        cannot be opened."""
+        cannot be opened, or `only` names a document or folder that is not there."""
         with self._opening:
             if self._assistant is None:
                 self._assistant = self._open_assistant(self.settings)
-            return self._assistant.choosing(Choices(style=style, for_model=True))
+            assistant = self._assistant
+        check_names(assistant.index, only)
+        return assistant.choosing(Choices(style=style, for_model=True, only=tuple(only)))
 
     def source(self, document: str) -> str:
         """The source text of a document, by its name in the index; no file is opened. Raises UsageError."""

@@ -59,6 +59,7 @@ class RefusalDetails(BaseModel):
     reason: str
     missing: list[str] = Field(description="names in the question that the material lacks")
     suggestions: list[str] = Field(description="questions that the material can answer")
+    only: list[str] = Field([], description="the documents and folders that were searched; empty for all")
 
 
 class AskedAnswer(Quoting):

@@ -51,6 +51,14 @@ Question = Annotated[
 History = Annotated[
     list[Turn], Field(max_length=MOST_TURNS, description="the conversation before a follow-up, oldest turn first")
 ]
+Only = Annotated[
+    list[Annotated[str, NAME]],
+    Field(
+        max_length=100,
+        description="documents by the names that results give, and folders with a slash at their end, to search and no "
+        "others; empty for all",
+    ),
+]
 
 
 class Tools:
@@ -60,24 +68,29 @@ class Tools:
         self.library = library
 
     def search(
-        self, query: Question, k: Annotated[int, Field(ge=1, le=20, description="passages to return")] = 5
+        self,
+        query: Question,
+        k: Annotated[int, Field(ge=1, le=20, description="passages to return")] = 5,
+        only: Only = [],  # noqa: B006  (a schema default; it is not changed)
     ) -> Annotated[CallToolResult, SearchResults]:
         """Find the passages of the interview material that fit a question or keywords, best first. Call it to look
         around or to gather material; call `ask` where an answer is wanted. Reads only."""
         with errors_told():
-            return search_result(self.library.assistant().search(query, k=k))
+            return search_result(self.library.assistant(only=only).search(query, k=k))
 
     async def ask(
         self,
         question: Question,
-        history: History = [],  # noqa: B006  (a schema default; it is not changed)
+        history: History = [],  # noqa: B006
         style: Annotated[StyleName, Field(description="how much is quoted")] = StyleName.STANDARD,
+        only: Only = [],  # noqa: B006
     ) -> Annotated[CallToolResult, AskedAnswer]:
         """Answer a question about LLM engineering from the interview material: sentences quoted from it, each with a
         citation. Call it whenever such a question is asked, before you answer from memory. It says so where the
-        material has no answer: then say that too. Reads only."""
+        material has no answer: then say that too. Where the user names a document or topic, pass it as `only`. Reads
+        only."""
         with errors_told():
-            assistant = await to_thread(self.library.assistant, style)
+            assistant = await to_thread(self.library.assistant, style, only)
             run = Run(assistant.stream(question, [SaidTurn(turn.role, turn.text) for turn in history]))
             try:
                 async for event in run:

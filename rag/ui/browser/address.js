@@ -5,20 +5,46 @@ const ADDRESS = /^#conversation-(\d+)$/;
 const ROOM = /^#room-\w+$/;
 const addressed = () => Number(ADDRESS.exec(location.hash)?.[1] ?? 0);
 let wanted = null; // the conversation that the address asks for, until the server has answered
+let requested = null; // the one that the server was asked for: one at a time, so that answers come in order
+let overdue = 0;
+const PATIENCE = 15_000; // milliseconds
 
 function follow() {
   if (ROOM.test(location.hash)) openRoom(location.hash);
   if (!greeted || (location.hash && !addressed())) return;
   wanted = addressed();
-  if (wanted === open()) wanted = null;
-  else send({ action: wanted ? "open" : "new", number: wanted, rest: "" });
+  request();
 }
 addEventListener("popstate", follow);
 
+function request() {
+  if (requested !== null) return;
+  if (wanted === open()) wanted = null;
+  if (wanted === null) return;
+  requested = wanted;
+  overdue = setTimeout(giveUp, PATIENCE);
+  send({ action: wanted ? "open" : "new", number: wanted, rest: "" });
+}
+// Without an answer the address goes back to what is shown, unless it asks for something else by now.
+function giveUp() {
+  const isLost = wanted === requested;
+  if (isLost) wanted = null;
+  requested = null;
+  if (isLost) writeAddress(true);
+  else request();
+}
+
 // `isFirst` tells that the question just asked has begun the conversation: Back does not lead to what was empty.
 function writeAddress(isFirst) {
-  const isMissing = Boolean(wanted) && Number(panel().dataset.missing) === wanted;
-  if (wanted === open() || isMissing) wanted = null;
+  const missing = Number(panel().dataset.missing);
+  const isMissing = Boolean(wanted) && missing === wanted;
+  if (requested !== null) {
+    if (requested !== open() && !(requested && requested === missing)) return;
+    clearTimeout(overdue);
+    requested = null;
+    if (isMissing) wanted = null;
+    request();
+  }
   if (!greeted || wanted !== null || open() === addressed()) return;
   const address = open() ? `#conversation-${open()}` : location.pathname + location.search;
   if (isFirst || isMissing) history.replaceState(null, "", address);

@@ -26,6 +26,7 @@ const EVENTS = {
   json: "download",
   feedback: "download",
   whole: "expand",
+  import: "upload",
 };
 const send = (what) => trigger(EVENTS[what.action] ?? "input", what);
 

@@ -14,7 +14,7 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.answerers import Answerers
 from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.select import leaves_the_machine
-from rag.errors import UserDataError
+from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
@@ -24,6 +24,7 @@ from rag.ui.chat.messages import messages, panel, question_problem
 from rag.ui.chat.scope import Material, read_material, render_chooser
 from rag.ui.chat.session import Session
 from rag.ui.chat.strip import render_strip
+from rag.ui.conversations.import_file import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.part import Updates
@@ -169,6 +170,18 @@ class Handlers:
         if file is None:
             gr.Info(texts.feedback_none, title=texts.toast_info)
         return as_parcel(file, _moment())
+
+    def take_in(self, state: Session, event: gr.EventData) -> Updates:
+        """A conversation from a file, as a new one of the reader's; like `do`."""
+        texts, sent = TEXTS[state.language], PackedFile.read(event._data)
+        state.done += 1
+        try:
+            imported = read_packed(sent, self._assistant.source, texts)
+        except UsageError as error:
+            gr.Warning(escape(error.message), title=texts.toast_warning)
+        else:
+            self._keeper.add(state, imported)
+        return (gr.skip(), *self.show(state))
 
     def look(self, state: Session) -> Updates:
         """The switch of the automatic updates, what they say, and the clock that looks again."""

@@ -103,11 +103,12 @@ def question_problem(question: str, texts: Texts) -> str | None:
 
 def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
     answer = exchange.answer
+    note = _note(texts.imported) if exchange.is_imported else ""
     if answer is not None:
         tools = _tools(exchange, texts, answerers)
         if answer.refusal is not None:
             below = _agent_steps(answer, texts)
-            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools, below=below)}"
+            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools, before=note, below=below)}"
         text = render(
             mark_answer(answer),
             turn=exchange.number,
@@ -115,7 +116,7 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
             quotes={citation.marker: words_of(citation.quote, QUOTE_CHARACTERS) for citation in answer.citations},
             unsupported=texts.claim_unsupported,
         )
-        note = "" if all(claim.supported for claim in answer.claims) else _note(texts.unsupported)
+        note += "" if all(claim.supported for claim in answer.claims) else _note(texts.unsupported)
         if answer.left_out:
             note += _note(texts.left_out.format(count=answer.left_out))
         if answer.citations:
@@ -127,7 +128,7 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
-            note = _note(texts.stopped if exchange.said else texts.stopped_early)
+            note += _note(texts.stopped if exchange.said else texts.stopped_early)
             after = _after(_retry(exchange.number, texts, answerers), before=note)
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)

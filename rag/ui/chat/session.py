@@ -20,6 +20,8 @@ MAX_EXCHANGES = 100
 MAX_KNOWN = 1_000
 # Exchanges that could not be stored are numbered from here on, far from every number that the store gives.
 UNKEPT = 1 << 40
+# What `used` says of an exchange that came from a file.
+IMPORTED = "imported"
 # Held for a moment by whoever begins or ends an answer, in any session: a session is copied, and a lock cannot be.
 CLAIMS = threading.Lock()
 
@@ -70,6 +72,11 @@ class Exchange:
     @property
     def is_kept(self) -> bool:
         return self.number < UNKEPT
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it came from a file, which anybody may have written."""
+        return self.used.get(IMPORTED) is True
 
     @property
     def said(self) -> str:

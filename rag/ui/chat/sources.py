@@ -43,8 +43,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The quotes of one section, in stretches of source text. `whole` is false where the source was not to be had and
-    only the quotes are shown."""
+    """The quotes of one section, in stretches of source text. `whole` is false where only the quotes are shown, for the
+    source says something else by now, or `is_there` no more."""
 
     document: str
     title: str
@@ -52,6 +52,7 @@ class Excerpt:
     stretches: tuple[tuple[Segment, ...], ...]
     page: int | None = None
     whole: bool = True
+    is_there: bool = True
 
     @property
     def markers(self) -> list[int]:
@@ -87,7 +88,7 @@ def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str 
             if source is not None and whole
             else tuple((Segment(citation.quote, (citation.marker,)),) for citation in group)
         )
-        result.append(Excerpt(document, group[0].title, section, stretches, group[0].page, whole))
+        result.append(Excerpt(document, group[0].title, section, stretches, group[0].page, whole, source is not None))
     return tuple(result)
 
 
@@ -215,7 +216,8 @@ def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
 
     text = str if excerpt.whole else balanced
     stretches = [readable([(text(part.text), part.markers) for part in stretch], mark) for stretch in excerpt.stretches]
-    note = "" if excerpt.whole else f'<p class="hint">{text_of(texts.sources_changed)}</p>'
+    changed = texts.sources_changed if excerpt.is_there else texts.sources_gone
+    note = "" if excerpt.whole else f'<p class="hint">{text_of(changed)}</p>'
     body = '<div class="gap" aria-hidden="true">⋯</div>'.join(
         f'<div class="stretch readable">{part}</div>' for part in stretches
     )

@@ -11,7 +11,7 @@ from rag.ui.chat.handlers import Handlers, bar, privacy, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.chat.session import Session
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.part import AT_ONCE, Overlays, Part
+from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -166,11 +166,13 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
 
     done = [parts.question, *parts.view]
     gr.on([parts.new.click, parts.conversation.clear], handlers.begin_anew, session, done, **AT_ONCE)
-    parts.sources.input(handlers.do_event, session, done, **AT_ONCE)
+    parts.sources.input(handlers.do_event, session, done, **EACH)
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
-    # Queued, for only then can it tell the reader that there is nothing.
-    parts.sources.download(handlers.hand_out, session, parts.parcel, show_progress="hidden", api_visibility="private")
+    # Queued, for only then can they tell the reader what is wrong.
+    queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+    parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
+    parts.sources.upload(handlers.take_in, session, done, **queued)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
     updates = [parts.switch, parts.updates, parts.clock]

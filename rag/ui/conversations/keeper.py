@@ -10,8 +10,9 @@ from rag.errors import UserDataError
 from rag.feedback.store import FeedbackStore, Opinion
 from rag.ui.chat.scope import names_of
 from rag.ui.chat.session import Exchange, Session, State
+from rag.ui.conversations.import_file import Imported
 from rag.ui.conversations.records import from_stored, to_stored
-from rag.ui.conversations.store import Conversations, Listed, StoredConversation
+from rag.ui.conversations.store import Conversations, Listed, StoredConversation, title_of
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +94,15 @@ class Keeper:
         with self._told(session, wrote=False):
             return self.conversations.load(session.user, conversation) if session.user is not None else None
         return None
+
+    def add(self, session: Session, imported: Imported) -> None:
+        """Store a conversation from a file as a new one of the reader's, and show it."""
+        if session.user is None:
+            return
+        title = title_of(imported.title) or title_of(imported.exchanges[0].question)
+        with self._told(session):
+            stored = [to_stored(exchange) for exchange in imported.exchanges]
+            self.open(session, self.conversations.add(session.user, title, stored))
 
     def rename(self, session: Session, conversation: int, title: str) -> None:
         if session.user is not None:

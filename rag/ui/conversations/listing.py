@@ -38,7 +38,9 @@ def render_list(
         groups += f'<p class="note">{escape(texts.conversations_more)}</p>'
     return (
         f'<nav class="conversations" data-conversation="{session.conversation or 0}"'
-        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}</nav>'
+        f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}'
+        f'<label class="import">{escape(texts.import_file)}'
+        '<input type="file" accept=".json,application/json" data-import></label></nav>'
     )
 
 

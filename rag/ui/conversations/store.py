@@ -128,6 +128,23 @@ class Conversations:
                 (time.time(), exchange.state, exchange.said, exchange.record, conversation, exchange.number, user),
             )
 
+    def add(self, user: str, title: str, exchanges: Sequence[StoredExchange]) -> int:
+        """Store a whole conversation, of which the last exchange is shown first; its number."""
+        now = time.time()
+        with self.database.writing() as connection:
+            conversation = connection.execute(
+                "INSERT INTO conversations (user, title, created, updated, tip) VALUES (?, ?, ?, ?, ?) RETURNING id",
+                (user, title, now, now, exchanges[-1].number),
+            ).fetchone()[0]
+            connection.executemany(
+                "INSERT INTO exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (conversation, one.number, one.parent, one.question, now, now, one.state, one.said, one.record)
+                    for one in exchanges
+                ],
+            )
+        return int(conversation)
+
     def list(self, user: str, sought: str = "", *, limit: int = LISTED + 1) -> Sequence[Listed]:
         """The newest conversations, one more than are shown, which tells that there are more; with `sought` those whose
         title, questions or answers hold every word of it."""

@@ -75,6 +75,11 @@ class Action:
         return min(max(int(value), least), most) if value.isascii() and value.isdigit() and len(value) < 10 else least
 
     @property
+    def edition(self) -> int:
+        """How many times something had been typed into this page; counted by practice.js."""
+        return self.number("edition", 0, 10**9)
+
+    @property
     def topic(self) -> str | None:
         """A topic's value has a mark in front, so that "no topic" is not "all topics"."""
         return self.fields.get("topic", ALL)[1:] if self.fields.get("topic") else None

@@ -1,13 +1,12 @@
 """Questions for other programs, and a backup of what was practised."""
 
-import base64
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag.errors import UsageError
 from rag.practice.exports import ExportAs
+from rag.ui.packed import unpacked
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, checkbox, heading, hint, select, submit
 from rag.ui.practice.texts import PracticeTexts
@@ -37,16 +36,11 @@ def exports_shell(topics: Sequence[tuple[str, str]], standings: Sequence[tuple[s
     )
 
 
-def unpacked(packed: str) -> Mapping[str, Any]:
-    """The backup that the browser packed with gzip and sent as base64. Raises UsageError; the caller knows the name of
-    the file and the way out."""
+def read_backup(packed: str) -> Mapping[str, Any]:
+    """The backup in a packed file. Raises UsageError; the caller knows the name of the file and the way out."""
     try:
-        unzip = zlib.decompressobj(wbits=31)
-        data = unzip.decompress(base64.b64decode(packed, validate=True), MOST_BYTES)
-        if not unzip.eof:
-            raise UsageError(f"more than {MOST_BYTES:,} bytes")
-        found = json.loads(data)
-    except (ValueError, zlib.error, RecursionError) as error:
+        found = json.loads(unpacked(packed, MOST_BYTES))
+    except (ValueError, RecursionError) as error:
         raise UsageError(str(error)) from error
     if not isinstance(found, dict):
         raise UsageError("a JSON object is expected")

@@ -17,7 +17,7 @@ from rag.ui.chat.whole_source import render_whole
 from rag.ui.part import Updates
 from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
-from rag.ui.practice.exports_view import ENDINGS, unpacked
+from rag.ui.practice.exports_view import ENDINGS, read_backup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import Resources
@@ -68,16 +68,17 @@ class Handlers:
         )
 
     def keep(self, state: Session, event: gr.EventData) -> str:
-        """What is typed; the answer names the box, so that practice.js knows what is safe."""
+        """What is typed; the answer names the box and the edition, so that practice.js knows what is safe."""
         action = Action.read(event._data)
         field, question = action.text("field"), action.text("question")
         try:
-            self._practising.keep(state, field, question, action.text("text"))
+            self._practising.keep(state, field, question, action.text("text"), action.edition)
         except RagError as error:
             return self._problem(state, error)
         key = text_of(f"{field}:{question}")
         saved = text_of(TEXTS[state.language].saved)
-        return f'<span class="hint" data-saved="{key}" data-moment="{_moment()}">{saved}</span>'
+        named = f'data-saved="{key}" data-edition="{action.edition}"'
+        return f'<span class="hint" {named} data-moment="{_moment()}">{saved}</span>'
 
     def source(self, state: Session, event: gr.EventData) -> Updates:
         """A document at a quote, as a dialog over the page, and what is told."""
@@ -121,7 +122,7 @@ class Handlers:
             if "packed" not in action.fields:
                 raise UsageError(texts.restore_large.format(name=name))
             try:
-                added = self._resources.store.restore(user_of(session), unpacked(action.fields["packed"]))
+                added = self._resources.store.restore(user_of(session), read_backup(action.fields["packed"]))
             except UsageError as error:
                 raise UsageError(texts.restore_bad.format(name=name, problem=error.message)) from error
             return texts.restored.format(count=added)

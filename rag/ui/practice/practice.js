@@ -21,31 +21,46 @@ const fieldsOf = (form) => Object.fromEntries([...new FormData(form)].filter(([,
 
 // ---- What is typed ----
 
-// Here until the server has it: a reload, another view or a server that is away loses nothing.
-const TYPED = "interview-rag.practice";
-const typed = JSON.parse(sessionStorage.getItem(TYPED) ?? "{}");
-const underway = {};
+// Kept by this browser, for each reader who signs in, until the server says that it has this very text: a reload, a tab
+// that is closed, or a server that is away or slow loses nothing. Every change is an edition with a number of its own.
+const typed = {};
 const later = {};
+const graded = {}; // the last edition that went along with what is graded
+let edition = 0;
+const placeOf = (key) => `interview-rag.practice.${document.querySelector("#account a")?.title ?? ""}.${key}`;
 function keepTyped(key, text) {
-  if (text === undefined) delete typed[key];
-  else typed[key] = text;
-  sessionStorage.setItem(TYPED, JSON.stringify(typed));
+  typed[key] = { text, edition: ++edition };
+  localStorage.setItem(placeOf(key), text);
+  clearTimeout(later[key]);
+  later[key] = setTimeout(() => sendTyped(key), 700);
 }
 function sendTyped(key) {
   clearTimeout(later[key]);
   delete later[key];
-  underway[key] = typed[key];
   const [field, ...question] = key.split(":");
-  send("keep", "", { field, question: question.join(":"), text: typed[key] });
+  send("keep", "", { field, question: question.join(":"), text: typed[key].text, edition: typed[key].edition });
+}
+function forgetTyped(key, upTo) {
+  const there = typed[key];
+  if (!there || there.edition > upTo) return;
+  clearTimeout(later[key]);
+  delete later[key];
+  delete typed[key];
+  if (localStorage.getItem(placeOf(key)) === there.text) localStorage.removeItem(placeOf(key)); // else another tab's
+}
+// What the server was not known to have when the page was left.
+function restoreTyped(box) {
+  const key = box.dataset.keep;
+  const text = typed[key]?.text ?? localStorage.getItem(placeOf(key));
+  if (text === null) return;
+  box.value = text;
+  if (!typed[key]) keepTyped(key, text);
 }
 const flush = () => Object.keys(later).forEach(sendTyped);
 
 document.addEventListener("input", (event) => {
   const key = within(event.target, "textarea[data-keep]")?.dataset.keep;
-  if (!key) return;
-  keepTyped(key, event.target.value);
-  clearTimeout(later[key]);
-  later[key] = setTimeout(() => sendTyped(key), 700);
+  if (key) keepTyped(key, event.target.value);
 });
 addEventListener("pagehide", () => element.isConnected && flush());
 
@@ -76,15 +91,17 @@ document.addEventListener("submit", (event) => {
   if (form.ariaBusy === "true") return;
   const { act } = form.dataset;
   if (act === "grade" || act === "answer") {
-    // What is graded goes along; a draft that comes later would put it back.
+    // What is graded goes along, as an edition later than any draft that is still on its way.
+    edition += 1;
     for (const box of form.querySelectorAll("[data-keep]")) {
       clearTimeout(later[box.dataset.keep]);
       delete later[box.dataset.keep];
+      graded[box.dataset.keep] = edition;
     }
     form.ariaBusy = "true";
   }
   flush();
-  send(act, "", fieldsOf(form));
+  send(act, "", { ...fieldsOf(form), edition });
 });
 // A filter works while it is changed: once for what is typed in one go, since a change that comes while the one before
 // is on its way may be dropped.
@@ -118,15 +135,8 @@ document.addEventListener("change", async (event) => {
   const input = within(event.target, "input[data-restore]");
   const file = input?.files[0];
   if (!file) return;
-  // Packed, for a request may not be large.
-  const packed = await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
-  const address = await new Promise((resolve) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result);
-    reader.readAsDataURL(packed);
-  });
-  const base64 = address.slice(address.indexOf(",") + 1);
-  send("restore", "", base64.length < 900_000 ? { name: file.name, packed: base64 } : { name: file.name });
+  const packed = await pack(file);
+  send("restore", "", packed ? { name: file.name, packed } : { name: file.name });
 });
 
 // ---- Whenever the room has changed ----
@@ -139,10 +149,7 @@ function refresh() {
   const first = !shown;
   shown = view.tagName;
   begun = Date.now();
-  for (const box of view.querySelectorAll("textarea[data-keep]")) {
-    const text = typed[box.dataset.keep];
-    if (text !== undefined) box.value = text;
-  }
+  view.querySelectorAll("textarea[data-keep]").forEach(restoreTyped);
   // A view that took the place of what had the focus takes the focus.
   if (first || document.activeElement !== document.body) return;
   focusOn(view.querySelector("[data-focus]"));
@@ -161,8 +168,8 @@ watchOver("practice-told", () => {
   if (document.querySelector("#practice-told .problem")) room().scrollTop = 0;
 });
 watchOver("practice-saved", () => {
-  const key = document.querySelector("#practice-saved [data-saved]")?.dataset.saved;
-  if (key && typed[key] === underway[key]) keepTyped(key, undefined);
+  const answer = document.querySelector("#practice-saved [data-saved]")?.dataset;
+  if (answer) forgetTyped(answer.saved, Number(answer.edition));
 });
 let arrived = "";
 watchOver("practice-part", (part) => {
@@ -172,7 +179,7 @@ watchOver("practice-part", (part) => {
   arrived = moment;
   if (!grade) return;
   settle();
-  keepTyped(grade.dataset.graded, undefined);
+  forgetTyped(grade.dataset.graded, graded[grade.dataset.graded]);
   const heading = grade.querySelector("[data-arrived]");
   focusOn(heading);
   heading?.scrollIntoView({ block: "start" });

@@ -83,12 +83,16 @@ class Practising:
         except UsageError as error:
             raise UsageError(TEXTS[session.language].question_gone) from error
 
-    def keep(self, session: Session, field: str, question_id: str, text: str) -> None:
-        """What stands in a box, as it is typed."""
+    def keep(self, session: Session, field: str, question_id: str, text: str, edition: int) -> None:
+        """What stands in a box, as it is typed. An edition that comes after a later one changes nothing."""
         name = "draft" if field == "attempt" else field
         if name not in BOXES or not question_id:
             return
         with self._jotting:
+            editions, box = session.practice.editions, (name, question_id)
+            if edition < editions.get(box, 0):
+                return
+            editions[box] = edition
             jotting = self._resources.kept(user_of(session)).jotting(question_id)
             texts = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
             self._resources.store.jot(user_of(session), question_id, Jotting(jotting.bookmarked, **texts))
@@ -99,7 +103,8 @@ class Practising:
         grade = self._graded(session, question, action.text("attempt"))
         practice.question, practice.grade = question.id, grade
         practice.grades += 1
-        self._review(session, question, self.with_overrides(session, grade), now)
+        if self._review(session, question, self.with_overrides(session, grade), now):
+            self._end_draft(session, question, action)
         return ""
 
     def answer(self, session: Session, action: Action, now: datetime) -> str:
@@ -110,8 +115,8 @@ class Practising:
             return ""
         grade = self._graded(session, question, action.text("attempt"))
         self._resources.store.save_round(user_of(session), answer(bank, round, grade))
-        if not self._review(session, question, grade, now):
-            self.keep(session, "attempt", question.id, "")
+        self._review(session, question, grade, now)
+        self._end_draft(session, question, action)
         return ""
 
     def round(self, session: Session) -> Round | None:
@@ -132,12 +137,15 @@ class Practising:
         return self._resources.grader(session.preferences).grade(attempt, rubric)
 
     def _review(self, session: Session, question: Question, grade: Grade, now: datetime) -> bool:
-        """Keep an attempt with its score, and then it is no draft any more; whether there was anything to keep."""
+        """Keep an attempt with its score; whether there was anything to keep."""
         review = review_of(question, grade, now)
         if review is not None:
             self._resources.store.review(user_of(session), review)
-            self.keep(session, "attempt", question.id, "")
         return review is not None
+
+    def _end_draft(self, session: Session, question: Question, action: Action) -> None:
+        """What was graded is no draft any more; what was typed meanwhile is one."""
+        self.keep(session, "attempt", question.id, "", action.edition)
 
     def _go(self, session: Session, view: View, now: datetime) -> None:
         """Go to a view. An interview that was left goes on."""

@@ -63,7 +63,8 @@ class Practice:
     `queue` are the questions that "next" leads through. `grade` is what the grader said, without the reader's own
     verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown. `statements` are
     judged one after the other, `judged` are the verdicts so far; `is_told` says that the last one is still shown.
-    `round_id` is the interview or report that is open.
+    `round_id` is the interview or report that is open. `editions` are those that were kept of each box last, by its
+    field and question.
     """
 
     view: View = View.BANK
@@ -82,6 +83,7 @@ class Practice:
     judged: tuple[bool, ...] = ()
     is_told: bool = False
     round_id: str = ""
+    editions: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def place(self, question: Question) -> int:
         """Where a question, or that of its page, stands in the queue, from 1; 0 where it does not."""

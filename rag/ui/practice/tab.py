@@ -8,12 +8,10 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.part import AT_ONCE, Overlays, Part
+from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.practice.handlers import Handlers
 from rag.ui.texts import Language
 
-# Clicks come one after the other, and none is dropped while the last one is on its way.
-EACH = AT_ONCE | {"trigger_mode": "multiple"}
 # Of what is typed into a filter only the last matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
 # Grading is work for this machine's cores, or for a model that is mostly waited for.
@@ -46,7 +44,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
         parts = PracticeComponents(
             navigation=_html("navigation"),
             told=_html("told"),
-            shell=_html("view", js_on_load=read_asset("practice/practice.js")),
+            shell=_html("view", js_on_load=read_asset("browser/packing.js") + read_asset("practice/practice.js")),
             saved=_html("saved"),
             part=_html("part"),
         )

@@ -44,6 +44,7 @@ class Texts:
     sources_nearest: str
     sources_link: str
     sources_changed: str
+    sources_gone: str
     as_written: str
     document: str
     close: str
@@ -123,6 +124,15 @@ class Texts:
     print: str
     export_markdown: str
     export_json: str
+    import_file: str
+    import_failed: str
+    import_large: str
+    import_no_json: str
+    import_no_conversation: str
+    import_lacks: str
+    import_wrong: str
+    import_citations: str
+    imported: str
     export_feedback: str
     feedback_kinds: str
     feedback_opinions: str

@@ -1,5 +1,6 @@
 """A conversation is a thing with an address, a draft, and a place in the search, in a real browser."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,59 @@ def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -
     visit.context.close()
 
 
+# Holds back as many answers of the server as `delays` tells, each for its milliseconds.
+SLOW = """
+const fetched = window.fetch;
+window.delays = [];
+window.fetch = async (...request) => {
+  const delay = String(request[0]?.url ?? request[0]).includes("run/predict") ? (window.delays.shift() ?? 0) : 0;
+  const answer = await fetched(...request);
+  await new Promise((resolve) => setTimeout(resolve, delay));
+  return answer;
+};
+"""
+
+
+def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=SLOW)
+    asked = {begin(page, question): question for question in (QUESTION, OTHER, "RoPE 的推导公式、方法对比和代码")}
+    first, second, third = asked
+    shown = page.locator("#chat .user-row")
+    for delays, steps, end in (
+        ([1_500, 0], [-1, -1], first),
+        ([0], [2], third),
+        ([1_500, 700, 0], [-1, -1, 1], second),
+        ([1_500, 0], [1, -1], second),
+    ):
+        page.evaluate("([delays]) => { window.delays = delays; }", [delays])
+        for step in steps:
+            before = page.url
+            page.evaluate("step => history.go(step)", step)
+            page.wait_for_function("before => location.href !== before", arg=before)
+        page.wait_for_timeout(2_500)  # whatever comes late has come
+        assert page.url == end
+        expect(shown).to_have_text(asked[end])
+        expect(page.locator("#sources .panel")).to_have_attribute("data-conversation", end.rpartition("-")[2])
+    page.context.close()
+
+
+# The page waits a second where it would wait fifteen.
+IMPATIENT = "const timed = setTimeout; setTimeout = (back, ms) => timed(back, ms === 15_000 ? 1_000 : ms);"
+
+
+def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=IMPATIENT + SLOW)
+    first, second = begin(page, QUESTION), begin(page, OTHER)
+    page.evaluate("void (window.delays = [600_000])")
+    page.go_back()
+    expect(page).to_have_url(second)
+    expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+    page.locator(f".conversations a[href='#{first.partition('#')[2]}']").click()
+    expect(page.locator("#chat .user-row")).to_have_text(QUESTION)
+    assert page.url == first
+    page.context.close()
+
+
 def test_an_address_that_leads_nowhere_says_so(page: Page, browser: Browser, address: str) -> None:
     visit = open_page(browser, f"{address}#conversation-12345", language="en-GB")
     expect(visit.locator("#strip")).to_contain_text(EN.conversation_missing)
@@ -151,6 +205,43 @@ def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
     page.wait_for_function("window.printed")
     assert page.evaluate("window.printed") == QUESTION
     expect(page.locator("#done-note")).to_be_empty()
+
+
+def test_an_exported_conversation_is_opened_again(page: Page, tmp_path: Path) -> None:
+    first = begin(page, QUESTION)
+    entry = page.locator(".conversations li", has=page.locator(f"a[href='#{first.partition('#')[2]}']"))
+    entry.hover()
+    entry.locator("summary").click()
+    with page.expect_download() as download:
+        entry.get_by_role("button", name=ZH.export_json).click()
+    file = tmp_path / "shared.json"
+    download.value.save_as(file)
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    chooser = page.get_by_label(ZH.import_file)
+    chooser.set_input_files(file)
+    expect(page.locator("#chat .bot-row")).to_contain_text(ZH.imported)
+    expect(page).not_to_have_url(first)
+    expect(page).to_have_url(re.compile(r"#conversation-\d+$"))
+    page.locator("#chat a[href='#cite-1-1']").first.click()
+    expect(page.locator("#sources mark").first).to_be_visible()
+    ask(page, "通信量呢？")
+    page.reload()
+    expect(page.locator("#chat .user-row")).to_have_count(2)
+    here, exported = page.url, json.loads(file.read_text(encoding="utf-8"))
+    code = "<img src=x onerror='window.ran = 1'>"
+    exported["exchanges"][0] |= {"question": code, "answer": code, "claims": [], "citations": []}
+    file.write_text(json.dumps(exported), encoding="utf-8")
+    chooser.set_input_files(file)
+    expect(page.locator("#chat .user-row")).to_have_count(1)
+    expect(page.locator("#chat .user-row")).to_have_text(code)
+    assert violations(page) == []
+    broken = tmp_path / "<b>.json"
+    broken.write_text("{", encoding="utf-8")
+    chooser.set_input_files(broken)
+    expect(page.locator(".toast-wrap")).to_contain_text(f"“{broken.name}”打不开：{ZH.import_no_json}")
+    assert page.evaluate("window.ran") is None
+    assert page.url != here
 
 
 def test_search_from_everywhere_shows_what_it_found(page: Page) -> None:

@@ -158,6 +158,49 @@ def test_nothing_typed_is_lost(page: Page, address: str) -> None:
     assert len(page.locator("textarea[name='attempt']").input_value()) == 100_001
 
 
+# Once `window.holding` is set, what is typed does not get to the server.
+HOLD = """
+const fetched = window.fetch;
+window.fetch = (...request) => {
+  const isHeld = window.holding && String(request[1]?.body).includes('"action":"keep"');
+  return isHeld ? new Promise(() => {}) : fetched(...request);
+};
+"""
+
+
+def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=HOLD)
+    box, question = page.locator("textarea[name='attempt']"), "KV cache 是什么，为什么能省计算？"
+    saved = "#practice-saved [data-saved^='attempt:']"
+
+    def come_back(page: Page) -> None:
+        enter(page)
+        open_question(page, question)
+
+    come_back(page)
+    box.fill("第一稿")
+    expect(page.locator(saved)).to_be_attached()
+    page.evaluate("window.holding = true")
+    box.fill("第二稿")
+    page.wait_for_timeout(1_500)  # it has been sent, and is on its way
+    page.reload()
+    come_back(page)
+    expect(box).to_have_value("第二稿")
+    expect(page.locator(saved)).to_be_attached()  # it was sent once more
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    page.reload()
+    come_back(page)
+    expect(box).to_have_value("第二稿")  # the server has it
+    page.evaluate("window.holding = true")
+    box.fill("第三稿")
+    page.close()
+    again = page.context.new_page()
+    again.goto(address)
+    come_back(again)
+    expect(again.locator("textarea[name='attempt']")).to_have_value("第三稿")
+    again.context.close()
+
+
 def test_an_attempt_is_safe_while_the_server_cannot_be_reached(page: Page) -> None:
     enter(page)
     open_question(page)

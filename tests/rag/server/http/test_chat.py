@@ -74,6 +74,30 @@ def test_a_stream(gpt: openai.OpenAI, client: httpx.Client, served: Served) -> N
     assert [chunk.choices[0].delta.role for chunk in chunks[:2]] == ["assistant", None]
 
 
+def test_only_some_documents(gpt: openai.OpenAI, client: httpx.Client, served: Served) -> None:
+    def cited(completion: Any) -> set[str]:
+        part = completion.model_dump()["choices"][0]
+        found = (part.get("message") or part["delta"])["annotations"]
+        return {annotation["url_citation"]["document"] for annotation in found}
+
+    only: dict[str, Any] = {"extra_body": {"only": ["lora.txt"]}}
+    assert cited(gpt.chat.completions.create(**ask(QUESTION), **only)) == {"lora.txt"}
+    assert cited(list(gpt.chat.completions.create(**ask(QUESTION), **only, stream=True))[-1]) == {"lora.txt"}
+    named = ask(QUESTION) | {"model": "interview-rag-extractive"}
+    assert cited(gpt.chat.completions.create(**named, **only)) == {"lora.txt"}
+    other: dict[str, Any] = {"extra_body": {"only": ["zero.md"]}}
+    refused = gpt.chat.completions.create(**ask(REFUSED), **other).model_dump()
+    assert refused["interview_rag"]["refusal"]["only"] == ["zero.md"]
+    model = ChatOpenAI(model="interview-rag", base_url=f"{served.address}/v1", api_key="none", max_retries=0)
+    outside = gpt.chat.completions.create(**ask(QUESTION), **other).choices[0].message.content
+    assert model.bind(**other).invoke(QUESTION).content == outside
+    assert model.invoke(QUESTION).content != outside
+    for wrong in (["gone.md"], ["../"], [""], "lora.txt", [3], ["a.md"] * 101):
+        asked = client.post("/v1/ask", json={"question": QUESTION, "only": wrong})
+        told = client.post("/v1/chat/completions", json=ask(QUESTION, only=wrong))
+        assert (told.status_code, told.json()) == (400, asked.json()), wrong
+
+
 def test_a_stream_without_usage_says_nothing_about_it(client: httpx.Client) -> None:
     text = client.post("/v1/chat/completions", json=ask(QUESTION, stream=True)).text
     events = text.split("\n\n")

@@ -101,6 +101,27 @@ def test_results_keep_their_schemas_and_say_what_they_are(server: MCPServer) -> 
     with_client(server, work)
 
 
+def test_only_some_documents(server: MCPServer) -> None:
+    question = "ZeRO-2 和 ZeRO-3 差在哪？"
+
+    async def work(client: Client) -> None:
+        for tool, field in (("search", "query"), ("ask", "question")):
+            given = values(await client.call_tool(tool, {field: question, "only": ["zero.md"]}))
+            assert {one["document"] for one in slices(given) or given["results"]} == {"zero.md"}
+            for only in (["gone.md"], ["../"], [""], "zero.md", [3], ["a.md"] * 101):
+                result = await client.call_tool(tool, {field: question, "only": only})
+                assert result.is_error, only
+            wrong = await client.call_tool(tool, {field: question, "only": ["gone.md"]})
+            assert "there is no document or folder 'gone.md' in the index" in text_of(wrong)
+            assert "name a document as citations do" in text_of(wrong)
+        refused = values(await client.call_tool("ask", {"question": "GRPO 是什么？", "only": ["zero.md"]}))
+        assert refused["refusal"]["only"] == ["zero.md"]
+        whole = values(await client.call_tool("search", {"query": question}))
+        assert len({one["document"] for one in whole["results"]}) > 1  # what was chosen holds for one call
+
+    with_client(server, work)
+
+
 def test_a_refusal_is_no_error(server: MCPServer) -> None:
     refused = values(call(server, "ask", {"question": "GRPO 是什么？"}))
     assert refused["kind"] == "refusal"

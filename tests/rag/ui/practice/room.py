@@ -130,12 +130,13 @@ class Room:
     def act(self, action: str, rest: str = "", **fields: str) -> "Room":
         return self._take(self.handlers.act(self.session, event(action, rest, fields)))
 
-    def grade(self, question: str, attempt: str, action: str = "grade") -> "Room":
-        fields = {"question": question, "attempt": attempt}
+    def grade(self, question: str, attempt: str, action: str = "grade", edition: int = 0) -> "Room":
+        fields = {"question": question, "attempt": attempt, "edition": edition}
         return self._take(self.handlers.grade(self.session, event(action, "", fields)))
 
-    def keep(self, field: str, question: str, text: str) -> str:
-        return self.handlers.keep(self.session, event("keep", "", {"field": field, "question": question, "text": text}))
+    def keep(self, field: str, question: str, text: str, edition: int = 0) -> str:
+        fields = {"field": field, "question": question, "text": text, "edition": edition}
+        return self.handlers.keep(self.session, event("keep", "", fields))
 
     def restore(self, **fields: str) -> "Room":
         return self._take(self.handlers.restore(self.session, event("restore", "", fields)))

@@ -89,6 +89,27 @@ def test_an_attempt_is_graded_kept_and_scheduled(room: Room, pages: Assistant) -
     assert "上次 " in later.shell
 
 
+def test_a_draft_that_comes_too_late_changes_nothing(room: Room, pages: Assistant) -> None:
+    def draft() -> str:
+        return Room(pages).act("open", ZERO_QUESTION).shell.split("</textarea>")[0].rpartition(">")[2].strip()
+
+    room.act("open", ZERO_QUESTION)
+    room.keep("attempt", ZERO_QUESTION, "第二稿", edition=2)
+    assert 'data-edition="1"' in room.keep("attempt", ZERO_QUESTION, "第一稿", edition=1)
+    assert draft() == "第二稿"
+    room.keep("note", ZERO_QUESTION, "一笔", edition=1)  # a box of its own
+    assert "一笔" in Room(pages).act("open", ZERO_QUESTION).shell
+    room.keep("attempt", ZERO_QUESTION, "评分时又写的", edition=4)
+    room.grade(ZERO_QUESTION, GOOD, edition=3)
+    assert draft() == "评分时又写的"
+    for place in range(3):  # one of them changes the rating, which reviews the attempt again
+        room.act("override", f"{place}-missing")
+    assert draft() == "评分时又写的"
+    room.grade(ZERO_QUESTION, GOOD, edition=6)
+    room.keep("attempt", ZERO_QUESTION, GOOD[:10], edition=5)
+    assert draft() == ""
+
+
 def test_a_verdict_is_overridden_with_one_click_and_kept(room: Room, pages: Assistant) -> None:
     attempt = "ZeRO-2 切分优化器状态和梯度。"
     room.act("open", ZERO_QUESTION)

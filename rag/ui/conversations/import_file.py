@@ -1,0 +1,238 @@
+"""A conversation that was exported as JSON -> exchanges of a new one. The file is taken for what anybody could have
+written: it is checked field by field, and nothing in it is run, opened or fetched."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from rag.answer.assistant import MAX_QUESTION_CHARACTERS
+from rag.errors import UsageError
+from rag.types import (
+    Answer,
+    AnswerKind,
+    Citation,
+    Claim,
+    Courtesy,
+    Refusal,
+    RefusalReason,
+    Seconds,
+    Step,
+    StepKind,
+)
+from rag.ui.chat.session import IMPORTED, MAX_KNOWN, Exchange, State
+from rag.ui.chat.sources import make_excerpts
+from rag.ui.packed import unpacked
+from rag.ui.texts import Texts
+
+# Bytes of a file, unpacked; all citations of it.
+MOST_BYTES = 10_000_000
+MOST_CITATIONS = 5_000
+
+Line = Annotated[str, Field(max_length=2_000)]
+Lines = Annotated[tuple[Line, ...], Field(max_length=100)]
+Text = Annotated[str, Field(max_length=200_000)]
+Offset = Annotated[int, Field(ge=0, lt=1 << 40)]
+Marker = Annotated[int, Field(ge=1, le=9_999)]
+Duration = Annotated[float, Field(ge=0, le=1e7)]
+
+
+class Part(BaseModel):
+    """What a later version adds is passed over."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class CitationPart(Part):
+    marker: Marker
+    document: Annotated[str, Field(min_length=1, max_length=1_000)]
+    title: Line
+    start: Offset
+    end: Offset
+    quote: Annotated[str, Field(min_length=1, max_length=50_000)]
+    page: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
+    section: Lines = ()
+
+    @model_validator(mode="after")
+    def _is_a_slice(self) -> "CitationPart":
+        if self.end - self.start != len(self.quote):
+            raise ValueError("the quote is not as long as its place")
+        return self
+
+    def value(self) -> Citation:
+        return Citation(
+            self.marker, self.document, self.title, self.start, self.end, self.quote, self.page, self.section
+        )
+
+
+class ClaimPart(Part):
+    text: Text
+    citations: Annotated[tuple[Marker, ...], Field(max_length=100)]
+    supported: bool
+
+    def value(self) -> Claim:
+        return Claim(self.text, self.citations, self.supported)
+
+
+class RefusalPart(Part):
+    reason: RefusalReason
+    missing: Lines = ()
+    suggestions: Lines = ()
+    only: Lines = ()
+
+    def value(self) -> Refusal:
+        return Refusal(self.reason, self.missing, self.suggestions, self.only)
+
+
+class StepPart(Part):
+    kind: StepKind
+    request: Line
+    result: Line = ""
+    documents: Lines = ()
+    failed: bool = False
+    seconds: Duration = 0.0
+
+    def value(self) -> Step:
+        return Step(self.kind, self.request, self.result, self.documents, self.failed, self.seconds)
+
+
+class SecondsPart(Part):
+    retrieve: Duration = 0.0
+    first_text: Duration = 0.0
+    total: Duration = 0.0
+
+    def value(self) -> Seconds:
+        return Seconds(self.retrieve, self.first_text, self.total)
+
+
+class ExchangePart(Part):
+    """As `as_json` writes an exchange."""
+
+    id: Line
+    parent: Line | None
+    state: State
+    question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)]
+    answer: Text
+    llm: Annotated[str, Field(max_length=200)]
+    search_queries: Lines = ()
+    kind: AnswerKind = AnswerKind.ANSWER
+    nearest: Lines = ()
+    courtesy: Courtesy | None = None
+    refusal: RefusalPart | None = None
+    claims: Annotated[tuple[ClaimPart, ...], Field(max_length=500)] = ()
+    citations: Annotated[tuple[CitationPart, ...], Field(max_length=500)] = ()
+    steps: Annotated[tuple[StepPart, ...], Field(max_length=100)] = ()
+    seconds: SecondsPart = SecondsPart()
+
+    def value(self) -> Answer:
+        return Answer(
+            question=self.question,
+            search_queries=self.search_queries,
+            text=self.answer,
+            llm=self.llm,
+            claims=tuple(claim.value() for claim in self.claims),
+            citations=tuple(citation.value() for citation in self.citations),
+            refusal=None if self.refusal is None else self.refusal.value(),
+            seconds=self.seconds.value(),
+            kind=self.kind,
+            courtesy=self.courtesy,
+            nearest=self.nearest,
+            steps=tuple(step.value() for step in self.steps),
+        )
+
+
+class FilePart(Part):
+    title: Line
+    exchanges: Annotated[tuple[ExchangePart, ...], Field(min_length=1, max_length=MAX_KNOWN)]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    title: str
+    exchanges: tuple[Exchange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFile:
+    """A file as the browser sends it; `packed` is empty where it is too large."""
+
+    name: str
+    packed: str
+
+    @classmethod
+    def read(cls, data: object) -> "PackedFile":
+        values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+        return cls(str(values.get("rest") or "")[:200], str(values.get("packed") or ""))
+
+
+def read_packed(file: PackedFile, source_of: Callable[[str], str | None], texts: Texts) -> Imported:
+    """As `read_conversation`; an error names the file."""
+    try:
+        data = unpacked(file.packed, MOST_BYTES)
+    except UsageError as error:
+        told = texts.import_failed.format(name=file.name, problem=texts.import_large.format(most=MOST_BYTES // 10**6))
+        raise UsageError(told) from error
+    try:
+        return read_conversation(data, source_of, texts)
+    except UsageError as error:
+        raise UsageError(texts.import_failed.format(name=file.name, problem=error.message)) from error
+
+
+def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts: Texts) -> Imported:
+    """Its exchanges, numbered from 1; quotes are looked up in the documents that are there now. Raises UsageError, in
+    the reader's language."""
+    try:
+        file = FilePart.model_validate_json(data)
+    except ValidationError as error:
+        raise UsageError(_told(error, texts)) from error
+    if sum(len(row.citations) for row in file.exchanges) > MOST_CITATIONS:
+        raise UsageError(texts.import_citations.format(most=f"{MOST_CITATIONS:,}"))
+    known_source = lru_cache(maxsize=32)(source_of)
+    numbers: dict[str, int] = {}
+    exchanges = []
+    for number, row in enumerate(file.exchanges, start=1):
+        markers = [citation.marker for citation in row.citations]
+        wrong = [
+            name
+            for name, is_wrong in (
+                ("id", row.id in numbers),
+                ("parent", row.parent is not None and row.parent not in numbers),  # it follows an earlier one
+                ("citations", len(markers) != len(set(markers))),
+            )
+            if is_wrong
+        ]
+        if wrong:
+            raise UsageError(texts.import_wrong.format(number=number, field=wrong[0]))
+        numbers[row.id] = number
+        exchanges.append(_exchange(number, None if row.parent is None else numbers[row.parent], row, known_source))
+    return Imported(file.title, tuple(exchanges))
+
+
+def _exchange(number: int, parent: int | None, row: ExchangePart, source_of: Callable[[str], str | None]) -> Exchange:
+    if row.state is not State.DONE:  # it was stopped, or failed, and has no answer
+        return Exchange(number, row.question, parent, state=State.STOPPED, chunks=[row.answer], used={IMPORTED: True})
+    answer = row.value()
+    return Exchange(
+        number,
+        row.question,
+        parent,
+        state=State.DONE,
+        used={IMPORTED: True},
+        answer=answer,
+        excerpts=make_excerpts(answer.citations, source_of),
+        follow_ups=answer.nearest,
+    )
+
+
+def _told(error: ValidationError, texts: Texts) -> str:
+    """What is wrong first, and where."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = first["loc"]
+    if first["type"] == "json_invalid":
+        return texts.import_no_json
+    if len(where) < 2 or where[0] != "exchanges":
+        return texts.import_no_conversation
+    said = texts.import_lacks if first["type"] == "missing" else texts.import_wrong
+    return said.format(number=int(where[1]) + 1, field=".".join(map(str, where[2:])))

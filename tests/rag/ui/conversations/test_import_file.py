@@ -1,0 +1,222 @@
+"""A conversation from a file: what was exported comes back as a new one, and a hostile file does nothing."""
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rag.answer.assistant import Assistant
+from rag.errors import UsageError
+from rag.ui.chat import exchange as chat
+from rag.ui.chat.actions import Action, ActionName, download
+from rag.ui.chat.handlers import Handlers
+from rag.ui.chat.messages import messages, panel
+from rag.ui.chat.session import Session, State
+from rag.ui.conversations.import_file import MOST_BYTES, MOST_CITATIONS, PackedFile, read_conversation, read_packed
+from rag.ui.conversations.keeper import Keeper
+from rag.ui.rooms import Rooms
+from rag.ui.texts import TEXTS, Language
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
+HOSTILE = '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script> [a](javascript:window.ran=1) \ue000'
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Iterator[Keeper]:
+    keeper = Keeper(tmp_path / "user")
+    yield keeper
+    keeper.close()
+
+
+@pytest.fixture
+def exported(assistant: Assistant, keeper: Keeper) -> dict[str, Any]:
+    """A follow-up, a refusal, and a question that was edited."""
+    session = Session(user="ann")
+    for question, parent in ((QUESTION, None), ("通信量呢？", 1), ("今天天气怎么样？", 2), ("RoPE 为什么能外推？", 1)):
+        assert list(chat.answer_after(assistant, session, question, parent, keeper))
+    file = download(session, Action(ActionName.JSON, session.conversation or 0), keeper, NOW)
+    assert file is not None
+    return dict(json.loads(file.text))
+
+
+def added(file: object, assistant: Assistant, keeper: Keeper, user: str = "bob") -> Session:
+    session = Session(user=user)
+    keeper.add(session, read_conversation(json.dumps(file).encode(), assistant.source, ZH))
+    return session
+
+
+def shown(session: Session) -> str:
+    return "\n".join(message["content"] for message in messages(session))
+
+
+def test_what_was_exported_comes_back(exported: dict[str, Any], assistant: Assistant, keeper: Keeper) -> None:
+    session = added(exported, assistant, keeper)
+    assert [item.title for item in keeper.list(session)] == [QUESTION]
+    assert [item.title for item in keeper.list(Session(user="ann"))] == [QUESTION]  # that one stays as it was
+    assert [exchange.question for exchange in session.exchanges] == [QUESTION, "RoPE 为什么能外推？"]
+    assert {exchange.number: exchange.parent for exchange in session.known.values()} == {1: None, 2: 1, 3: 2, 4: 1}
+    again = download(session, Action(ActionName.JSON, session.conversation or 0), keeper, NOW)
+    assert again is not None
+
+    def without_ids(file: Any) -> list[dict[str, Any]]:
+        return [{name: row[name] for name in row if name not in ("id", "parent")} for row in file["exchanges"]]
+
+    assert without_ids(json.loads(again.text)) == without_ids(exported)
+    assert shown(session).count(ZH.imported) == 2
+    session.show(1)
+    assert "<mark" in panel(session)
+    assert ZH.sources_changed not in panel(session)
+    assert ZH.sources_gone not in panel(session)
+    assert list(chat.answer(assistant, session, "通信量呢？", keeper))  # it goes on
+    assert session.exchanges[-1].parent == 4
+    assert not session.exchanges[-1].is_imported
+
+
+def test_sources_that_are_gone_or_changed_are_marked(
+    exported: dict[str, Any], assistant: Assistant, keeper: Keeper
+) -> None:
+    first = exported["exchanges"][0]
+    quote = first["citations"][0]["quote"]
+    first["citations"] = [
+        {**first["citations"][0], "marker": 1, "document": "../../etc/passwd", "section": ["甲"]},
+        {**first["citations"][0], "marker": 2, "quote": "改" * len(quote), "section": ["乙"]},
+    ]
+    session = added(exported, assistant, keeper)
+    session.show(1)
+    html = panel(session)
+    assert html.index(ZH.sources_gone) < html.index("乙") < html.index(ZH.sources_changed)
+    assert "root:" not in html
+    assert "../../etc/passwd" in html
+
+
+def hostile(value: Any) -> Any:
+    """Every text of a file with HTML in it, but for those that are one of a few."""
+    if isinstance(value, dict):
+        closed = {"id", "parent", "state", "kind", "courtesy", "reason", "exported"}
+        return {name: inner if name in closed else hostile(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [hostile(inner) for inner in value]
+    return HOSTILE + value if isinstance(value, str) else value
+
+
+def test_nothing_in_it_is_markup(exported: dict[str, Any], assistant: Assistant, keeper: Keeper) -> None:
+    file = hostile(exported)
+    for row in file["exchanges"]:
+        for citation in row["citations"]:
+            citation["end"] = citation["start"] + len(citation["quote"])
+    session = added(file, assistant, keeper)
+    session.turn_to(3)
+    assert len(session.exchanges) == 3
+    for number in session.known:
+        session.show(number)
+        markdown, html = shown(session), panel(session) + Handlers(assistant, Rooms()).list(session)
+        assert not re.search(r"<(img|script)|href=\"?javascript", markdown + html, re.IGNORECASE)
+        assert "](javascript" not in markdown
+        assert "\ue000" not in markdown
+
+
+Change = Callable[[dict[str, Any]], object]
+FIRST = "第 1 问"
+WRONG: dict[str, tuple[Change, str]] = {
+    "no exchanges": (lambda file: file.pop("exchanges"), ZH.import_no_conversation),
+    "none of them": (lambda file: file["exchanges"].clear(), ZH.import_no_conversation),
+    "no title": (lambda file: file.pop("title"), ZH.import_no_conversation),
+    "a long title": (lambda file: file.update(title="长" * 2_001), ZH.import_no_conversation),
+    "too many": (lambda file: file.update(exchanges=file["exchanges"] * 400), ZH.import_no_conversation),
+    "no object": (lambda file: file.update(exchanges=["a"]), FIRST),
+    "no question": (lambda file: file["exchanges"][0].pop("question"), "第 1 问缺少 question"),
+    "an empty question": (lambda file: file["exchanges"][0].update(question=""), "第 1 问的 question "),
+    "a long question": (lambda file: file["exchanges"][0].update(question="长" * 4_001), "第 1 问的 question "),
+    "a number for a text": (lambda file: file["exchanges"][1].update(answer=3), "第 2 问的 answer "),
+    "an unknown state": (lambda file: file["exchanges"][0].update(state="hacked"), "第 1 问的 state "),
+    "an unknown kind": (lambda file: file["exchanges"][0].update(kind="hacked"), "第 1 问的 kind "),
+    "a later parent": (lambda file: file["exchanges"][0].update(parent=file["exchanges"][1]["id"]), "的 parent "),
+    "an id twice": (lambda file: file["exchanges"][1].update(id=file["exchanges"][0]["id"]), "第 2 问的 id "),
+    "a negative start": (lambda file: file["exchanges"][0]["citations"][0].update(start=-4), "citations.0.start "),
+    "a wrong end": (lambda file: file["exchanges"][0]["citations"][0].update(end=10**9), "第 1 问的 citations.0 "),
+    "a marker twice": (lambda file: file["exchanges"][0].update(citations=2 * file["exchanges"][0]["citations"]), "1"),
+    "a large marker": (lambda file: file["exchanges"][0]["citations"][0].update(marker=10**30), "citations.0.marker "),
+    "a marker of text": (lambda file: file["exchanges"][0]["claims"][0].update(citations=["1"]), "claims.0.citat"),
+    "time without end": (lambda file: file["exchanges"][0]["seconds"].update(total=float("inf")), FIRST),
+    "half a character": (lambda file: file["exchanges"][0].update(question="\ud800"), ZH.import_no_json),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said(name: str, exported: dict[str, Any], assistant: Assistant, keeper: Keeper) -> None:
+    change, told = WRONG[name]
+    change(exported)
+    with pytest.raises(UsageError) as error:
+        added(exported, assistant, keeper)
+    assert told in error.value.message
+    assert not keeper.list(Session(user="bob"))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 5_000 + b"1" + b"}" * 5_000, b"PK\x03\x04", b"\x00"]
+)
+def test_what_is_no_json(data: bytes, assistant: Assistant) -> None:
+    with pytest.raises(UsageError) as error:
+        read_conversation(data, assistant.source, EN)
+    assert error.value.message == EN.import_no_json
+
+
+def packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data)).decode()
+
+
+def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant) -> None:
+    bomb = packed(b" " * (MOST_BYTES + 1))
+    assert len(bomb) < 20_000
+    for sent in (bomb, "", "no base64!", base64.b64encode(b"no gzip").decode(), "中"):
+        with pytest.raises(UsageError) as error:
+            read_packed(PackedFile.read({"rest": "a.json", "packed": sent}), assistant.source, EN)
+        assert error.value.message == EN.import_failed.format(
+            name="a.json", problem=EN.import_large.format(most=MOST_BYTES // 10**6)
+        )
+    citation = exported["exchanges"][0]["citations"][0]
+    rows = [
+        {**exported["exchanges"][0], "id": str(row), "citations": [{**citation, "marker": n} for n in range(1, 501)]}
+        for row in range(MOST_CITATIONS // 500 + 1)
+    ]
+    with pytest.raises(UsageError, match="5,000"):
+        read_conversation(json.dumps({"title": "", "exchanges": rows}).encode(), assistant.source, EN)
+
+
+def test_the_page_takes_it_in(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
+    handlers, session = Handlers(assistant, Rooms()), Session(user="")
+
+    def take_in(data: object) -> None:
+        handlers.take_in(session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
+
+    take_in({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
+    first = session.conversation
+    assert first
+    assert told == []
+    take_in({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
+    assert session.conversation not in (None, first)  # another one
+    wrong: tuple[object, ...] = (None, 3, [], {}, {"rest": ["<b>"], "packed": 3})
+    for data in (*wrong, {"rest": "<b>.json", "packed": packed(b"{}")}):
+        take_in(data)
+    assert len(told) == 6
+    assert "&lt;b&gt;.json" in told[-1]
+    assert len(session.known) == 4
+
+
+def test_one_that_was_stopped_has_what_was_said(assistant: Assistant, keeper: Keeper) -> None:
+    row = {"id": "1-1", "parent": None, "state": "writing", "question": "问", "answer": "说到一半", "llm": "", "new": 1}
+    session = added({"title": " ", "exchanges": [row]}, assistant, keeper)
+    assert session.exchanges[0].state is State.STOPPED
+    assert session.exchanges[0].said == "说到一半"
+    assert [item.title for item in keeper.list(session)] == ["问"]
