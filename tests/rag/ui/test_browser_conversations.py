@@ -126,7 +126,7 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
 
 
 # The page waits a second where it would wait fifteen.
-IMPATIENT = "const timed = setTimeout; setTimeout = (back, ms) => timed(back, ms === 15_000 ? 1_000 : ms);"
+IMPATIENT = "const wait = setTimeout; setTimeout = (f, ms, ...more) => wait(f, ms === 15_000 ? 1_000 : ms, ...more);\n"
 
 
 def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser, address: str) -> None:
