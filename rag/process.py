@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 # Objects made since the last look for garbage that make Python look again; its own 700 are for small programs. Loading
-# makes millions that all stay, and looking through them is a fifth of the start: docs/results/speed/start.json.
+# makes millions that all stay, and looking through them is a fifth of the start.
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _is_own = False
 
