@@ -175,9 +175,11 @@ class Assistant:
         return Trace(self.resources, check_question(question), tuple(history))
 
     def warm_up(self) -> None:
-        """Do now what the first question would wait for: what is loaded late, the vocabulary of the material."""
+        """Do now what the first question would wait for: what is loaded late, the vocabulary of the material and how
+        it sounds."""
         with contextlib.suppress(RagError):  # the reader's own question will tell
             self.prepare(WARM_UP_QUESTION)
+            _ = self.index.sounds
 
     def source(self, document: str) -> str | None:
         """The source text of a document, as it was when it was ingested."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rag.embedding import Encoded
 from rag.index.manifest import Manifest
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
-from rag.index.vocabulary import Vocabulary, read_vocabulary
+from rag.index.vocabulary import Sounds, Vocabulary, read_sounds, read_vocabulary
 from rag.types import Passage
 
 Numbers = Sequence[int] | NDArray[np.int64]
@@ -110,6 +110,10 @@ class Index:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         return read_vocabulary(self.storage) if self.whole is None else self.whole.vocabulary
+
+    @cached_property
+    def sounds(self) -> Sounds:
+        return read_sounds(self.storage) if self.whole is None else self.whole.sounds
 
     def close(self) -> None:
         self.storage.close()

@@ -27,14 +27,20 @@ LATIN_THEN_CHINESE = re.compile(rf"({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """`sounds` maps pinyin without tones or spaces to the commonest word that is spoken so, `syllables` are those of
-    all words, `words` counts the words of names, Chinese and Latin ones in lower case, `translations` maps a term, in
-    lower case where it is Latin, to the one in the other language."""
+    """`words` counts the words of names, Chinese and Latin ones in lower case, `translations` maps a term, in lower
+    case where it is Latin, to the one in the other language."""
 
-    sounds: dict[str, str]
-    syllables: frozenset[str]
     words: Counter[str]
     translations: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sounds:
+    """`words` maps pinyin without tones or spaces to the commonest word that is spoken so, `syllables` are those of all
+    words."""
+
+    words: dict[str, str]
+    syllables: frozenset[str]
 
 
 class Named(Protocol):
@@ -46,22 +52,39 @@ class Named(Protocol):
 
 def read_vocabulary(storage: Named) -> Vocabulary:
     words: Counter[str] = Counter()
-    sounds: dict[str, str] = {}
-    syllables: set[str] = set()
     names = storage.names(MOST_NAMES)
     for name in names:
         words.update(word.lower() for word in LATIN_WORD.findall(name))
     for run in _runs(names):
-        spoken = pinyin(run)
-        syllables.update(spoken)
-        for length in WORD_CHARACTERS:
-            for start in range(len(run) - length + 1):
-                word = run[start : start + length]
-                words[word] += 1
-                sound = "".join(spoken[start : start + length])
-                if words[word] > words.get(sounds.get(sound, ""), 0):
-                    sounds[sound] = word
-    return Vocabulary(sounds, frozenset(syllables), words, _translations(storage.texts(MOST_PASSAGES), words))
+        words.update(run[start:end] for start, end in _words_of(run))
+    return Vocabulary(words, _translations(storage.texts(MOST_PASSAGES), words))
+
+
+def read_sounds(storage: Named) -> Sounds:
+    """How the words of names are spoken. Takes most of a second, and most questions do not need it."""
+    counts: Counter[str] = Counter()
+    words: dict[str, str] = {}
+    syllables: set[str] = set()
+    spoken_of: dict[str, list[str]] = {}  # headings repeat from document to document
+    for run in _runs(storage.names(MOST_NAMES)):
+        spoken = spoken_of.get(run)
+        if spoken is None:
+            spoken = spoken_of[run] = pinyin(run)
+            syllables.update(spoken)
+        for start, end in _words_of(run):
+            word = run[start:end]
+            counts[word] += 1
+            sound = "".join(spoken[start:end])
+            if counts[word] > counts[words.get(sound, "")]:
+                words[sound] = word
+    return Sounds(words, frozenset(syllables))
+
+
+def _words_of(run: str) -> Iterator[tuple[int, int]]:
+    """Where the words that a name may hold begin and end in it."""
+    for length in WORD_CHARACTERS:
+        for start in range(len(run) - length + 1):
+            yield start, start + length
 
 
 def pinyin(chinese: str) -> list[str]:

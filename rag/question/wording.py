@@ -10,7 +10,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from rag.index import Index
-from rag.index.vocabulary import Vocabulary, pinyin
+from rag.index.vocabulary import Sounds, Vocabulary, pinyin
 from rag.question.names import TYPOS
 from rag.text.terms import CHINESE_RUN, fold, simplified, terms
 
@@ -30,6 +30,8 @@ LATIN_WORDS = re.compile(r"[A-Za-z]+(?: +[A-Za-z]+)*")
 LATIN_WORD = re.compile(r"[A-Za-z]+")
 # Shorter ones sound like too much else.
 SHORTEST_SOUND = 5
+# What every row of pinyin syllables looks like; few English words do. Possessive, so that no letter is tried twice.
+LIKE_PINYIN = re.compile(r"(?:(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?[aeiouv]++(?:ng|n|r)?+)++", re.IGNORECASE)
 # Homophones are looked for in pieces of so many characters, the longest first.
 PIECES = (4, 3, 2)
 # A name in capitals is no misspelling, unless its letters are only swapped: RetNet is not ResNet, QLoAR is QLoRA.
@@ -46,7 +48,7 @@ def in_the_materials_words(index: Index, question: str) -> str:
     """The question with what can be put in the material's words; as it was where nothing can."""
     vocabulary = index.vocabulary
     text = unwrapped(question)
-    text = LATIN_WORDS.sub(lambda match: _spoken(index, vocabulary, match[0]), text)
+    text = LATIN_WORDS.sub(lambda match: _spoken(index, match[0]), text)
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
     text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)
     return _with_translations(index, vocabulary, text)
@@ -64,16 +66,18 @@ def unwrapped(question: str) -> str:
     return WRAPPED_AFTER.sub("", inner) or question
 
 
-def _spoken(index: Index, vocabulary: Vocabulary, run: str) -> str:
+def _spoken(index: Index, run: str) -> str:
     """Latin words with the Chinese words that they spell out; what else is pinyin among them goes."""
     words = run.split()
     written: list[str] = []
     place, found = 0, False
     while place < len(words):
         for end in range(len(words), place, -1):
-            chinese = _chinese("".join(words[place:end]).lower(), vocabulary)
+            letters = "".join(words[place:end])
             is_term = end == place + 1 and index.keywords.frequency(fold(words[place]))
-            if chinese and not is_term:
+            may_sound = len(letters) >= SHORTEST_SOUND and not is_term and LIKE_PINYIN.fullmatch(letters)
+            chinese = _chinese(letters.lower(), index.sounds) if may_sound else ""
+            if chinese:
                 written.append(chinese)
                 place, found = end, True
                 break
@@ -82,27 +86,27 @@ def _spoken(index: Index, vocabulary: Vocabulary, run: str) -> str:
             place += 1
     if not found:
         return run
-    return " ".join(word for word in written if not _is_noise(index, vocabulary, word))
+    return " ".join(word for word in written if not _is_noise(index, word))
 
 
-def _chinese(letters: str, vocabulary: Vocabulary) -> str:
+def _chinese(letters: str, sounds: Sounds) -> str:
     """The words of names that letters spell out, one after the other; empty where they do not."""
     if len(letters) < SHORTEST_SOUND:
         return ""
     for end in range(len(letters), SHORTEST_SOUND - 1, -1):
-        word = vocabulary.sounds.get(letters[:end])
+        word = sounds.words.get(letters[:end])
         if word:
-            rest = _chinese(letters[end:], vocabulary) if end < len(letters) else ""
+            rest = _chinese(letters[end:], sounds) if end < len(letters) else ""
             if rest or end == len(letters):
                 return word + rest
     return ""
 
 
-def _is_noise(index: Index, vocabulary: Vocabulary, word: str) -> bool:
+def _is_noise(index: Index, word: str) -> bool:
     """Whether a word beside pinyin is pinyin too, of what no name says."""
     if not word.isascii() or index.keywords.frequency(fold(word)):
         return False
-    return _in_syllables(word.lower(), vocabulary.syllables)
+    return _in_syllables(word.lower(), index.sounds.syllables)
 
 
 def _in_syllables(letters: str, syllables: frozenset[str]) -> bool:
@@ -139,7 +143,7 @@ def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:
         while place + length <= len(text):
             piece = text[place : place + length]
             if not vocabulary.words[piece] and _is_unknown(index, piece):
-                word = vocabulary.sounds.get("".join(pinyin(piece)), "")
+                word = index.sounds.words.get("".join(pinyin(piece)), "")
                 if len(word) == length and set(word) & set(piece) and _is_common(vocabulary, word):
                     text = text[:place] + word + text[place + length :]
             place += 1

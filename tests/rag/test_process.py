@@ -49,3 +49,14 @@ def test_what_is_asked_goes_to_no_tracing_service(first: str, traced: bool) -> N
         env=os.environ | {"LANGSMITH_TRACING": "true"},
     )  # fmt: skip
     assert done.stdout.strip() == str(traced)
+
+
+@pytest.mark.parametrize(
+    ("first", "is_ours"), [("", False), ("from rag.process import own_process; own_process()", True)]
+)
+def test_garbage_is_looked_for_less_often_in_a_process_of_our_own_only(first: str, is_ours: bool) -> None:
+    program = (
+        f"import gc\nbefore = gc.get_threshold()[0]\n{first}\nprint(gc.get_threshold()[0] > before, gc.isenabled())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(is_ours), "True"]

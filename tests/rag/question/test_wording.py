@@ -7,7 +7,8 @@ import pytest
 from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.index import DiskIndex, open_index
-from rag.question.wording import in_the_materials_words, unwrapped
+from rag.index.vocabulary import pinyin
+from rag.question.wording import LIKE_PINYIN, in_the_materials_words, unwrapped
 from rag.settings import ChatModelName, Settings
 from rag.types import Role, Turn
 from tools.hash_embedder import HashEmbedder
@@ -52,6 +53,25 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> DiskIndex:
 )
 def test_words_that_the_material_writes_otherwise(index: DiskIndex, typed: str, meant: str) -> None:
     assert in_the_materials_words(index, typed) == meant
+
+
+def test_how_words_sound_is_read_only_where_something_may_be_spelt_out(index: DiskIndex) -> None:
+    vars(index).pop("sounds", None)
+    for question in ("Why does attention scale with the transformer pipeline?", "投机解码为什么能加速？"):
+        in_the_materials_words(index, question)
+        assert "sounds" not in vars(index)
+    in_the_materials_words(index, "touji jiema")
+    assert "sounds" in vars(index)
+
+
+def test_what_looks_like_pinyin_is_all_pinyin() -> None:
+    """Interjections without a vowel, such as 呣, apart."""
+    spoken = {syllable for character in map(chr, range(0x4E00, 0xA000)) for syllable in pinyin(character)}
+    syllables = sorted(syllable for syllable in spoken if syllable.isascii() and set(syllable) & set("aeiouv"))
+    assert len(syllables) > 380
+    assert [each for each in syllables if not LIKE_PINYIN.fullmatch(each)] == []
+    pairs = (first + second for first in syllables for second in syllables)
+    assert [pair for pair in pairs if not LIKE_PINYIN.fullmatch(pair)] == []
 
 
 def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: DiskIndex) -> None:
