@@ -14,7 +14,7 @@ from rag.paths import PROGRAM
 from tools.bench.measuring import machine
 
 QUESTIONS = ("ZeRO-2 和 ZeRO-3 差在哪", "Why loss scaling?")
-TIMES = 1
+TIMES = 3
 RESULT = PROGRAM / "docs" / "results" / "speed" / "start.json"
 
 
