@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.evaluation.provenance import commit, today
 from rag.paths import PROGRAM
 from tools.bench.measuring import machine
 
@@ -29,7 +30,10 @@ def _measure(options: argparse.Namespace) -> int:
     commands = {question: ["-m", "rag", "ask", question, "--index", index] for question in QUESTIONS}
     result = {
         "what": "seconds from starting a process to its answer, and of app.py until it prints its address and is ended",
+        "times": TIMES,
         "machine": machine(),
+        "commit": commit(),
+        "date": today(),
         "ask": {question: _median([_cost(command) for _ in range(TIMES)]) for question, command in commands.items()},
         "page": _median([_cost([str(PROGRAM / "app.py"), "--index", index], ends=False) for _ in range(TIMES)]),
     }
@@ -48,12 +52,15 @@ def _cost(command: list[str], *, ends: bool = True) -> dict[str, float]:
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         assert process.stdout is not None
-        said = process.stdout.read() if ends else process.stdout.readline()
-        wall = time.perf_counter() - started
-        if not ends:
-            process.terminate()
-        process.wait(60)
-        process.stdout.close()
+        try:
+            said = process.stdout.read() if ends else process.stdout.readline()
+            wall = time.perf_counter() - started
+            if not ends:
+                process.terminate()
+            process.wait(60)
+        finally:
+            process.kill()
+            process.stdout.close()
     assert said, "it ended without a word"
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -140,7 +140,9 @@ def _add_practice(kinds: "Commands") -> None:
         help="a chat model that grades beside the other methods (default: none)",
     )
     practice.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
-    practice.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each attempt")
+    practice.add_argument(
+        "--per-query", type=Path, metavar="FILE", help="write a JSON line for each attempt and method"
+    )
     practice.set_defaults(main=_practice)
 
 
@@ -157,6 +159,11 @@ def _practice(options: argparse.Namespace) -> int:
         _require_writable(file)
     assistant = Assistant.open(settings_from(options, llm=options.llm))
     if references.has_references(options.attempts):
+        if options.split != "all" or options.llm != ChatModelName.EXTRACTIVE:
+            raise UsageError(
+                f"{options.attempts} has answers beside references: no split, and no chat model that grades",
+                hint="leave out --split and --llm",
+            )
         _give(options, *references.evaluate_references(options.attempts, assistant), references.as_text)
         return 0
     evaluation = evaluate(options.attempts, assistant, split=Split(options.split))

@@ -61,7 +61,7 @@ def read_vocabulary(storage: Named) -> Vocabulary:
 
 
 def read_sounds(storage: Named) -> Sounds:
-    """How the words of names are spoken. Takes most of a second, and most questions do not need it."""
+    """How the words of names are spoken: half a second that a question of known words is spared."""
     counts: Counter[str] = Counter()
     words: dict[str, str] = {}
     syllables: set[str] = set()

@@ -38,7 +38,7 @@ WAIT = 60.0
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.torture.milvus", description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--server-every", type=int, default=SERVER_EVERY, help="in which rounds the server is killed")
+    parser.add_argument("--server-every", type=int, default=SERVER_EVERY, help="every N-th round it is the server")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
     sys.stderr.write(f"seed {options.seed}\n")

@@ -3,12 +3,12 @@
 A sentence of a reference is a point. Where a question has several references, an answer has the best of its scores.
 """
 
-from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import IdentifiedRow, json_rows
@@ -17,7 +17,7 @@ from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.practice.attempt import read_attempt
 from rag.practice.graders import open_grader
-from rag.practice.grading import Grader, Method
+from rag.practice.grading import Method
 from rag.practice.rubric import ESSENTIAL, Point, Rubric
 from rag.types import Citation
 
@@ -26,18 +26,27 @@ class ScoredAnswer(IdentifiedRow):
     """An answer to a question, and the `score` that it got of `full`."""
 
     question: str
-    references: Annotated[tuple[str, ...], Field(min_length=1)]
+    references: Annotated[
+        tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...], Field(min_length=1)
+    ]
     answer: str
     score: Annotated[float, Field(ge=0)]
     full: Annotated[float, Field(gt=0)]
 
+    @model_validator(mode="after")
+    def _is_a_share(self) -> "ScoredAnswer":
+        if self.score > self.full:
+            raise ValueError(f"the score {self.score:g} is above the full one, {self.full:g}")
+        return self
+
 
 def has_references(file: Path) -> bool:
-    """Whether the file is of scored answers, not of attempts at questions of the library. Raises UsageError."""
+    """Whether the file is of scored answers, not of attempts at questions of the library; not for one that cannot be
+    read, which reading its rows reports."""
     try:
         with file.open(encoding="utf-8") as opened:
             return '"references"' in opened.readline()
-    except (OSError, UnicodeDecodeError):  # which reading the rows reports
+    except (OSError, UnicodeDecodeError):
         return False
 
 
@@ -56,15 +65,17 @@ def evaluate_references(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What the command prints, and a row for each answer and method. Raises UsageError."""
     answers = list(json_rows(file, ScoredAnswer))
-    rubrics: dict[str, list[Rubric]] = defaultdict(list)
-    for answer in answers:
-        if answer.question not in rubrics:
-            rubrics[answer.question] = [rubric_from(text, answer.question) for text in answer.references]
+    rubric = cache(rubric_from)
     labels = np.asarray([answer.score / answer.full for answer in answers])
     results, rows = {}, []
     for method in methods:
         grader = open_grader(assistant, method)
-        scores = np.asarray([_score(grader, answer, rubrics[answer.question]) for answer in bar(answers, str(method))])
+        scores = np.asarray(
+            [
+                max(grader.grade(answer.answer, rubric(text, answer.question)).score for text in answer.references)
+                for answer in bar(answers, str(method))
+            ]
+        )
         results[str(method)] = {
             "qwk": agreement(labels, scores, quadratic_weighted_kappa),
             "spearman": agreement(labels, scores, spearman),
@@ -75,14 +86,10 @@ def evaluate_references(
             for answer, label, score in zip(answers, labels.tolist(), scores.tolist(), strict=True)
         ]
     return {
-        "dataset": file.name, "answers": len(answers), "questions": len(rubrics),
+        "dataset": file.name, "answers": len(answers), "questions": len({answer.question for answer in answers}),
         "mean_label": round(float(labels.mean()), 3), "methods": results,
         "commit": commit(), "machine": machine(), "date": today(),
     }, rows  # fmt: skip
-
-
-def _score(grader: Grader, answer: ScoredAnswer, rubrics: list[Rubric]) -> float:
-    return max(grader.grade(answer.answer, rubric).score for rubric in rubrics)
 
 
 def as_text(result: dict[str, Any]) -> str:

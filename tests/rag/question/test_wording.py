@@ -55,7 +55,7 @@ def test_words_that_the_material_writes_otherwise(index: DiskIndex, typed: str, 
     assert in_the_materials_words(index, typed) == meant
 
 
-def test_how_words_sound_is_read_only_where_something_may_be_spelt_out(index: DiskIndex) -> None:
+def test_how_words_sound_is_read_where_a_word_is_unknown(index: DiskIndex) -> None:
     vars(index).pop("sounds", None)
     for question in ("Why does attention scale with the transformer pipeline?", "投机解码为什么能加速？"):
         in_the_materials_words(index, question)

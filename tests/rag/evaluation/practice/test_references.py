@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rag.__main__ import main
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.evaluation.practice.references import as_text, evaluate_references, has_references, rubric_from
@@ -56,7 +57,28 @@ def test_the_kind_of_file_is_seen(tmp_path: Path) -> None:
     assert not has_references(tmp_path / "missing.jsonl")
 
 
-def test_a_row_that_is_wrong_is_named(tmp_path: Path, assistant: Assistant) -> None:
-    file = written(tmp_path / "a.jsonl", [answer(1, "x", 1), answer(2, "x", 1, references=[])])
-    with pytest.raises(UsageError, match="line 2: references"):
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [({"references": []}, "references"), ({"references": [" "]}, "references"), ({"score": 70}, "above the full one")],
+)
+def test_a_row_that_is_wrong_is_named(tmp_path: Path, assistant: Assistant, wrong: dict[str, Any], told: str) -> None:
+    file = written(tmp_path / "a.jsonl", [answer(1, "x", 1), {**answer(2, "x", 1), **wrong}])
+    with pytest.raises(UsageError, match=f"line 2: .*{told}"):
         evaluate_references(file, assistant)
+
+
+def test_each_answer_is_held_against_its_own_references(tmp_path: Path, assistant: Assistant) -> None:
+    rows = [answer(number, text, 10, references=[text]) for number, text in enumerate(REFERENCES)]
+    _, graded = evaluate_references(written(tmp_path / "a.jsonl", rows), assistant, (Method.OVERLAP,))
+    assert [row["score"] for row in graded] == [1, 1]
+
+
+@pytest.mark.parametrize("option", [("--split", "test"), ("--llm", "local")])
+def test_options_that_mean_nothing_here_are_refused(
+    tmp_path: Path, assistant: Assistant, option: tuple[str, str], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(Assistant, "open", lambda settings: assistant)
+    file = written(tmp_path / "a.jsonl", [answer(1, "x", 1)])
+    assert main(["eval", "practice", str(file), *option]) == 2
+    assert "leave out --split and --llm" in capsys.readouterr().err
