@@ -6,6 +6,7 @@ const ROOM = /^#room-\w+$/;
 const addressed = () => Number(ADDRESS.exec(location.hash)?.[1] ?? 0);
 let wanted = null; // the conversation that the address asks for, until the server has answered
 let requested = null; // the one that the server was asked for: one at a time, so that answers come in order
+let left = 0; // the one that was shown then
 let overdue = 0;
 const PATIENCE = 15_000; // milliseconds
 
@@ -22,6 +23,7 @@ function request() {
   if (wanted === open()) wanted = null;
   if (wanted === null) return;
   requested = wanted;
+  left = open();
   overdue = setTimeout(giveUp, PATIENCE);
   send({ action: wanted ? "open" : "new", number: wanted, rest: "" });
 }
@@ -39,10 +41,12 @@ function writeAddress(isFirst) {
   const missing = Number(panel().dataset.missing);
   const isMissing = Boolean(wanted) && missing === wanted;
   if (requested !== null) {
-    if (requested !== open() && !(requested && requested === missing)) return;
+    const isAnswered = requested === open() || (requested && requested === missing);
+    if (!isAnswered && open() === left) return;
+    // Neither what was requested nor what was left: the reader went somewhere else in the meantime.
+    if (isMissing || (!isAnswered && wanted === requested)) wanted = null;
     clearTimeout(overdue);
     requested = null;
-    if (isMissing) wanted = null;
     request();
   }
   if (!greeted || wanted !== null || open() === addressed()) return;

@@ -55,7 +55,7 @@ class Handlers:
     def open(self, state: Session) -> Updates:
         """Everything, in the order of `PracticeComponents.view`."""
         state.practice.is_open = True
-        return self._all(state, "")
+        return self._all(state, _status(""))
 
     def act(self, state: Session, event: gr.EventData) -> Updates:
         return self._do(state, Action.read(event._data), self._practising.do)
@@ -63,9 +63,8 @@ class Handlers:
     def grade(self, state: Session, event: gr.EventData) -> Updates:
         """An attempt at a question, or an answer in an interview."""
         action = Action.read(event._data)
-        return self._do(
-            state, action, self._practising.answer if action.name is ActionName.ANSWER else self._practising.grade
-        )
+        do = self._practising.answer if action.name is ActionName.ANSWER else self._practising.grade
+        return self._do(state, action, do)
 
     def keep(self, state: Session, event: gr.EventData) -> str:
         """What is typed; the answer names the box and the edition, so that practice.js knows what is safe."""
@@ -131,7 +130,7 @@ class Handlers:
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
-        shown = self._all(state, "") if state.practice.is_open else (gr.skip(),) * 4
+        shown = self._all(state, _status("")) if state.practice.is_open else (gr.skip(),) * 4
         return (gr.update(label=TEXTS[state.language].tab), *shown)
 
     def _do(self, state: Session, action: Action, do: Do) -> Updates:
@@ -144,7 +143,8 @@ class Handlers:
             if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
                 return gr.skip(), gr.skip(), gr.skip(), _status(said)
             within = action.name in WITHIN or action.name is ActionName.BOOKMARK
-            return self._part(state, said, now) if within else self._all(state, said)
+            told = _status(said, self._graded(state, action))
+            return self._part(state, told, now) if within else self._all(state, told)
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
             return gr.skip(), gr.skip(), gr.skip(), self._problem(state, error)
@@ -152,15 +152,24 @@ class Handlers:
     def _lists_bookmarks(self, state: Session) -> bool:
         return state.practice.view is View.BANK and state.practice.filter.bookmarked
 
-    def _all(self, state: Session, said: str) -> Updates:
+    def _graded(self, state: Session, action: Action) -> str:
+        """Names the attempt that was graded, with its edition: practice.js may forget that text. Attributes."""
+        question = action.text("question")
+        if action.name not in (ActionName.GRADE, ActionName.ANSWER):
+            return ""
+        if not self._practising.has_edition(state, "attempt", question, action.edition):
+            return ""
+        return f' data-graded="{text_of(f"attempt:{question}")}" data-edition="{action.edition}"'
+
+    def _all(self, state: Session, told: str) -> Updates:
         state.practice.renders += 1
         try:
             shell, part = self._rendering.shown(state, _now())
         except RagError as error:
             return self._rendering.navigation(state), "", "", self._problem(state, error)
-        return self._rendering.navigation(state), shell, part, _status(said)
+        return self._rendering.navigation(state), shell, part, told
 
-    def _part(self, state: Session, said: str, now: datetime) -> Updates:
+    def _part(self, state: Session, told: str, now: datetime) -> Updates:
         kept = self._resources.kept(user_of(state))
         match state.practice.view:
             case View.BANK:
@@ -169,7 +178,7 @@ class Handlers:
                 part = self._rendering.grade_part(state, kept, now)
             case _:
                 _, part = self._rendering.shown(state, now)
-        return gr.skip(), gr.skip(), part, _status(said)
+        return gr.skip(), gr.skip(), part, told
 
     def _export(self, state: Session, action: Action, now: datetime) -> Updates:
         name = action.fields.get("format")
@@ -193,9 +202,9 @@ def _parcel(name: str, media_type: str, data: bytes) -> str:
     return f'<div data-moment="{_moment()}" data-parcel="{text_of(json.dumps(value))}"></div>'
 
 
-def _status(text: str) -> str:
+def _status(text: str, attributes: str = "") -> str:
     """What was done. It is new every time: practice.js waits for it."""
-    return f'<p role="status" data-moment="{_moment()}">{text_of(text)}</p>'
+    return f'<p role="status" data-moment="{_moment()}"{attributes}>{text_of(text)}</p>'
 
 
 def _alert(text: str) -> str:

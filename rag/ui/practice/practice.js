@@ -25,36 +25,69 @@ const fieldsOf = (form) => Object.fromEntries([...new FormData(form)].filter(([,
 // that is closed, or a server that is away or slow loses nothing. Every change is an edition with a number of its own.
 const typed = {};
 const later = {};
-const graded = {}; // the last edition that went along with what is graded
+// Of each box: the text that the server was last known to have, and after it what it was sent since, which it may have.
+// Only over one of these is a kept text restored; any other was written elsewhere, and is newer.
+const bases = {};
+const MOST_BASES = 4;
 let edition = 0;
 const placeOf = (key) => `interview-rag.practice.${document.querySelector("#account a")?.title ?? ""}.${key}`;
 function keepTyped(key, text) {
   typed[key] = { text, edition: ++edition };
-  localStorage.setItem(placeOf(key), text);
   clearTimeout(later[key]);
   later[key] = setTimeout(() => sendTyped(key), 700);
+  store(key);
+}
+function store(key) {
+  const kept = { text: typed[key].text, bases: bases[key]?.map((base) => base.text) };
+  try {
+    localStorage.setItem(placeOf(key), JSON.stringify(kept));
+  } catch {
+    // It is full, or forbidden: the server is sent the text all the same.
+  }
+}
+function stored(key) {
+  try {
+    return JSON.parse(localStorage.getItem(placeOf(key)));
+  } catch {
+    return null;
+  }
+}
+function addBase(key, text, edition) {
+  bases[key] = [...(bases[key] ?? []), { text, edition }].slice(-MOST_BASES);
+  if (typed[key]) store(key);
 }
 function sendTyped(key) {
   clearTimeout(later[key]);
   delete later[key];
   const [field, ...question] = key.split(":");
-  send("keep", "", { field, question: question.join(":"), text: typed[key].text, edition: typed[key].edition });
+  const { text, edition } = typed[key];
+  addBase(key, text, edition);
+  send("keep", "", { field, question: question.join(":"), text, edition });
 }
+// The server has a box's text up to this edition.
 function forgetTyped(key, upTo) {
   const there = typed[key];
-  if (!there || there.edition > upTo) return;
+  bases[key] = bases[key]?.slice(Math.max(0, bases[key].findIndex((base) => base.edition === upTo)));
+  if (!there) return;
+  if (there.edition > upTo) return store(key);
   clearTimeout(later[key]);
   delete later[key];
   delete typed[key];
-  if (localStorage.getItem(placeOf(key)) === there.text) localStorage.removeItem(placeOf(key)); // else another tab's
+  if (stored(key)?.text === there.text) localStorage.removeItem(placeOf(key)); // else another tab's
 }
 // What the server was not known to have when the page was left.
 function restoreTyped(box) {
   const key = box.dataset.keep;
-  const text = typed[key]?.text ?? localStorage.getItem(placeOf(key));
-  if (text === null) return;
-  box.value = text;
-  if (!typed[key]) keepTyped(key, text);
+  const there = box.defaultValue;
+  if (typed[key]) {
+    box.value = typed[key].text;
+    return;
+  }
+  bases[key] = [{ text: there, edition: 0 }];
+  const kept = stored(key);
+  if (!kept || ![kept.text, ...(kept.bases ?? [])].includes(there)) return;
+  box.value = kept.text;
+  keepTyped(key, kept.text);
 }
 const flush = () => Object.keys(later).forEach(sendTyped);
 
@@ -96,7 +129,7 @@ document.addEventListener("submit", (event) => {
     for (const box of form.querySelectorAll("[data-keep]")) {
       clearTimeout(later[box.dataset.keep]);
       delete later[box.dataset.keep];
-      graded[box.dataset.keep] = edition;
+      addBase(box.dataset.keep, "", edition);
     }
     form.ariaBusy = "true";
   }
@@ -163,8 +196,10 @@ function settle() {
   for (const form of element.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 }
 // A message comes with every answer of the server.
-watchOver("practice-told", () => {
+watchOver("practice-told", (told) => {
   settle();
+  const answer = told.querySelector("[data-graded]")?.dataset;
+  if (answer) forgetTyped(answer.graded, Number(answer.edition));
   if (document.querySelector("#practice-told .problem")) room().scrollTop = 0;
 });
 watchOver("practice-saved", () => {
@@ -179,7 +214,6 @@ watchOver("practice-part", (part) => {
   arrived = moment;
   if (!grade) return;
   settle();
-  forgetTyped(grade.dataset.graded, graded[grade.dataset.graded]);
   const heading = grade.querySelector("[data-arrived]");
   focusOn(heading);
   heading?.scrollIntoView({ block: "start" });

@@ -85,7 +85,7 @@ class Practising:
 
     def keep(self, session: Session, field: str, question_id: str, text: str, edition: int) -> None:
         """What stands in a box, as it is typed. An edition that comes after a later one changes nothing."""
-        name = "draft" if field == "attempt" else field
+        name = _box(field)
         if name not in BOXES or not question_id:
             return
         with self._jotting:
@@ -96,6 +96,10 @@ class Practising:
             jotting = self._resources.kept(user_of(session)).jotting(question_id)
             texts = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
             self._resources.store.jot(user_of(session), question_id, Jotting(jotting.bookmarked, **texts))
+
+    def has_edition(self, session: Session, field: str, question_id: str, edition: int) -> bool:
+        """Whether this edition of a box was kept, or a later one."""
+        return session.practice.editions.get((_box(field), question_id), -1) >= edition
 
     def grade(self, session: Session, action: Action, now: datetime) -> str:
         """Grade an attempt, and move its card."""
@@ -285,6 +289,10 @@ class Practising:
         if left != found:
             store.save_round(user, left)
         return TEXTS[session.language].round_vanished if action.name is ActionName.CONTINUE and left != found else ""
+
+
+def _box(field: str) -> str:
+    return "draft" if field == "attempt" else field
 
 
 def user_of(session: Session) -> str:

@@ -12,7 +12,51 @@ from rag.errors import UsageError
 from tools import browser
 from tools.browser import ARGUMENTS, CHROMIUM, open_page, serve
 
-__all__ = ["ARGUMENTS", "CHROMIUM", "ask", "is_remote", "open_browser", "open_page", "serve", "settle"]
+__all__ = [
+    "ARGUMENTS",
+    "CHROMIUM",
+    "FORBIDDEN",
+    "HOLD",
+    "SLOW",
+    "ask",
+    "is_remote",
+    "open_browser",
+    "open_page",
+    "serve",
+    "settle",
+]
+
+# Holds back as many answers of the server as `delays` tells, each for its milliseconds.
+SLOW = """
+const fetched = window.fetch;
+window.delays = [];
+window.fetch = async (...request) => {
+  const delay = String(request[0]?.url ?? request[0]).includes("run/predict") ? (window.delays.shift() ?? 0) : 0;
+  const answer = await fetched(...request);
+  await new Promise((resolve) => setTimeout(resolve, delay));
+  return answer;
+};
+"""
+
+# Once `window.holding` is set, what is typed does not get to the server.
+HOLD = """
+const fetched = window.fetch;
+window.fetch = (...request) => {
+  const isHeld = window.holding && String(request[1]?.body).includes('"action":"keep"');
+  return isHeld ? new Promise(() => {}) : fetched(...request);
+};
+"""
+
+# A browser whose storage is forbidden to the practice room; one that is full differs by what can be read.
+FORBIDDEN = """
+for (const name of ["getItem", "setItem", "removeItem"]) {
+  const work = Storage.prototype[name];
+  Storage.prototype[name] = function (key, ...more) {
+    if (key.includes(".practice.")) throw new DOMException("forbidden", "SecurityError");
+    return work.call(this, key, ...more);
+  };
+}
+"""
 
 
 @contextmanager

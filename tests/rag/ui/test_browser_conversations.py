@@ -13,7 +13,7 @@ from rag.settings import Settings
 from rag.ui.library import texts as library_texts
 from rag.ui.texts import TEXTS, Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.browser import SLOW, ask, open_browser, open_page, serve
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -89,19 +89,6 @@ def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -
     visit.context.close()
 
 
-# Holds back as many answers of the server as `delays` tells, each for its milliseconds.
-SLOW = """
-const fetched = window.fetch;
-window.delays = [];
-window.fetch = async (...request) => {
-  const delay = String(request[0]?.url ?? request[0]).includes("run/predict") ? (window.delays.shift() ?? 0) : 0;
-  const answer = await fetched(...request);
-  await new Promise((resolve) => setTimeout(resolve, delay));
-  return answer;
-};
-"""
-
-
 def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browser, address: str) -> None:
     page = open_page(browser, address, before=SLOW)
     asked = {begin(page, question): question for question in (QUESTION, OTHER, "RoPE 的推导公式、方法对比和代码")}
@@ -122,6 +109,13 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
         assert page.url == end
         expect(shown).to_have_text(asked[end])
         expect(page.locator("#sources .panel")).to_have_attribute("data-conversation", end.rpartition("-")[2])
+    page.evaluate("void (window.delays = [600_000])")
+    page.go_back()
+    page.locator(f".conversations a[href='#{third.partition('#')[2]}']").click()
+    expect(page).to_have_url(third)  # the click has overtaken the step back
+    page.go_back()
+    expect(shown).to_have_text(asked[first])
+    assert page.url == first
     page.context.close()
 
 

@@ -13,7 +13,7 @@ from rag.settings import Settings
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
-from tests.rag.ui.browser import open_browser, open_page, serve
+from tests.rag.ui.browser import FORBIDDEN, HOLD, open_browser, open_page, serve
 from tests.rag.ui.practice.room import GOOD, ingest_pages
 from tests.rag.ui.test_browser_accessible import violations, walk
 
@@ -158,16 +158,6 @@ def test_nothing_typed_is_lost(page: Page, address: str) -> None:
     assert len(page.locator("textarea[name='attempt']").input_value()) == 100_001
 
 
-# Once `window.holding` is set, what is typed does not get to the server.
-HOLD = """
-const fetched = window.fetch;
-window.fetch = (...request) => {
-  const isHeld = window.holding && String(request[1]?.body).includes('"action":"keep"');
-  return isHeld ? new Promise(() => {}) : fetched(...request);
-};
-"""
-
-
 def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, address: str) -> None:
     page = open_page(browser, address, before=HOLD)
     box, question = page.locator("textarea[name='attempt']"), "KV cache 是什么，为什么能省计算？"
@@ -199,6 +189,39 @@ def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, addres
     come_back(again)
     expect(again.locator("textarea[name='attempt']")).to_have_value("第三稿")
     again.context.close()
+
+
+def test_what_was_gone_on_with_elsewhere_is_not_replaced(browser: Browser, address: str) -> None:
+    laptop, phone = open_page(browser, address, before=HOLD), open_page(browser, address)
+    for page in (laptop, phone):
+        enter(page)
+        open_question(page)
+    laptop.evaluate("window.holding = true")
+    laptop.fill("textarea[name='attempt']", "旧稿")
+    laptop.close()
+    phone.fill("textarea[name='attempt']", "新稿")
+    expect(phone.locator("#practice-saved [data-saved^='attempt:']")).to_be_attached()
+    again = laptop.context.new_page()
+    again.goto(address)
+    enter(again)
+    open_question(again)
+    expect(again.locator("textarea[name='attempt']")).to_have_value("新稿")
+    again.context.close()
+    phone.context.close()
+
+
+def test_drafts_get_to_the_server_where_the_browser_cannot_store(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=FORBIDDEN)
+    for text in ("存不下", "也存不下"):
+        enter(page)
+        open_question(page)
+        page.fill("textarea[name='attempt']", text)
+        expect(page.locator("#practice-saved [data-saved^='attempt:']")).to_be_attached()
+        page.reload()
+    enter(page)
+    open_question(page)
+    expect(page.locator("textarea[name='attempt']")).to_have_value("也存不下")
+    page.context.close()
 
 
 def test_an_attempt_is_safe_while_the_server_cannot_be_reached(page: Page) -> None:
@@ -275,6 +298,7 @@ def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None
         expect(page.get_by_text(place, exact=True)).not_to_be_visible()
         answered += 1
     assert 2 <= answered <= 5
+    assert page.evaluate("Object.keys(localStorage).filter(key => key.includes('.attempt:'))") == []
     expect(page.locator("#practice .report")).to_contain_text("回答 0")
     with page.expect_download() as download:
         page.get_by_role("button", name=ZH.save_report).click()

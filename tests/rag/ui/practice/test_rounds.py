@@ -80,10 +80,12 @@ def test_an_interview_goes_on_after_a_reload_and_ends_with_a_report(room: Room, 
     later.act("continue", round_id)
     assert asked(later) == first
     assert "写到一半</textarea>" in later.shell
-    later.grade(first, GOOD, action="answer")
+    later.grade(first, GOOD, action="answer", edition=2)
+    assert f'data-graded="attempt:{first}" data-edition="2"' in later.told  # the browser may forget the text
     assert asked(later) != first
     before = asked(later)
-    later.grade(first, GOOD, action="answer")  # sent twice, or from another tab
+    later.grade(first, GOOD, action="answer", edition=3)  # sent twice, or from another tab
+    assert "data-graded" not in later.told
     assert asked(later) == before
     while 'data-act="answer"' in later.shell:
         later.grade(asked(later), "不知道，我没有学过这个。", action="answer")
