@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import UsageError
@@ -31,8 +31,9 @@ from rag.ui.texts import Texts
 MOST_BYTES = 10_000_000
 MOST_CITATIONS = 5_000
 
+# FailFast: what is wrong first is told, and a small file can be wrong in a million places.
 Line = Annotated[str, Field(max_length=2_000)]
-Lines = Annotated[tuple[Line, ...], Field(max_length=100)]
+Lines = Annotated[tuple[Line, ...], Field(max_length=100), FailFast()]
 Text = Annotated[str, Field(max_length=200_000)]
 Offset = Annotated[int, Field(ge=0, lt=1 << 40)]
 Marker = Annotated[int, Field(ge=1, le=9_999)]
@@ -69,7 +70,7 @@ class CitationPart(Part):
 
 class ClaimPart(Part):
     text: Text
-    citations: Annotated[tuple[Marker, ...], Field(max_length=100)]
+    citations: Annotated[tuple[Marker, ...], Field(max_length=100), FailFast()]
     supported: bool
 
     def value(self) -> Claim:
@@ -121,9 +122,9 @@ class ExchangePart(Part):
     nearest: Lines = ()
     courtesy: Courtesy | None = None
     refusal: RefusalPart | None = None
-    claims: Annotated[tuple[ClaimPart, ...], Field(max_length=500)] = ()
-    citations: Annotated[tuple[CitationPart, ...], Field(max_length=500)] = ()
-    steps: Annotated[tuple[StepPart, ...], Field(max_length=100)] = ()
+    claims: Annotated[tuple[ClaimPart, ...], Field(max_length=500), FailFast()] = ()
+    citations: Annotated[tuple[CitationPart, ...], Field(max_length=500), FailFast()] = ()
+    steps: Annotated[tuple[StepPart, ...], Field(max_length=100), FailFast()] = ()
     seconds: SecondsPart = SecondsPart()
 
     def value(self) -> Answer:
@@ -145,7 +146,7 @@ class ExchangePart(Part):
 
 class FilePart(Part):
     title: Line
-    exchanges: Annotated[tuple[ExchangePart, ...], Field(min_length=1, max_length=MAX_KNOWN)]
+    exchanges: Annotated[tuple[ExchangePart, ...], Field(min_length=1, max_length=MAX_KNOWN), FailFast()]
 
 
 @dataclass(frozen=True, slots=True)

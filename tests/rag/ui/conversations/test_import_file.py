@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
@@ -168,6 +169,29 @@ def test_what_is_no_json(data: bytes, assistant: Assistant) -> None:
     with pytest.raises(UsageError) as error:
         read_conversation(data, assistant.source, EN)
     assert error.value.message == EN.import_no_json
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"claims": [{}] * 500},
+        {"citations": [{}] * 500},
+        {"steps": [{}] * 100},
+        {"claims": [{"text": "", "citations": [""] * 100, "supported": True}] * 20},
+        {"search_queries": [1] * 100},
+        {"refusal": {"reason": "", "missing": [1] * 100, "suggestions": [1] * 100, "only": [1] * 100}},
+    ],
+)
+def test_a_file_that_is_wrong_everywhere_costs_little(wrong: dict[str, Any], assistant: Assistant) -> None:
+    """Every error that is kept costs a thousand times what it takes in the packed file."""
+    row = {"id": "1", "parent": None, "state": "done", "question": "q", "answer": "", "llm": "", **wrong}
+    data = json.dumps({"title": "", "exchanges": [row] * 1_000}).encode()
+    with pytest.raises(UsageError) as error:
+        read_conversation(data, assistant.source, ZH)
+    cause = error.value.__cause__
+    assert isinstance(cause, ValidationError)
+    assert cause.error_count() < 10
+    assert error.value.message.startswith(FIRST)
 
 
 def packed(data: bytes) -> str:
