@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,13 +14,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rag.answer.assistant import Assistant
+from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import UsageError
+from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, download
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.chat.session import Session, State
+from rag.ui.conversations.export import as_json
 from rag.ui.conversations.import_file import MOST_BYTES, MOST_CITATIONS, PackedFile, read_conversation, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.rooms import Rooms
@@ -82,6 +85,25 @@ def test_what_was_exported_comes_back(exported: dict[str, Any], assistant: Assis
     assert not session.exchanges[-1].is_imported
 
 
+def test_the_longest_question_comes_back(assistant: Assistant, keeper: Keeper) -> None:
+    """As it is, in names that the material lacks, in a follow-up, and in the steps of an agent."""
+    plain = f"{QUESTION * 400}"[:MAX_QUESTION_CHARACTERS]
+    names = " ".join(f"Qwz{number}" for number in range(1_000))[:MAX_QUESTION_CHARACTERS]
+    session = Session(user="ann")
+    for question in (plain, "那为什么通信量也变了？", names):
+        assert list(chat.answer(assistant, session, question, keeper))
+    first = session.known[1]
+    assert first.answer is not None
+    steps = tuple(Step(kind, plain, plain, failed=True) for kind in StepKind)
+    refusal = Refusal(RefusalReason.MISSING_TERMS, (plain,), (plain,), (plain,))
+    long = replace(first.answer, search_queries=(plain, f"{plain} {plain}"), steps=steps, refusal=refusal)
+    with_steps = session.begin(plain, parent=3)
+    with_steps.state, with_steps.answer = State.DONE, long
+    assert len(plain) == len(names) == MAX_QUESTION_CHARACTERS
+    file = as_json(1, "", list(session.known.values()), NOW)
+    assert as_json(1, "", read_conversation(file.encode(), assistant.source, ZH).exchanges, NOW) == file
+
+
 def test_sources_that_are_gone_or_changed_are_marked(
     exported: dict[str, Any], assistant: Assistant, keeper: Keeper
 ) -> None:
@@ -131,7 +153,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "no exchanges": (lambda file: file.pop("exchanges"), ZH.import_no_conversation),
     "none of them": (lambda file: file["exchanges"].clear(), ZH.import_no_conversation),
     "no title": (lambda file: file.pop("title"), ZH.import_no_conversation),
-    "a long title": (lambda file: file.update(title="长" * 2_001), ZH.import_no_conversation),
+    "a long title": (lambda file: file.update(title="长" * 20_001), ZH.import_no_conversation),
     "too many": (lambda file: file.update(exchanges=file["exchanges"] * 400), ZH.import_no_conversation),
     "no object": (lambda file: file.update(exchanges=["a"]), FIRST),
     "no question": (lambda file: file["exchanges"][0].pop("question"), "第 1 问缺少 question"),
