@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from rag.answer.generated.checked_text import UNSUPPORTED_MARK
 from rag.answer.generated.prompts import NO_ANSWER
-from rag.feedback.store import Feedback, Opinion
+from rag.feedback.store import IMPORTED, Feedback, Opinion
 from rag.text.terms import fold
 from rag.types import Answer
 
@@ -33,7 +33,7 @@ class FileType(StrEnum):
 COLUMNS = {
     Format.SFT: ("id", "system", "prompt", "completion"),
     Format.PREFERENCES: ("prompt", "chosen", "rejected"),
-    Format.OPINIONS: ("id", "at", "liked", "reasons", "note", "question", "answer", "llm"),
+    Format.OPINIONS: ("id", "at", "liked", "reasons", "note", "question", "answer", "llm", "imported"),
 }
 
 
@@ -94,6 +94,7 @@ def opinion_rows(feedback: Iterable[Feedback]) -> list[Row]:
             "question": item.opinion.answer.question,
             "answer": item.opinion.answer.text,
             "llm": item.opinion.answer.llm,
+            "imported": "yes" if item.opinion.settings.get(IMPORTED) is True else "no",
         }
         for item in feedback
     ]

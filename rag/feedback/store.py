@@ -16,6 +16,8 @@ from rag.user_database import BUSY_SECONDS, UserDatabase
 
 FILE = "feedback.sqlite"
 VERSION = 1
+# Among the settings of an answer that came from a file, which anybody may have written.
+IMPORTED = "imported"
 DAMAGED_HINT = "restore the file from a copy, or export what another folder holds with --data"
 SCHEMA = """
 CREATE TABLE feedback (

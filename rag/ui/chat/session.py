@@ -8,7 +8,7 @@ from typing import Any
 
 from rag.answer.choices import Choices
 from rag.answer.running import Run
-from rag.feedback.store import EvidencePassage
+from rag.feedback.store import IMPORTED, EvidencePassage
 from rag.types import Answer, Role, Step, Turn
 from rag.ui.chat.sources import Excerpt, Nearby
 from rag.ui.practice.state import Practice
@@ -20,8 +20,6 @@ MAX_EXCHANGES = 100
 MAX_KNOWN = 1_000
 # Exchanges that could not be stored are numbered from here on, far from every number that the store gives.
 UNKEPT = 1 << 40
-# What `used` says of an exchange that came from a file.
-IMPORTED = "imported"
 # Held for a moment by whoever begins or ends an answer, in any session: a session is copied, and a lock cannot be.
 CLAIMS = threading.Lock()
 

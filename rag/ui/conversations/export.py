@@ -29,6 +29,8 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
             f"## {texts.asked}: {' '.join(exchange.question.split())}",
             exchange.said or f"*{texts.stopped_early}*",
         ]
+        if exchange.is_imported:
+            parts.append(f"*{texts.imported}*")
         if exchange.answer is not None and exchange.answer.citations:
             parts += [
                 f"### {texts.sources}",

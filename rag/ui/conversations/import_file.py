@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, mo
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import UsageError
+from rag.feedback.store import IMPORTED
 from rag.types import (
     Answer,
     AnswerKind,
@@ -22,7 +23,7 @@ from rag.types import (
     Step,
     StepKind,
 )
-from rag.ui.chat.session import IMPORTED, MAX_KNOWN, Exchange, State
+from rag.ui.chat.session import MAX_KNOWN, Exchange, State
 from rag.ui.chat.sources import make_excerpts
 from rag.ui.packed import unpacked
 from rag.ui.texts import Texts

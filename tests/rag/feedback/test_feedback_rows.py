@@ -137,7 +137,7 @@ def test_a_lone_dislike_is_exported_with_its_reasons_and_note(
     row = json.loads(capsys.readouterr().out)
     assert tuple(row) == COLUMNS[Format.OPINIONS]
     assert (row["liked"], row["reasons"], row["note"]) == ("no", "wrong, incomplete", "漏了通信")
-    assert row["answer"] == "坏。 [1]"
+    assert (row["answer"], row["imported"]) == ("坏。 [1]", "no")
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

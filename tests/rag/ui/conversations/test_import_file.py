@@ -18,7 +18,7 @@ from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import UsageError
 from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import Action, ActionName, download
+from rag.ui.chat.actions import Action, ActionName, act, download
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.chat.session import Session, State
@@ -102,6 +102,26 @@ def test_the_longest_question_comes_back(assistant: Assistant, keeper: Keeper) -
     assert len(plain) == len(names) == MAX_QUESTION_CHARACTERS
     file = as_json(1, "", list(session.known.values()), NOW)
     assert as_json(1, "", read_conversation(file.encode(), assistant.source, ZH).exchanges, NOW) == file
+
+
+def test_what_leaves_the_page_says_that_it_came_from_a_file(
+    exported: dict[str, Any], assistant: Assistant, keeper: Keeper
+) -> None:
+    session = added(exported, assistant, keeper)
+    assert list(chat.answer(assistant, session, QUESTION, keeper))
+
+    def file_of(name: ActionName, rest: str = "") -> str:
+        file = download(session, Action(name, session.conversation or 0, rest), keeper, NOW)
+        return file.text if file is not None else ""
+
+    markdown = file_of(ActionName.MARKDOWN)
+    assert markdown.count(f"*{ZH.imported}*") == 2
+    assert ZH.imported not in markdown[markdown.rindex(f"## {ZH.asked}") :]
+    for exchange in session.exchanges:
+        act(session, Action(ActionName.LIKE, exchange.number), keeper)
+    opinions = [json.loads(line) for line in file_of(ActionName.FEEDBACK, "opinions-jsonl").splitlines()]
+    assert [row["imported"] for row in opinions] == ["yes", "yes", "no"]
+    assert len(file_of(ActionName.FEEDBACK, "sft-jsonl").splitlines()) == 1
 
 
 def test_sources_that_are_gone_or_changed_are_marked(
