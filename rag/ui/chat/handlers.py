@@ -176,11 +176,12 @@ class Handlers:
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
         state.done += 1
         try:
-            imported = read_packed(sent, self._assistant.source, texts)
+            self._keeper.add(state, read_packed(sent, self._assistant.source, texts))
         except UsageError as error:
             gr.Warning(escape(error.message), title=texts.toast_warning)
-        else:
-            self._keeper.add(state, imported)
+        except UserDataError:
+            told = texts.import_failed.format(name=sent.name, problem=texts.import_unkept)
+            gr.Warning(escape(told), title=texts.toast_warning)
         return (gr.skip(), *self.show(state))
 
     def look(self, state: Session) -> Updates:

@@ -32,9 +32,9 @@ from rag.ui.texts import Texts
 MOST_BYTES = 10_000_000
 MOST_CITATIONS = 5_000
 
-# More than any export reaches: what is searched for a follow-up holds two questions and some of an answer, and a refusal
-# may name every word of a question. FailFast: what is wrong first is told, and a small file can be wrong in a million
-# places.
+# More than any export reaches: what is searched for a follow-up holds two questions and some of an answer, and a
+# refusal may name every word of a question. FailFast: what is wrong first is told, and a small file can be wrong in a
+# million places.
 Line = Annotated[str, Field(max_length=5 * MAX_QUESTION_CHARACTERS)]
 Lines = Annotated[tuple[Line, ...], Field(max_length=MAX_QUESTION_CHARACTERS), FailFast()]
 Text = Annotated[str, Field(max_length=200_000)]

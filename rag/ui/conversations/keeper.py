@@ -96,13 +96,15 @@ class Keeper:
         return None
 
     def add(self, session: Session, imported: Imported) -> None:
-        """Store a conversation from a file as a new one of the reader's, and show it."""
+        """Store a conversation from a file as a new one of the reader's, and show it. Raises UserDataError: one that is
+        not kept cannot be shown."""
         if session.user is None:
-            return
+            raise UserDataError("a page that has not greeted keeps nothing", hint="reload it")
         title = title_of(imported.title) or title_of(imported.exchanges[0].question)
-        with self._told(session):
+        with self._told(session, raises=True):
             stored = [to_stored(exchange) for exchange in imported.exchanges]
-            self.open(session, self.conversations.add(session.user, title, stored))
+            number = self.conversations.add(session.user, title, stored)
+        self.open(session, number)
 
     def rename(self, session: Session, conversation: int, title: str) -> None:
         if session.user is not None:
@@ -145,12 +147,15 @@ class Keeper:
             exchange.liked = None if opinion is None else opinion.liked
 
     @contextmanager
-    def _told(self, session: Session, *, wrote: bool = True) -> Iterator[None]:
-        """The note stays until something can be written again: a full disk can still be read."""
+    def _told(self, session: Session, *, wrote: bool = True, raises: bool = False) -> Iterator[None]:
+        """The note stays until something can be written again: a full disk can still be read. With `raises` the caller
+        says more than the note does."""
         try:
             yield
         except UserDataError as error:
             logger.warning("%s (%s)", error.message, error.hint)
             session.unkept = True
+            if raises:
+                raise
         else:
             session.unkept = session.unkept and not wrote

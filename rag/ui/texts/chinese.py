@@ -126,6 +126,7 @@ CHINESE = Texts(
     import_lacks="第 {number} 问缺少 {field}",
     import_wrong="第 {number} 问的 {field} 不是导出时的样子",
     import_citations="引文超过 {most} 条",
+    import_unkept="它没能存下来；请刷新页面后再选一次，还不行就检查数据文件夹的权限和剩余空间",
     imported="来自文件：这个回答不是在这里写的，也没有在这里核对过。",
     export_feedback="导出反馈",
     feedback_kinds="“全部评价”含每条赞和踩，“微调数据”只含赞过的回答，“偏好对”要同一个问题既有赞也有踩。",

@@ -130,6 +130,8 @@ ENGLISH = Texts(
     import_lacks="question {number} has no {field}",
     import_wrong="{field} of question {number} is not as it is exported",
     import_citations="it has more than {most} citations",
+    import_unkept="it could not be kept; reload the page and choose it again, and if that fails too, check who may "
+    "write to the data folder, and the space left",
     imported="From a file: this answer was neither written nor checked here.",
     export_feedback="Export feedback",
     feedback_kinds="“All ratings” holds every one, fine-tuning rows are liked answers only, and preference pairs need "

@@ -132,6 +132,7 @@ class Texts:
     import_lacks: str
     import_wrong: str
     import_citations: str
+    import_unkept: str
     imported: str
     export_feedback: str
     feedback_kinds: str

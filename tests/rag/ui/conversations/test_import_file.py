@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from pydantic import ValidationError
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
-from rag.errors import UsageError
+from rag.errors import UsageError, UserDataError
 from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, download
@@ -278,6 +279,27 @@ def test_the_page_takes_it_in(exported: dict[str, Any], assistant: Assistant, mo
     assert len(told) == 6
     assert "&lt;b&gt;.json" in told[-1]
     assert len(session.known) == 4
+
+
+@pytest.mark.parametrize("user", [None, ""])
+def test_what_cannot_be_kept_is_told_by_name(
+    user: str | None, exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a page that has not greeted, and where nothing can be written."""
+
+    def fails(*_: object) -> int:
+        raise UserDataError("the disk is full")
+
+    told: list[str] = []
+    monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
+    monkeypatch.setattr("rag.ui.conversations.store.Conversations.add", fails)
+    handlers, session = Handlers(assistant, Rooms()), Session(user=user)
+    session.begin("问", parent=None)
+    sent = {"rest": "<b>.json", "packed": packed(json.dumps(exported).encode())}
+    handlers.take_in(session, SimpleNamespace(_data=sent))  # type: ignore[arg-type]
+    (only,) = told
+    assert only == escape(ZH.import_failed.format(name="<b>.json", problem=ZH.import_unkept))
+    assert [exchange.question for exchange in session.exchanges] == ["问"]
 
 
 def test_one_that_was_stopped_has_what_was_said(assistant: Assistant, keeper: Keeper) -> None:
