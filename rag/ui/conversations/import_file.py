@@ -174,14 +174,19 @@ class PackedFile:
 def read_packed(file: PackedFile, source_of: Callable[[str], str | None], texts: Texts) -> Imported:
     """As `read_conversation`; an error names the file."""
     try:
-        data = unpacked(file.packed, MOST_BYTES)
-    except UsageError as error:
-        told = texts.import_failed.format(name=file.name, problem=texts.import_large.format(most=MOST_BYTES // 10**6))
-        raise UsageError(told) from error
-    try:
-        return read_conversation(data, source_of, texts)
+        return read_conversation(_data(file, texts), source_of, texts)
     except UsageError as error:
         raise UsageError(texts.import_failed.format(name=file.name, problem=error.message)) from error
+
+
+def _data(file: PackedFile, texts: Texts) -> bytes:
+    try:
+        data = unpacked(file.packed, MOST_BYTES) if file.packed else None
+    except UsageError as error:
+        raise UsageError(texts.import_no_json) from error
+    if data is None:
+        raise UsageError(texts.import_large.format(most=MOST_BYTES // 10**6))
+    return data
 
 
 def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts: Texts) -> Imported:

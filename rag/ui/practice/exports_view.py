@@ -38,8 +38,11 @@ def exports_shell(topics: Sequence[tuple[str, str]], standings: Sequence[tuple[s
 
 def read_backup(packed: str) -> Mapping[str, Any]:
     """The backup in a packed file. Raises UsageError; the caller knows the name of the file and the way out."""
+    data = unpacked(packed, MOST_BYTES)
+    if data is None:
+        raise UsageError(f"more than {MOST_BYTES:,} bytes")
     try:
-        found = json.loads(unpacked(packed, MOST_BYTES))
+        found = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(str(error)) from error
     if not isinstance(found, dict):

@@ -241,15 +241,32 @@ def packed(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data)).decode()
 
 
+def problem_of(sent: str, assistant: Assistant) -> str:
+    with pytest.raises(UsageError) as error:
+        read_packed(PackedFile.read({"rest": "a.json", "packed": sent}), assistant.source, EN)
+    before, after = EN.import_failed.format(name="a.json", problem="\0").split("\0")
+    return error.value.message.removeprefix(before).removesuffix(after)
+
+
+BROKEN = {
+    "no base64": "no base64!",
+    "no gzip": base64.b64encode(b"no gzip").decode(),
+    "no ASCII": "中",
+    "cut": packed(b"{}")[:-12],
+    "as large as may be": packed(b" " * MOST_BYTES),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_transfer_that_broke_is_not_too_large(name: str, assistant: Assistant) -> None:
+    assert problem_of(BROKEN[name], assistant) == EN.import_no_json
+
+
 def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant) -> None:
     bomb = packed(b" " * (MOST_BYTES + 1))
     assert len(bomb) < 20_000
-    for sent in (bomb, "", "no base64!", base64.b64encode(b"no gzip").decode(), "中"):
-        with pytest.raises(UsageError) as error:
-            read_packed(PackedFile.read({"rest": "a.json", "packed": sent}), assistant.source, EN)
-        assert error.value.message == EN.import_failed.format(
-            name="a.json", problem=EN.import_large.format(most=MOST_BYTES // 10**6)
-        )
+    for sent in (bomb, ""):
+        assert problem_of(sent, assistant) == EN.import_large.format(most=MOST_BYTES // 10**6)
     citation = exported["exchanges"][0]["citations"][0]
     rows = [
         {**exported["exchanges"][0], "id": str(row), "citations": [{**citation, "marker": n} for n in range(1, 501)]}

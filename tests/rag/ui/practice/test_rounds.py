@@ -168,8 +168,10 @@ def test_what_is_no_backup_is_refused_by_name(room: Room, content: bytes) -> Non
 
 def test_a_backup_that_cannot_be_unpacked_is_refused(room: Room) -> None:
     bomb = base64.b64encode(gzip.compress(b" " * 60_000_000)).decode()
-    for packed in ("%%%", "AAAA", bomb, base64.b64encode(gzip.compress(b"{}")[:-9]).decode()):
+    cut = base64.b64encode(gzip.compress(b"{}")[:-9]).decode()
+    for packed in ("%%%", "AAAA", bomb, cut):
         assert "不是这里保存的备份" in room.restore(name="a.json", packed=packed).told
+        assert ("more than" in room.told) is (packed is bomb)
     assert "太大" in room.restore(name="a.json").told
 
 
