@@ -24,7 +24,7 @@ from rag.ui.chat.messages import messages, panel, question_problem
 from rag.ui.chat.scope import Material, read_material, render_chooser
 from rag.ui.chat.session import Session
 from rag.ui.chat.strip import render_strip
-from rag.ui.conversations.import_file import PackedFile, read_packed
+from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.part import Updates
@@ -171,12 +171,12 @@ class Handlers:
             gr.Info(texts.feedback_none, title=texts.toast_info)
         return as_parcel(file, _moment())
 
-    def take_in(self, state: Session, event: gr.EventData) -> Updates:
+    def import_conversation(self, state: Session, event: gr.EventData) -> Updates:
         """A conversation from a file, as a new one of the reader's; like `do`."""
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
         state.done += 1
         try:
-            self._keeper.add(state, read_packed(sent, self._assistant.source, texts))
+            self._keeper.import_conversation(state, read_packed(sent, self._assistant.source, texts))
         except UsageError as error:
             gr.Warning(escape(error.message), title=texts.toast_warning)
         except UserDataError:

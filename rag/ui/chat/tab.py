@@ -172,7 +172,7 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     # Queued, for only then can they tell the reader what is wrong.
     queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
-    parts.sources.upload(handlers.take_in, session, done, **queued)
+    parts.sources.upload(handlers.import_conversation, session, done, **queued)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
     updates = [parts.switch, parts.updates, parts.clock]

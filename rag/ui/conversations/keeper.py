@@ -10,7 +10,7 @@ from rag.errors import UserDataError
 from rag.feedback.store import FeedbackStore, Opinion
 from rag.ui.chat.scope import names_of
 from rag.ui.chat.session import Exchange, Session, State
-from rag.ui.conversations.import_file import Imported
+from rag.ui.conversations.import_conversation import Imported
 from rag.ui.conversations.records import from_stored, to_stored
 from rag.ui.conversations.store import Conversations, Listed, StoredConversation, title_of
 
@@ -95,7 +95,7 @@ class Keeper:
             return self.conversations.load(session.user, conversation) if session.user is not None else None
         return None
 
-    def add(self, session: Session, imported: Imported) -> None:
+    def import_conversation(self, session: Session, imported: Imported) -> None:
         """Store a conversation from a file as a new one of the reader's, and show it. Raises UserDataError: one that is
         not kept cannot be shown."""
         if session.user is None:

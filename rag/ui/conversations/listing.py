@@ -39,7 +39,7 @@ def render_list(
     return (
         f'<nav class="conversations" data-conversation="{session.conversation or 0}"'
         f' aria-label="{escape(texts.conversations)}">{_close(texts)}{"".join(notes)}{groups}'
-        f'<label class="import">{escape(texts.import_file)}'
+        f'<label class="import">{escape(texts.import_conversation)}'
         '<input type="file" accept=".json,application/json" data-import></label></nav>'
     )
 

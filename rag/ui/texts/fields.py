@@ -124,7 +124,7 @@ class Texts:
     print: str
     export_markdown: str
     export_json: str
-    import_file: str
+    import_conversation: str
     import_failed: str
     import_large: str
     import_no_json: str

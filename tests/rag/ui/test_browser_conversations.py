@@ -212,7 +212,7 @@ def test_an_exported_conversation_is_opened_again(page: Page, tmp_path: Path) ->
     download.value.save_as(file)
     page.click("#clear")
     expect(page.locator("#chat .user-row")).to_have_count(0)
-    chooser = page.get_by_label(ZH.import_file)
+    chooser = page.get_by_label(ZH.import_conversation)
     chooser.set_input_files(file)
     expect(page.locator("#chat .bot-row")).to_contain_text(ZH.imported)
     expect(page).not_to_have_url(first)

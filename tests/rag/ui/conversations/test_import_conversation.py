@@ -24,7 +24,13 @@ from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.chat.session import Session, State
 from rag.ui.conversations.export import as_json
-from rag.ui.conversations.import_file import MOST_BYTES, MOST_CITATIONS, PackedFile, read_conversation, read_packed
+from rag.ui.conversations.import_conversation import (
+    MOST_BYTES,
+    MOST_CITATIONS,
+    PackedFile,
+    read_conversation,
+    read_packed,
+)
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language
@@ -55,7 +61,7 @@ def exported(assistant: Assistant, keeper: Keeper) -> dict[str, Any]:
 
 def added(file: object, assistant: Assistant, keeper: Keeper, user: str = "bob") -> Session:
     session = Session(user=user)
-    keeper.add(session, read_conversation(json.dumps(file).encode(), assistant.source, ZH))
+    keeper.import_conversation(session, read_conversation(json.dumps(file).encode(), assistant.source, ZH))
     return session
 
 
@@ -276,23 +282,23 @@ def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant
         read_conversation(json.dumps({"title": "", "exchanges": rows}).encode(), assistant.source, EN)
 
 
-def test_the_page_takes_it_in(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_imports_it(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
     handlers, session = Handlers(assistant, Rooms()), Session(user="")
 
-    def take_in(data: object) -> None:
-        handlers.take_in(session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
+    def import_conversation(data: object) -> None:
+        handlers.import_conversation(session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
 
-    take_in({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
+    import_conversation({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
     first = session.conversation
     assert first
     assert told == []
-    take_in({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
+    import_conversation({"rest": "a.json", "packed": packed(json.dumps(exported).encode())})
     assert session.conversation not in (None, first)  # another one
     wrong: tuple[object, ...] = (None, 3, [], {}, {"rest": ["<b>"], "packed": 3})
     for data in (*wrong, {"rest": "<b>.json", "packed": packed(b"{}")}):
-        take_in(data)
+        import_conversation(data)
     assert len(told) == 6
     assert "&lt;b&gt;.json" in told[-1]
     assert len(session.known) == 4
@@ -313,7 +319,7 @@ def test_what_cannot_be_kept_is_told_by_name(
     handlers, session = Handlers(assistant, Rooms()), Session(user=user)
     session.begin("问", parent=None)
     sent = {"rest": "<b>.json", "packed": packed(json.dumps(exported).encode())}
-    handlers.take_in(session, SimpleNamespace(_data=sent))  # type: ignore[arg-type]
+    handlers.import_conversation(session, SimpleNamespace(_data=sent))  # type: ignore[arg-type]
     (only,) = told
     assert only == escape(ZH.import_failed.format(name="<b>.json", problem=ZH.import_unkept))
     assert [exchange.question for exchange in session.exchanges] == ["问"]

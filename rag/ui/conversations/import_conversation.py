@@ -43,13 +43,13 @@ Marker = Annotated[int, Field(ge=1, le=9_999)]
 Duration = Annotated[float, Field(ge=0, le=1e7)]
 
 
-class Part(BaseModel):
+class Exported(BaseModel):
     """What a later version adds is passed over."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class CitationPart(Part):
+class ExportedCitation(Exported):
     marker: Marker
     document: Annotated[str, Field(min_length=1, max_length=1_000)]
     title: Line
@@ -60,7 +60,7 @@ class CitationPart(Part):
     section: Lines = ()
 
     @model_validator(mode="after")
-    def _is_a_slice(self) -> "CitationPart":
+    def _is_a_slice(self) -> "ExportedCitation":
         if self.end - self.start != len(self.quote):
             raise ValueError("the quote is not as long as its place")
         return self
@@ -71,7 +71,7 @@ class CitationPart(Part):
         )
 
 
-class ClaimPart(Part):
+class ExportedClaim(Exported):
     text: Text
     citations: Annotated[tuple[Marker, ...], Field(max_length=100), FailFast()]
     supported: bool
@@ -80,7 +80,7 @@ class ClaimPart(Part):
         return Claim(self.text, self.citations, self.supported)
 
 
-class RefusalPart(Part):
+class ExportedRefusal(Exported):
     reason: RefusalReason
     missing: Lines = ()
     suggestions: Lines = ()
@@ -90,7 +90,7 @@ class RefusalPart(Part):
         return Refusal(self.reason, self.missing, self.suggestions, self.only)
 
 
-class StepPart(Part):
+class ExportedStep(Exported):
     kind: StepKind
     request: Line
     result: Line = ""
@@ -102,7 +102,7 @@ class StepPart(Part):
         return Step(self.kind, self.request, self.result, self.documents, self.failed, self.seconds)
 
 
-class SecondsPart(Part):
+class ExportedSeconds(Exported):
     retrieve: Duration = 0.0
     first_text: Duration = 0.0
     total: Duration = 0.0
@@ -111,7 +111,7 @@ class SecondsPart(Part):
         return Seconds(self.retrieve, self.first_text, self.total)
 
 
-class ExchangePart(Part):
+class ExportedExchange(Exported):
     """As `as_json` writes an exchange."""
 
     id: Line
@@ -124,11 +124,11 @@ class ExchangePart(Part):
     kind: AnswerKind = AnswerKind.ANSWER
     nearest: Lines = ()
     courtesy: Courtesy | None = None
-    refusal: RefusalPart | None = None
-    claims: Annotated[tuple[ClaimPart, ...], Field(max_length=500), FailFast()] = ()
-    citations: Annotated[tuple[CitationPart, ...], Field(max_length=500), FailFast()] = ()
-    steps: Annotated[tuple[StepPart, ...], Field(max_length=100), FailFast()] = ()
-    seconds: SecondsPart = SecondsPart()
+    refusal: ExportedRefusal | None = None
+    claims: Annotated[tuple[ExportedClaim, ...], Field(max_length=500), FailFast()] = ()
+    citations: Annotated[tuple[ExportedCitation, ...], Field(max_length=500), FailFast()] = ()
+    steps: Annotated[tuple[ExportedStep, ...], Field(max_length=100), FailFast()] = ()
+    seconds: ExportedSeconds = ExportedSeconds()
 
     def value(self) -> Answer:
         return Answer(
@@ -147,9 +147,9 @@ class ExchangePart(Part):
         )
 
 
-class FilePart(Part):
+class ExportedConversation(Exported):
     title: Line
-    exchanges: Annotated[tuple[ExchangePart, ...], Field(min_length=1, max_length=MAX_KNOWN), FailFast()]
+    exchanges: Annotated[tuple[ExportedExchange, ...], Field(min_length=1, max_length=MAX_KNOWN), FailFast()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
     """Its exchanges, numbered from 1; quotes are looked up in the documents that are there now. Raises UsageError, in
     the reader's language."""
     try:
-        file = FilePart.model_validate_json(data)
+        file = ExportedConversation.model_validate_json(data)
     except ValidationError as error:
         raise UsageError(_told(error, texts)) from error
     if sum(len(row.citations) for row in file.exchanges) > MOST_CITATIONS:
@@ -219,7 +219,9 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
     return Imported(file.title, tuple(exchanges))
 
 
-def _exchange(number: int, parent: int | None, row: ExchangePart, source_of: Callable[[str], str | None]) -> Exchange:
+def _exchange(
+    number: int, parent: int | None, row: ExportedExchange, source_of: Callable[[str], str | None]
+) -> Exchange:
     if row.state is not State.DONE:  # it was stopped, or failed, and has no answer
         return Exchange(number, row.question, parent, state=State.STOPPED, chunks=[row.answer], used={IMPORTED: True})
     answer = row.value()
