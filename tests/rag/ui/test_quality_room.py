@@ -174,7 +174,8 @@ def test_results_of_a_run_are_kept_and_shown_with_their_date(tmp_path: Path) -> 
     after_restart = Runner(settings, None)
     assert after_restart.measured() == measured
     html = own(after_restart.measured(), texts, Language.EN)
-    assert "Measured here: retrieval (204 questions, 2026-01-01 10:23)" in html
+    scored = measured[Kind.RETRIEVAL].result["queries"]["scored"]
+    assert f"Measured here: retrieval ({scored} questions, 2026-01-01 10:23)" in html
     assert html.index("2026-01-02 10:23") < html.index("2026-01-01 10:23")
     assert html.count('class="dots"') == 3
 
