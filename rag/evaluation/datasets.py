@@ -11,6 +11,7 @@ are left out of the averages. A grade of 0 or less says what no judgement says, 
 """
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -237,6 +238,17 @@ def _qrels(
         if grade > 0:
             qrels.setdefault(query, {})[document] = grade
     return qrels
+
+
+def first_row_has(file: Path, field: str) -> bool:
+    """Whether the first row of a JSON-lines file has a field, which tells its kind; not where it cannot be read, for
+    that is told by whoever reads the rows."""
+    try:
+        with file.open(encoding="utf-8-sig") as stream:
+            row = json.loads(stream.readline())
+    except (OSError, ValueError):
+        return False
+    return isinstance(row, dict) and field in row
 
 
 def json_rows(file: Path, model: type[Identified]) -> Iterator[Identified]:

@@ -24,7 +24,7 @@ from typing import Any
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
-from rag.evaluation.datasets import IdentifiedRow, Split, json_rows
+from rag.evaluation.datasets import IdentifiedRow, Split, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
@@ -104,12 +104,7 @@ class AskedOutcome:
 
 
 def is_asked(file: Path) -> bool:
-    """Whether a file holds asked questions, by its first line."""
-    try:
-        with file.open(encoding="utf-8-sig") as stream:
-            return '"belong"' in stream.readline()
-    except (OSError, UnicodeDecodeError):
-        return False
+    return first_row_has(file, "belong")
 
 
 def load_asked(file: Path) -> list[AskedRow]:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, StringConstraints, model_validator
 
 from rag.answer.assistant import Assistant
-from rag.evaluation.datasets import IdentifiedRow, json_rows
+from rag.evaluation.datasets import IdentifiedRow, first_row_has, json_rows
 from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
 from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
@@ -41,13 +41,8 @@ class ScoredAnswer(IdentifiedRow):
 
 
 def has_references(file: Path) -> bool:
-    """Whether the file is of scored answers, not of attempts at questions of the library; not for one that cannot be
-    read, which reading its rows reports."""
-    try:
-        with file.open(encoding="utf-8") as opened:
-            return '"references"' in opened.readline()
-    except (OSError, UnicodeDecodeError):
-        return False
+    """Whether the file is of scored answers, not of attempts at questions of the library."""
+    return first_row_has(file, "references")
 
 
 def rubric_from(reference: str, question: str) -> Rubric:

@@ -54,6 +54,8 @@ def test_points_are_the_sentences_of_a_reference() -> None:
 def test_the_kind_of_file_is_seen(tmp_path: Path) -> None:
     assert has_references(written(tmp_path / "a.jsonl", [answer(1, "x", 1)]))
     assert not has_references(written(tmp_path / "b.jsonl", [{"id": "a", "attempt": "x"}]))
+    quoting = [{"id": "a", "attempt": 'it has "references"'}]
+    assert not has_references(written(tmp_path / "c.jsonl", quoting))
     assert not has_references(tmp_path / "missing.jsonl")
 
 
