@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from rag.answer.answerability import BEST, read_features
-from rag.embedding import Embedder
+from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors
+from rag.parallel import in_parallel
 from rag.search.retrieval import encode_questions, search
 from rag.text.language import has_chinese
 
@@ -63,11 +64,15 @@ def _measure(index: Index, embedder: Embedder) -> Anchors:
 def _anchor(index: Index, embedder: Embedder, questions: Sequence[str]) -> Anchor:
     places = np.linspace(0, len(questions) - 1, min(ASKED, len(questions))).astype(int)
     asked = [questions[place] for place in places]
-    matches = []
+    matches: list[float] = []
     for start in range(0, len(asked), BATCH):
         batch = asked[start : start + BATCH]
-        for question, encoded in zip(batch, encode_questions(embedder, batch), strict=True):
-            features = read_features(index, search(index, embedder, question, k=BEST, encoded=encoded), ())
-            matches.append(features.match if features else 0.0)
+        encoded = zip(batch, encode_questions(embedder, batch), strict=True)
+        matches += in_parallel(lambda pair: _match(index, embedder, *pair), encoded)
     low, median, high = np.quantile(matches, QUANTILES).tolist()
     return Anchor(median=round(median, 4), spread=round(max(high - low, LEAST_SPREAD), 4))
+
+
+def _match(index: Index, embedder: Embedder, question: str, encoded: Encoded) -> float:
+    features = read_features(index, search(index, embedder, question, k=BEST, encoded=encoded), ())
+    return features.match if features else 0.0

@@ -45,6 +45,11 @@ class AutoUpdateStatus:
     problem: RagError | None = None
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether no run has ended since the program started, and one is to."""
+        return self.last is None and (self.once or self.total > 0)
+
+    @property
     def is_changing(self) -> bool:
         """Whether another look may tell something else."""
         return self.on or (self.once and self.last is None and self.problem is None)

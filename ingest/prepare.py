@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.reading.loading import Document, read_document
+from ingest.reading.loading import Document, document_of, read_document
 from ingest.reading.parser_process import ParserProcess
 from ingest.structure.passages import Draft, cut, split_draft
 from ingest.structure.repeats import fingerprint
@@ -31,7 +31,22 @@ class Prepared:
 
 def prepare(root: int, relative: str, path: Path, settings: Settings, parser: ParserProcess) -> Prepared:
     """Read, clean and cut one file. Raises DocumentError or OSError."""
-    document = _read_settled(relative, path, parser, max_bytes=settings.max_file_megabytes * 1024 * 1024)
+    return _cut(root, relative, _read_settled(relative, path, parser, max_bytes=most_bytes(settings)), settings)
+
+
+def prepare_bytes(
+    root: int, relative: str, suffix: str, data: bytes, settings: Settings, parser: ParserProcess
+) -> Prepared:
+    """Like `prepare`, of a file that another machine has read. Raises DocumentError."""
+    return _cut(root, relative, document_of(relative, suffix, data, parser=parser), settings)
+
+
+def most_bytes(settings: Settings) -> int:
+    """The size of the largest file that is read."""
+    return settings.max_file_megabytes * 1024 * 1024
+
+
+def _cut(root: int, relative: str, document: Document, settings: Settings) -> Prepared:
     structured = structure(document)
     drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as)
     if not drafts:
@@ -60,9 +75,9 @@ def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
 def _read_settled(relative: str, path: Path, parser: ParserProcess, *, max_bytes: int) -> Document:
     """Read a file that nobody is writing meanwhile: half of a text would replace the whole."""
     for _ in range(ATTEMPTS):
-        before = _state(path)
+        before = file_state(path)
         document = read_document(relative, path, max_bytes=max_bytes, parser=parser)
-        if _state(path) == before:
+        if file_state(path) == before:
             return document
     raise DocumentError(
         f"{relative}: changes while it is being read",
@@ -71,7 +86,8 @@ def _read_settled(relative: str, path: Path, parser: ParserProcess, *, max_bytes
     )
 
 
-def _state(path: Path) -> tuple[int, int, int]:
+def file_state(path: Path) -> tuple[int, int, int]:
+    """What changes when the file does."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ino
 

@@ -1,24 +1,24 @@
 """What changed since the last generation -> the next generation, and the report."""
 
 import errno
-import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.changes import Changes, compare, moved_and_removed
+from ingest.documents import Documents
 from ingest.previous_generation import Earlier, Key, open_earlier
 from ingest.probe import Probe, Question, probe
-from ingest.reading.parser_process import ParserProcess
-from ingest.report import Cleaned, Counts, Failure, Report, Stage
+from ingest.report import Report, Stage
 from ingest.sources import absolute, choose_roots, documents_of, name_documents
 from ingest.vectors import Known, embed, known_vectors
-from rag.errors import DocumentError, IndexCorruptError, IngestError, Unreadable
+from ingest.workers import File, PassageError, Workers, open_workers
+from rag.errors import IndexCorruptError, IngestError
 from rag.index.generation import (
     KEYWORDS,
     REPORT_FILE,
@@ -61,6 +61,7 @@ def sync(
     wait: float = 0.0,
     questions: Sequence[Question] = (),
     most_new: int | None = None,
+    workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Bring the index in line with its roots; see `python -m ingest --help` for what the arguments mean.
@@ -69,6 +70,7 @@ def sync(
     embedded. With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while
     another is missing. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of
     the new generation. At most `most_new` new documents are read, from all over the roots; the next run reads on.
+    `workers` read and embed; None: those that the settings name, for this run.
     Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError, StoreError.
     """
     started = time.perf_counter()
@@ -77,14 +79,14 @@ def sync(
             writer_lock(settings.index, wait=wait),
             _store_copy(settings, identity, rebuild=rebuild, wait=wait),
             closing(open_earlier(settings, identity, rebuild=rebuild)) as earlier,
+            nullcontext(workers) if workers else open_workers(settings, load_embedder, identity) as at_work,
         ):
             roots = choose_roots(earlier.roots, paths, remove_root)
             # Where nothing can be kept, roots that were not named would lose their documents.
             some = earlier.is_kept and (paths or named_only)
             asked = {absolute(path) for path in paths} if some else {root.path for root in roots}
-            run = _Run(settings, load_embedder, identity, earlier, questions, progress or _no_progress, started)
-            with run.parser:
-                return run.bring_in_line(roots, asked, allow_empty=allow_empty, most_new=most_new)
+            run = _Run(settings, at_work, identity, earlier, questions, progress or _no_progress, started)
+            return run.bring_in_line(roots, asked, allow_empty=allow_empty, most_new=most_new)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise IngestError(
@@ -106,6 +108,16 @@ def _store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float
     return store_copy(settings, identity, rebuild=rebuild, wait=wait)
 
 
+@contextmanager
+def _naming(documents: Sequence[StoredDocument]) -> Iterator[None]:
+    """Tells of a passage that cannot be embedded which document it is in."""
+    try:
+        yield
+    except PassageError as error:
+        names = [d.name for d in documents if any(p.embedded_text == error.text for p in d.passages)]
+        raise IngestError(": ".join([*names[:1], error.message]), hint=error.hint) from error
+
+
 def _no_progress(stage: Stage, done: int, total: int) -> None:
     pass
 
@@ -116,7 +128,7 @@ class _Run:
     def __init__(
         self,
         settings: Settings,
-        load_embedder: "Callable[[], Embedder]",
+        workers: Workers,
         identity: str,
         earlier: Earlier,
         questions: Sequence[Question],
@@ -124,52 +136,49 @@ class _Run:
         started: float,
     ) -> None:
         self.settings = settings
-        self.load_embedder = load_embedder
+        self.workers = workers
+        self.before = earlier.entries()
+        self.documents = Documents(workers, self.before if earlier.is_kept else {}, self.before, progress)
         self.identity = identity
         self.earlier = earlier
         self.questions = questions
         self.progress = progress
         self.started = started
         self.roots: tuple[Root, ...] = ()
-        self.counts = Counts()
-        self.warnings: list[str] = []
-        self.cleaned: list[Cleaned] = []
-        self.parser = ParserProcess(ocr=settings.ocr)
-        self.before = earlier.entries()
 
     def bring_in_line(
         self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, most_new: int | None
     ) -> Report:
         self.roots = tuple(roots)
+        counts = self.documents.counts
         skipped = {root.number for root in roots if root.path not in asked}
         had = {number for number, _ in self.before}
         files = [
-            file
+            File(root.number, relative, path)
             for root in roots
             if root.number not in skipped
-            for file in documents_of(root, self._left_out, had_documents=root.number in had, allow_empty=allow_empty)
+            for _, relative, path in documents_of(
+                root, self.documents.leave_out, had_documents=root.number in had, allow_empty=allow_empty
+            )
         ]
         if most_new is not None:
             files = self._without_most_new(files, most_new)
         kept = [entry for key, entry in self.before.items() if key[0] in skipped]
-        self.counts.unchanged += len(kept)
+        counts.unchanged += len(kept)
         read: list[StoredDocument] = []
-        for done, (root, relative, path) in enumerate(files):
-            self.progress(Stage.DOCUMENTS, done, len(files))
-            document = self._read(root, relative, path)
+        for document in self.documents.read(files):
             if isinstance(document, DocumentEntry):
                 kept.append(document)
             elif document is not None:
                 read.append(document)
-        self.progress(Stage.DOCUMENTS, len(files), len(files))
         names = name_documents(roots, (*(e.key for e in kept), *(d.entry.key for d in read)), self.before)
         kept = [replace(entry, name=names[entry.key]) for entry in kept]
         read = [replace(document, name=names[document.entry.key]) for document in read]
         entries = sorted([*kept, *(document.entry for document in read)], key=lambda entry: entry.name)
         moved, removed = moved_and_removed(self.before, entries, {root.number for root in roots})
-        self.counts.moved = len(moved)
-        self.counts.added -= len(moved)
-        self.counts.removed = len(removed)
+        counts.moved = len(moved)
+        counts.added -= len(moved)
+        counts.removed = len(removed)
         live = self.earlier.index
         if (
             live is not None
@@ -183,52 +192,12 @@ class _Run:
             return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
         return self._publish(kept, read, moved, removed)
 
-    def _without_most_new(self, files: list[tuple[Root, str, Path]], most_new: int) -> list[tuple[Root, str, Path]]:
+    def _without_most_new(self, files: list[File], most_new: int) -> list[File]:
         """The known files, and so many of the new ones, in equal distances."""
-        new = [file for file in files if (file[0].number, file[1]) not in self.before]
+        new = [file for file in files if (file.root, file.relative) not in self.before]
         step = max(1, len(new) // max(1, most_new))
         left = {id(file) for file in new} - {id(file) for file in new[::step][:most_new]}
         return [file for file in files if id(file) not in left]
-
-    def _left_out(self, path: Path, reason: str) -> None:
-        self.warnings.append(f"{_shown(str(path))}: left out: {reason}")
-
-    def _read(self, root: Root, relative: str, path: Path) -> StoredDocument | DocumentEntry | None:
-        """The document anew; its entry where what is stored stays; None where there is nothing to store."""
-        known = self.before.get((root.number, relative))
-        try:
-            if not _is_utf8(str(path)):
-                message = f"{_shown(relative)}: the file name is not UTF-8"
-                raise DocumentError(message, hint="rename the file", reason=Unreadable.FILE)
-            if known is not None and self.earlier.is_kept and _file_hash(path) == known.sha256:
-                self.counts.unchanged += 1
-                return replace(known, stale=False)
-            from ingest.prepare import prepare
-
-            prepared = prepare(root.number, relative, path, self.settings, self.parser)
-            document = prepared.document
-            self.warnings += (f"{relative}: {warning}" for warning in prepared.warnings)
-            if prepared.removed:
-                self.cleaned.append(Cleaned(relative, prepared.removed))
-        except (DocumentError, OSError) as error:
-            message, reason = (
-                (error.message, error.reason)
-                if isinstance(error, DocumentError)
-                else (f"{relative}: cannot be read: {error.strerror or error}", Unreadable.FILE)
-            )
-            self.counts.failed.append(Failure(_shown(str(path)), message, reason))
-            if known is None:
-                return None
-            # Its last good version stands for a document that cannot be read.
-            self.counts.stale += 1
-            return replace(known, stale=True)
-        if known is None:
-            self.counts.added += 1
-        elif known.sha256 == document.sha256:
-            self.counts.unchanged += 1
-        else:
-            self.counts.changed += 1
-        return document
 
     def _publish(
         self,
@@ -244,15 +213,17 @@ class _Run:
         known = self._known(stored)
         documents = [replace(stored[entry.key], name=entry.name, stale=entry.stale) for entry in kept]
         documents = sorted([*documents, *read], key=lambda document: document.name)
-        documents = number_passages(self._fit(documents, known.keys))
+        with _naming(documents):
+            documents = number_passages(self._fit(documents, known.keys))
         passages = [p for d in documents for p in d.passages if p.number is not None]
         new_texts = {p.embedding_key: p.embedded_text for p in passages if p.embedding_key not in known.vectors}
-        embedded = embed(
-            new_texts, [p.embedding_key for p in passages], known, self.load_embedder,
-            with_tokens=self.settings.late_interaction,
-            scratch=self.settings.index,
-            progress=lambda done, total: self.progress(Stage.PASSAGES, done, total),
-        )  # fmt: skip
+        with _naming(documents):
+            embedded = embed(
+                new_texts, [p.embedding_key for p in passages], known, self.workers,
+                with_tokens=self.settings.late_interaction,
+                scratch=self.settings.index,
+                progress=lambda done, total: self.progress(Stage.PASSAGES, done, total),
+            )  # fmt: skip
         generation = self._next_number()
 
         def report(outcome: Probe | None = None) -> Report:
@@ -311,7 +282,7 @@ class _Run:
         old = self.earlier.index
         if old is not None and old.manifest.embedder != self.identity:
             old = None
-        return probe(self.questions, self.load_embedder(), old, written, k=self.settings.top_k)
+        return probe(self.questions, self.workers.load_embedder(), old, written, k=self.settings.top_k)
 
     def _anchors(self, written: DiskIndex, added: int) -> Anchors | None:
         from ingest.anchors import anchors_of
@@ -319,7 +290,7 @@ class _Run:
         live = self.earlier.index if self.earlier.is_kept else None
         removed = 0 if live is None else live.manifest.passages + added - written.manifest.passages
         earlier = None if live is None else live.manifest.anchors
-        return anchors_of(written, earlier, added + removed, self.load_embedder)
+        return anchors_of(written, earlier, added + removed, self.workers.load_embedder)
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""
@@ -344,7 +315,7 @@ class _Run:
             return documents
         from ingest.prepare import split
 
-        embedder = self.load_embedder()
+        embedder = self.workers.load_embedder()
         counts = embedder.count_tokens(new)
         too_long = {text for text, count in zip(new, counts, strict=True) if count > embedder.max_tokens}
         if not too_long:
@@ -370,10 +341,10 @@ class _Run:
         outcome: Probe | None = None,
     ) -> Report:
         return Report(
-            generation=generation, published=published, documents=self.counts, passages_total=total,
+            generation=generation, published=published, documents=self.documents.counts, passages_total=total,
             passages_embedded=embedded, passages_reused=total - embedded,
             seconds=time.perf_counter() - self.started, roots=self.roots, changes=changes or Changes(), probe=outcome,
-            warnings=tuple(self.warnings), cleaned=tuple(self.cleaned),
+            warnings=tuple(self.documents.warnings), cleaned=tuple(self.documents.cleaned),
         )  # fmt: skip
 
 
@@ -381,17 +352,3 @@ def _write_keywords(passages: Sequence[StoredPassage], file: Path) -> None:
     from rag.text.terms import terms
 
     KeywordIndex.build(terms(passage.embedded_text) for passage in passages).save(file)
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _is_utf8(name: str) -> bool:
-    return _shown(name) == name
-
-
-def _shown(name: str) -> str:
-    """A file name as text; bytes of it that are not UTF-8 become question marks."""
-    return name.encode("utf-8", "replace").decode()

@@ -1,13 +1,14 @@
 """The vectors of a generation: those of the last one where the text is the same, the others embedded anew."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingest.workers import Workers
 from rag.embedding import Embedder, Progress
 from rag.index.generation import DiskIndex
 from rag.index.storage import StoredPassage
@@ -67,7 +68,7 @@ def embed(
     texts: Mapping[str, str],
     order: Sequence[str],
     known: Known,
-    load_embedder: Callable[[], Embedder],
+    workers: Workers,
     *,
     with_tokens: bool,
     scratch: Path,
@@ -80,16 +81,19 @@ def embed(
     """
     vectors, tokens, codec = dict(known.vectors), dict(known.tokens), known.codec
     if texts or not vectors:
-        embedder = load_embedder()
+        embedder = workers.load_embedder()
         dimension = embedder.dimension
         # Never beside vectors without tokens: an index that was made without stays without until it is rebuilt.
         if with_tokens and not vectors and dimension % PER_WORD == 0:
             codec = _codec(embedder)
         keys = list(texts)
         if codec is None:
-            vectors.update(zip(keys, embedder.embed_passages(list(texts.values()), progress), strict=True))
+            vectors.update(
+                (keys[place], vector) for place, vector, _ in workers.encode(list(texts.values()), None, progress)
+            )
         else:
-            for place, vector, coded in _coded(embedder, codec, list(texts.values()), scratch, progress):
+            encoded = workers.encode(list(texts.values()), codec, progress)
+            for place, vector, coded in _kept_on_disk(encoded, codec, scratch):
                 vectors[keys[place]] = vector
                 tokens[keys[place]] = coded
     else:
@@ -98,18 +102,18 @@ def embed(
     return Embedded(stacked, [tokens[key] for key in order] if codec is not None else (), codec)
 
 
-def _coded(
-    embedder: Embedder, codec: TokenCodec, texts: Sequence[str], scratch: Path, progress: Progress
+def _kept_on_disk(
+    results: Iterable[tuple[int, NDArray[np.float32], Coded | None]], codec: TokenCodec, scratch: Path
 ) -> Iterator[tuple[int, NDArray[np.float32], Coded]]:
     """The place of each text, its vector and its tokens, which wait on disk: those of 100,000 passages are 4 GB."""
     kept: list[tuple[int, NDArray[np.float32], int]] = []
     width = len(codec.centre) // PER_BYTE
     with tempfile.TemporaryFile(dir=scratch) as stream:
-        for place, encoded in embedder.encode_passages(texts, progress):
-            coded = codec.encode(encoded)
+        for place, vector, coded in results:
+            assert coded is not None
             for array in (coded.token_ids, coded.scales, coded.lengths, coded.codes):
                 stream.write(array.tobytes())
-            kept.append((place, encoded.vector, len(coded.scales)))
+            kept.append((place, vector, len(coded.scales)))
         stream.flush()
         # The map holds the file after it is closed; nothing can be mapped of an empty one.
         data = np.asarray(np.memmap(stream, np.uint8, "r")) if stream.tell() else np.zeros(0, np.uint8)

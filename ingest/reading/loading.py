@@ -89,6 +89,11 @@ def _refuse(error: OSError) -> None:
 def read_document(name: str, path: Path, *, max_bytes: int, parser: ParserProcess | None = None) -> Document:
     """Read one file; formats other than plain text by `parser`, or one of its own. Raises DocumentError naming what
     is wrong with it."""
+    return document_of(name, path.suffix, read_file(name, path, max_bytes=max_bytes), parser=parser)
+
+
+def read_file(name: str, path: Path, *, max_bytes: int) -> bytes:
+    """The bytes of an ordinary file that is not too large. Raises DocumentError."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -100,14 +105,18 @@ def read_document(name: str, path: Path, *, max_bytes: int, parser: ParserProces
                 hint="split the file, or raise `max_file_megabytes`",
                 reason=Unreadable.LARGE,
             )
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise DocumentError(
             f"{name}: cannot be read: {error.strerror or error}",
             hint="check that it exists and may be read",
             reason=Unreadable.FILE,
         ) from error
-    suffix = path.suffix.lower()
+
+
+def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | None = None) -> Document:
+    """The document that a file of this ending and these bytes is. Raises DocumentError."""
+    suffix = suffix.lower()
     try:
         extract = _extract(suffix, data, parser)
     except UnreadableError as error:

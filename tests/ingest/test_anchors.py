@@ -88,8 +88,9 @@ def test_an_older_generation_is_measured_when_it_next_changes(
 def test_a_small_index_with_the_real_embedder(
     tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One real run: what the pages say is answered, what they do not is refused, with and without token vectors."""
+    """One real run: what the pages say is answered, what they do not is refused."""
     monkeypatch.setattr(anchors, "FEWEST_PASSAGES", 5)
+    monkeypatch.setattr(anchors, "ASKED", 30)
     ingest(tmp_path, embedder)
     assistant = Assistant(library_settings(tmp_path), embedder)
     measured = open_index(library_settings(tmp_path).index).manifest.anchors

@@ -35,7 +35,7 @@ def test_a_run_that_changes_nothing_publishes_nothing(library: Library) -> None:
     assert (report.generation, report.published) == (1, False)
     assert counts(report) == {"unchanged": 3}
     assert (report.passages_total, report.passages_embedded, report.passages_reused) == (3, 0, 3)
-    assert library.loads == 2  # once to count tokens and once to embed, in the first run
+    assert library.loads == 1  # in the first run
     after = sorted((p, p.stat().st_mtime_ns) for p in library.settings.index.rglob("*") if p.is_file())
     assert [x for x in after if x[0].name != "writer.lock"] == [x for x in before if x[0].name != "writer.lock"]
 

@@ -6,17 +6,18 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ingest import prepare
+from ingest import documents, prepare
 from ingest import sync as sync_module
 from ingest.reading import loading
 from ingest.reading.parser_process import ParserProcess
 from ingest.report import Failure
+from ingest.workers import PassageError
 from rag.errors import IndexLockedError, IngestError, Unreadable
 from rag.index.vectors import save_vectors
 from rag.settings import Settings
@@ -95,14 +96,14 @@ def test_a_file_that_grows_while_it_is_read(library: Library, monkeypatch: pytes
 def test_a_file_that_vanishes_while_it_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     library.sync()
     library.page("rope", "norm.md")
-    real = sync_module._file_hash
+    real = documents._file_hash
 
     def vanishing(path: Path) -> str:
         if path.name == "norm.md":
             path.unlink()
         return real(path)
 
-    monkeypatch.setattr(sync_module, "_file_hash", vanishing)
+    monkeypatch.setattr(documents, "_file_hash", vanishing)
     report = library.sync()
     assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 1}
     assert report.documents.failed[0].error.startswith("norm.md: cannot be read: ")
@@ -178,6 +179,23 @@ def test_a_full_disk_leaves_the_old_generation(
     assert library.content() == before
     assert [path.name for path in (library.settings.index / "generations").iterdir()] == ["000001"]
     assert library.sync().generation == 2
+
+
+@pytest.mark.parametrize("method", ["count_tokens", "encode_passages"])
+def test_a_passage_that_cannot_be_embedded_is_named_by_its_document(
+    library: Library, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether its tokens are to be counted or embedded: workers of a cluster die of either."""
+    library.sync()
+    library.page("rope")
+
+    def deadly(texts: Sequence[str], *_: object) -> None:
+        raise PassageError("workers died", next(text for text in texts if TOPICS["rope"] in text), hint="leave it out")
+
+    monkeypatch.setattr(library.embedder, method, deadly)
+    with pytest.raises(IngestError) as caught:
+        library.sync()
+    assert (caught.value.message, caught.value.hint) == ("rope.md: workers died", "leave it out")
 
 
 def test_an_index_folder_that_cannot_be_made(library: Library) -> None:

@@ -1,0 +1,1 @@
+"""Reading and embedding by actors of a Ray cluster (docs/scale.md)."""

@@ -1,0 +1,56 @@
+"""Which program a process runs: documents must be cut, and vectors made, by the same code on every machine."""
+
+import hashlib
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from rag.paths import PROGRAM
+
+# What texts and vectors depend on, beside our own code.
+LIBRARIES = (
+    "charset-normalizer", "langchain-text-splitters", "lxml", "markdown-it-py", "markdownify", "numpy", "onnxruntime",
+    "opencc", "opencv-python-headless", "pypdfium2", "python-calamine", "python-docx", "python-pptx", "pyyaml",
+    "rapidocr", "readability-lxml", "sentence-transformers", "tiktoken", "tokenizers", "torch", "transformers",
+)  # fmt: skip
+SHOWN = 12
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`code` is a hash of the packages `ingest` and `rag`."""
+
+    code: str
+    versions: tuple[tuple[str, str], ...]
+
+
+@cache
+def program() -> Program:
+    """The program of this process."""
+    digest = hashlib.sha256()
+    files = (file for package in ("ingest", "rag") for file in (PROGRAM / package).rglob("*.py"))
+    for name, data in sorted((file.relative_to(PROGRAM).as_posix(), file.read_bytes()) for file in files):
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    python = ".".join(platform.python_version_tuple()[:2])
+    return Program(digest.hexdigest(), (("python", python), *((name, _version(name)) for name in LIBRARIES)))
+
+
+def differences(here: Program, there: Program) -> Iterator[str]:
+    """What a worker runs that differs from what this process runs, as text."""
+    if here.code != there.code:
+        yield f"code {there.code[:SHOWN]} instead of {here.code[:SHOWN]}"
+    found = dict(there.versions)
+    for name, own in here.versions:
+        if found.get(name, NONE) != own:
+            yield f"{name} {found.get(name, NONE)} instead of {own}"
+
+
+def _version(name: str) -> str:
+    """Without what follows +, such as `cpu`: builds of torch for other processors are the same program."""
+    try:
+        return version(name).partition("+")[0]
+    except PackageNotFoundError:
+        return NONE

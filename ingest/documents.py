@@ -1,0 +1,123 @@
+"""The documents of a run: what is new or changed is read, and what became of each is counted."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.previous_generation import Key
+from ingest.report import Cleaned, Counts, Failure, Stage
+from ingest.workers import File, Workers
+from rag.errors import DocumentError, Unreadable
+from rag.index.storage import DocumentEntry, StoredDocument
+
+if TYPE_CHECKING:
+    from ingest.prepare import Prepared
+
+
+class Documents:
+    """`before` are the entries of the last generation; those of `unchanged` need not be read where their files are the
+    same."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        unchanged: Mapping[Key, DocumentEntry],
+        before: Mapping[Key, DocumentEntry],
+        progress: Callable[[Stage, int, int], None],
+    ) -> None:
+        self.workers = workers
+        self.unchanged = unchanged
+        self.before = before
+        self.progress = progress
+        self.counts = Counts()
+        self.warnings: list[str] = []
+        self.cleaned: list[Cleaned] = []
+
+    def leave_out(self, path: Path, reason: str) -> None:
+        self.warnings.append(f"{_shown(str(path))}: left out: {reason}")
+
+    def read(self, files: Sequence[File]) -> Iterator[StoredDocument | DocumentEntry | None]:
+        """In the order of the files: the document anew; its entry where what is stored stays; None where there is
+        nothing to store."""
+        outcomes: list[Prepared | DocumentEntry | DocumentError | OSError | None] = [None] * len(files)
+        done = 0
+
+        def have(place: int, outcome: "Prepared | DocumentEntry | DocumentError | OSError | None") -> None:
+            nonlocal done
+            outcomes[place] = outcome
+            if outcome is not None:
+                done += 1
+                self.progress(Stage.DOCUMENTS, done, len(files))
+
+        def unread() -> Iterator[tuple[int, File]]:
+            for place, file in enumerate(files):
+                have(place, self._without_reading(file))
+                if outcomes[place] is None:
+                    yield place, file
+
+        self.progress(Stage.DOCUMENTS, 0, len(files))
+        for place, prepared in self.workers.prepare(unread()):
+            have(place, prepared)
+        for file, outcome in zip(files, outcomes, strict=True):
+            assert outcome is not None
+            yield self._counted(file, outcome)
+
+    def _without_reading(self, file: File) -> DocumentEntry | DocumentError | OSError | None:
+        """The entry of a document that has not changed, or why the file cannot be read; None where it must be."""
+        known = self.unchanged.get((file.root, file.relative))
+        if not _is_utf8(str(file.path)):
+            message = f"{_shown(file.relative)}: the file name is not UTF-8"
+            return DocumentError(message, hint="rename the file", reason=Unreadable.FILE)
+        try:
+            if known is not None and _file_hash(file.path) == known.sha256:
+                return replace(known, stale=False)
+        except OSError as error:
+            return error
+        return None
+
+    def _counted(
+        self, file: File, outcome: "Prepared | DocumentEntry | DocumentError | OSError"
+    ) -> StoredDocument | DocumentEntry | None:
+        known = self.before.get((file.root, file.relative))
+        if isinstance(outcome, DocumentEntry):
+            self.counts.unchanged += 1
+            return outcome
+        if isinstance(outcome, (DocumentError, OSError)):
+            message, reason = (
+                (outcome.message, outcome.reason)
+                if isinstance(outcome, DocumentError)
+                else (f"{file.relative}: cannot be read: {outcome.strerror or outcome}", Unreadable.FILE)
+            )
+            self.counts.failed.append(Failure(_shown(str(file.path)), message, reason))
+            if known is None:
+                return None
+            # Its last good version stands for a document that cannot be read.
+            self.counts.stale += 1
+            return replace(known, stale=True)
+        document = outcome.document
+        self.warnings += (f"{file.relative}: {warning}" for warning in outcome.warnings)
+        if outcome.removed:
+            self.cleaned.append(Cleaned(file.relative, outcome.removed))
+        if known is None:
+            self.counts.added += 1
+        elif known.sha256 == document.sha256:
+            self.counts.unchanged += 1
+        else:
+            self.counts.changed += 1
+        return document
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _is_utf8(name: str) -> bool:
+    return _shown(name) == name
+
+
+def _shown(name: str) -> str:
+    """A file name as text; bytes of it that are not UTF-8 become question marks."""
+    return name.encode("utf-8", "replace").decode()

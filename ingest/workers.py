@@ -1,0 +1,105 @@
+"""Who reads documents and embeds passages: this process, or a Ray cluster (`ingest.cluster`)."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.reading.parser_process import ParserProcess
+from rag.errors import DocumentError, IngestError
+from rag.settings import Settings, WorkersName
+
+if TYPE_CHECKING:
+    from ingest.prepare import Prepared
+    from rag.embedding import Embedder, Progress
+    from rag.index.tokens import Coded, TokenCodec
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A document to read: the number of its root, its path below it, and where it lies."""
+
+    root: int
+    relative: str
+    path: Path
+
+
+class PassageError(IngestError):
+    """A text that cannot be embedded wherever it is given."""
+
+    def __init__(self, message: str, text: str, *, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.text = text
+
+
+class Workers(Protocol):
+    """Results come in any order, each with the place of what it is the result of."""
+
+    def prepare(self, files: Iterable[tuple[int, File]]) -> "Iterator[tuple[int, Prepared | DocumentError | OSError]]":
+        """Read, clean and cut files. One that cannot be read is an error in its place."""
+
+    def load_embedder(self) -> "Embedder":
+        """The embedder for what else a run asks of one."""
+
+    def encode(
+        self, texts: Sequence[str], codec: "TokenCodec | None", progress: "Progress"
+    ) -> "Iterator[tuple[int, NDArray[np.float32], Coded | None]]":
+        """The vector of each text, and its tokens where there is a codec for them."""
+
+
+class InProcess:
+    """Workers that are this process."""
+
+    def __init__(self, settings: Settings, load_embedder: "Callable[[], Embedder]") -> None:
+        self._settings = settings
+        self._parser = ParserProcess(ocr=settings.ocr)
+        self._load_embedder = cache(load_embedder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._parser.close()
+
+    def prepare(self, files: Iterable[tuple[int, File]]) -> "Iterator[tuple[int, Prepared | DocumentError | OSError]]":
+        for place, file in files:
+            from ingest.prepare import prepare  # takes half a second, and a run without changes needs none of it
+
+            try:
+                yield place, prepare(file.root, file.relative, file.path, self._settings, self._parser)
+            except (DocumentError, OSError) as error:
+                yield place, error
+
+    def load_embedder(self) -> "Embedder":
+        return self._load_embedder()
+
+    def encode(
+        self, texts: Sequence[str], codec: "TokenCodec | None", progress: "Progress"
+    ) -> "Iterator[tuple[int, NDArray[np.float32], Coded | None]]":
+        embedder = self._load_embedder()
+        if codec is None:
+            for place, vector in enumerate(embedder.embed_passages(texts, progress)):
+                yield place, vector, None
+            return
+        for place, encoded in embedder.encode_passages(texts, progress):
+            yield place, encoded.vector, codec.encode(encoded)
+
+
+def open_workers(
+    settings: Settings, load_embedder: "Callable[[], Embedder]", identity: str
+) -> AbstractContextManager[Workers]:
+    """The workers that the settings name. `identity` is that of the embedder that `load_embedder` loads."""
+    here = InProcess(settings, load_embedder)
+    if settings.workers is WorkersName.LOCAL:
+        return here
+    from ingest.cluster.workers import RayWorkers
+
+    return RayWorkers(settings, identity, here)
