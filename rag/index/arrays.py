@@ -3,6 +3,7 @@
 The arrays `starts` and `codes` of `tokens` are `tokens.starts.npy` and `tokens.codes.npy`.
 """
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+# numpy reads a header by `ast.literal_eval`, which in CPython 3.11 now and then fails where two threads do so at once
+# ("AST constructor recursion depth mismatch", python/cpython#106905).
+_HEADERS = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +42,15 @@ def map_arrays(prefix: Path) -> dict[str, NDArray[Any]]:
     first."""
     start, end = f"{prefix.name}.", ".npy"
     return {
-        file.name.removeprefix(start).removesuffix(end): np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
+        file.name.removeprefix(start).removesuffix(end): map_array(file)
         for file in sorted(prefix.parent.glob(f"{start}*{end}"))
     }
+
+
+def map_array(file: Path) -> NDArray[Any]:
+    """One .npy file, memory-mapped."""
+    with _HEADERS:
+        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
 
 
 def _write_pieces(stream: Any, name: str, array: Pieces) -> None:

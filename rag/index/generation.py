@@ -16,12 +16,14 @@ import logging
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from rag.index.keywords import KeywordIndex
@@ -36,6 +38,7 @@ from rag.index.manifest import (
     require_embedder,
     verify_file,
 )
+from rag.index.part import IndexPart, PassagesOfPart
 from rag.index.storage import Storage
 from rag.index.store import Index
 from rag.index.tokens import TokenIndex, load_tokens
@@ -67,6 +70,18 @@ class DiskIndex(Index):
     keywords: KeywordIndex
     tokens: TokenIndex | None = None
     hold: Hold | None = None
+
+    def part(self, documents: Sequence[str]) -> Index:
+        return IndexPart(
+            manifest=self.manifest,
+            storage=PassagesOfPart(self.storage, frozenset(documents), self.storage.repeats),
+            vectors=self.vectors,
+            keywords=self.keywords,
+            tokens=self.tokens,
+            manifest_sha256=self.manifest_sha256,
+            within=np.asarray(sorted(self.storage.numbers_of(documents)), np.int64),
+            whole=self,
+        )
 
     def close(self) -> None:
         self.storage.close()

@@ -29,6 +29,9 @@ CREATE INDEX passages_of_document ON passages (document);
 CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 """
 
+# Values of a list in a question to SQLite.
+NAMES_AT_ONCE = 500
+
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
@@ -210,13 +213,17 @@ class Storage:
         return [int(str(row[0])) for row in rows]
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:
-        """Numbers of the passages of several documents, in no order."""
-        rows = self._rows(
-            "SELECT DISTINCT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document"
-            f" WHERE d.name IN ({','.join('?' * len(names))})",
-            list(names),
-        )
-        return [int(str(row[0])) for row in rows]
+        """Numbers of the passages of several documents, each once, in no order."""
+        found: set[int] = set()
+        for begin in range(0, len(names), NAMES_AT_ONCE):
+            some = list(names[begin : begin + NAMES_AT_ONCE])
+            rows = self._rows(
+                "SELECT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document"
+                f" WHERE d.name IN ({','.join('?' * len(some))})",
+                some,
+            )
+            found.update(int(str(row[0])) for row in rows)
+        return list(found)
 
     def entries(self) -> list[DocumentEntry]:
         """All documents in order of name, without what is in them."""

@@ -4,6 +4,7 @@
 store (`rag.index.generation`) reads them from files, the distributed one (`rag.index.milvus`) asks a Milvus server.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,11 +88,11 @@ class TokenScores(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Index:
+class Index(ABC):
     """One open generation. `manifest_sha256` tells it from every other.
 
-    `within` holds the numbers of the passages that may be found, in order; None is all of them. `whole` is the index
-    that this one is a part of; see `rag.index.scope`.
+    `within` holds the numbers of the passages that may be found, in order; None is all that `vectors` and `keywords`
+    find. `whole` is the index that this one is a part of; see `rag.index.scope`.
     """
 
     manifest: Manifest
@@ -114,6 +115,10 @@ class Index:
     @cached_property
     def sounds(self) -> Sounds:
         return read_sounds(self.storage) if self.whole is None else self.whole.sounds
+
+    @abstractmethod
+    def part(self, documents: Sequence[str]) -> "Index":
+        """These documents of the whole, by name: nothing else is found or read."""
 
     def close(self) -> None:
         self.storage.close()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import IndexCorruptError
+from rag.index.arrays import map_array
 from rag.index.store import BACKGROUND
 
 EXACT_FILE = "vectors.npy"
@@ -109,7 +110,7 @@ def load_vectors(folder: Path) -> Vectors:
         if isinstance(index, faiss.IndexFlat):
             return Vectors(_view(index), index)
         file = folder / EXACT_FILE
-        exact = np.load(file, mmap_mode="r", allow_pickle=False)
+        exact = map_array(file)
     except (OSError, EOFError, ValueError, RuntimeError) as error:
         raise IndexCorruptError(
             f"{file.name} does not hold vectors: {error}", hint="rebuild it: python -m ingest --rebuild"

@@ -30,7 +30,7 @@ def measure(corpus: EmbeddedCorpus, *, quick: bool) -> dict[str, Any]:
             {
                 "passages": size,
                 **asked,
-                "publish s": round(publish_seconds(settings), 2),
+                "publish s": round(publish_seconds(settings)[0], 2),
                 **{f"write {part} s": round(value, 2) for part, value in written.items()},
                 "disk MB": _disk(settings),
             }

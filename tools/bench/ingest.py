@@ -22,6 +22,7 @@ from ingest.reading.parser_process import ParserProcess
 from ingest.sync import sync
 from rag.embedding import load_embedder
 from rag.models import locate
+from rag.process import own_process
 from rag.settings import Settings
 from tools.bench.embedded_corpus import EmbeddedCorpus, corpus_folder
 from tools.bench.measuring import in_fresh_process, median, seconds, table
@@ -74,6 +75,7 @@ def _documents(settings: Settings, *, quick: bool) -> list[str]:
 
 
 def _ours(settings: Settings, documents: Sequence[str]) -> dict[str, float]:
+    own_process()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "documents").mkdir()
@@ -154,8 +156,6 @@ def _row(name: str, runs: Sequence[dict[str, float]], characters: int) -> dict[s
 
 def _peak(corpus: EmbeddedCorpus) -> dict[str, Any]:
     """How near the embedder alone comes to the fastest matrix product of this machine in the precision it uses."""
-    model: Any = getattr(corpus.embedder, "_model", None)
-    precision = next(model.parameters()).dtype if model is not None else torch.float32
     texts = corpus.texts[:128]
     counts = corpus.embedder.count_tokens(texts)
     # A multiplication and an addition for each weight and token; of attention both products with all tokens.
@@ -165,7 +165,7 @@ def _peak(corpus: EmbeddedCorpus) -> dict[str, Any]:
     taken = median(seconds(lambda: corpus.embedder.embed_passages(texts)) for _ in range(3))
     peaks = {str(kind).removeprefix("torch."): _matmul(kind) for kind in (torch.float32, torch.bfloat16)}
     reached = operations / taken / 1e9
-    name = str(precision).removeprefix("torch.")
+    name = getattr(corpus.embedder, "computes_in", "float32")
     return {
         "matmul_gflops": {kind: round(value) for kind, value in peaks.items()},
         "embedder_gflops": round(reached),
@@ -195,5 +195,5 @@ def _one_changed(corpus: EmbeddedCorpus) -> dict[str, float]:
         "passages": count,
         **{f"write {name}": round(value, 2) for name, value in parts.items()},
         "find repeats": round(seconds(lambda: find_repeats(texts)), 2),
-        "seal and publish": round(publish_seconds(settings), 2),
+        "seal and publish": round(publish_seconds(settings)[0], 2),
     }

@@ -6,6 +6,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -50,6 +52,26 @@ def resident_megabytes(*, own: bool = False) -> float:
         return 0.0
     resident, mapped = map(int, file.read_text(encoding="ascii").split()[1:3])
     return (resident - mapped if own else resident) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a program uses: memory now, and the seconds of cores since it was started."""
+
+    megabytes: float
+    core_seconds: float
+
+
+def used_by_session(leader: int) -> Used:
+    """What all processes of a session use together, such as a server and its children (Linux)."""
+    megabytes = core_seconds = 0.0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == leader:
+                core_seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                megabytes += int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return Used(megabytes, core_seconds)
 
 
 def in_fresh_process(

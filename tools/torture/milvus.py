@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,7 +24,10 @@ from rag.errors import IndexMissingError
 from rag.index import Index, open_index
 from rag.settings import Settings, StoreName
 from rag.text.terms import terms
+from tools.dense_milvus import without_sparse_vectors
+from tools.full_milvus import FullMilvusServer
 from tools.milvus_server import MilvusServer
+from tools.torture import milvus_crowd
 from tools.torture.processes import DONE, REFUSED, end, start
 from tools.torture.scene import EMBEDDER, edit, page
 
@@ -33,46 +36,73 @@ SERVER_EVERY = 5
 MISSING = "missing"
 # How long a writer waits for the claim of one that died: it is void at once on the same machine.
 WAIT = 60.0
+# How long a call waits for the server; a full one needs half a minute to come back.
+AWAY = 120.0
+CROWDED = 300.0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.torture.milvus", description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--server-every", type=int, default=SERVER_EVERY, help="every N-th round it is the server")
+    parser.add_argument("--crowd", action="store_true", help="writers and readers at the same time instead")
+    parser.add_argument("--writers", type=int, default=8)
+    parser.add_argument("--readers", type=int, default=32)
+    parser.add_argument("--versions", type=int, default=3, help="what each writer publishes")
+    parser.add_argument("--restarts", type=int, default=2, help="of the server, under the crowd")
+    parser.add_argument("--full", action="store_true", help="the full server, without sparse vectors")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
+    if options.crowd and options.full:
+        parser.error("readers search by keywords, which the full server cannot")
     sys.stderr.write(f"seed {options.seed}\n")
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="torture-milvus-") as temporary:
-        figures = torture(options.kills, random.Random(options.seed), Path(temporary), options.server_every)
+    with tempfile.TemporaryDirectory(prefix="torture-milvus-") as temporary, ExitStack() as block:
+        server = MilvusServer(Path(temporary) / "server")
+        if options.full:
+            server = FullMilvusServer(server.folder)
+            block.enter_context(without_sparse_vectors())
+        block.callback(server.kill)
+        server.spawn()
+        _in_child(lambda: _wait(server), Path(temporary))
+        figures = (_crowd if options.crowd else _kill)(options, server, Path(temporary))
     seconds = round(time.perf_counter() - started, 1)
-    sys.stdout.write(json.dumps({"part": "milvus", "seed": options.seed, **figures, "seconds": seconds}) + "\n")
+    told = {"part": "milvus", "server": server.name, "seed": options.seed, **figures, "seconds": seconds}
+    sys.stdout.write(json.dumps(told) + "\n")
     return 0
 
 
-def torture(kills: int, chance: random.Random, folder: Path, server_every: int = SERVER_EVERY) -> dict[str, int]:
-    """Kill `kills` times. Raises AssertionError naming the round."""
+def _kill(options: argparse.Namespace, server: MilvusServer, folder: Path) -> dict[str, int]:
+    return torture(server, options.kills, random.Random(options.seed), folder, options.server_every)
+
+
+def _crowd(options: argparse.Namespace, server: MilvusServer, folder: Path) -> dict[str, int]:
+    settings = Settings(store=StoreName.MILVUS, milvus_uri=server.uri, milvus_timeout=CROWDED, milvus_grace=CROWDED)
+    return milvus_crowd.torture(
+        server, settings, random.Random(options.seed), folder, writers=options.writers, readers=options.readers,
+        versions=options.versions, restarts=options.restarts,
+    )  # fmt: skip
+
+
+def torture(
+    server: MilvusServer, kills: int, chance: random.Random, folder: Path, server_every: int = SERVER_EVERY
+) -> dict[str, int]:
+    """Kill `kills` times; the server runs. Raises AssertionError naming the round."""
     docs = folder / "docs"
     docs.mkdir(parents=True)
     for number in range(DOCUMENTS):
         (docs / f"page-{number}.md").write_text(page(chance), encoding="utf-8")
-    server = MilvusServer(folder / "server")
     outcomes: Counter[str] = Counter()
-    server.spawn()
-    try:
-        _in_child(lambda: _wait(server), folder)
-        settings = Settings(
-            index=folder / "index", store=StoreName.MILVUS, milvus_uri=server.uri, milvus_timeout=60.0, milvus_grace=0.0
-        )
-        _seconds(settings, docs)  # this one also makes the collections
-        edit(docs, chance)
-        longest = _seconds(settings, docs)
-        there = _in_child(lambda: in_store(settings), folder)
-        while outcomes["writer killed"] + outcomes["server killed"] < kills:
-            killed = server if (outcomes["rounds"] + 1) % server_every == 0 else None
-            there = _round(settings, docs, killed, chance, longest, outcomes, there)
-    finally:
-        server.kill()
+    settings = Settings(
+        index=folder / "index", store=StoreName.MILVUS, milvus_uri=server.uri, milvus_timeout=AWAY, milvus_grace=0.0
+    )
+    _seconds(settings, docs)  # this one also makes the collections
+    edit(docs, chance)
+    longest = _seconds(settings, docs)
+    there = _in_child(lambda: in_store(settings), folder)
+    while outcomes["writer killed"] + outcomes["server killed"] < kills:
+        killed = server if (outcomes["rounds"] + 1) % server_every == 0 else None
+        there = _round(settings, docs, killed, chance, longest, outcomes, there)
     return dict(outcomes)
 
 

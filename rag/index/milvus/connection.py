@@ -29,9 +29,13 @@ NO_COLLECTION = 100
 NO_COLLECTION_NAME = re.compile(r"CollectionNotExist|can't find collection|collection not found", re.I)
 # A server may hang up on a client that asks more often whether it is there; calls have a time limit of their own.
 KEPT_ALIVE = {"grpc.keepalive_time_ms": 300_000}
-DENIED = re.compile(r"unauthenticated|auth check failure|permission ?deny|permission denied|not authorized", re.I)
+DENIED = re.compile(r"unauthenticated|auth check failure|permission[ _]?(deny|denied)|not authorized", re.I)
+# Also a server that denies writing since a quota is used up. It does so too when its nodes lag, and that passes.
+FULL = re.compile(r"no space left|disk (is )?full|(disk|memory) quota", re.I)
 AWAY = re.compile(
-    r"unavailable|connect|deadline|timed? ?out|timeout|not ready|not serving|recovering|closed channel", re.I
+    r"unavailable|connect|deadline|timed? ?out|timeout|not ready|not serving|recovering|closed channel"
+    r"|time tick long delay",
+    re.I,
 )
 
 
@@ -81,6 +85,9 @@ class Connection:
     def close(self) -> None:
         if self._client is not None:
             self._client.close()
+
+    def version(self) -> str:
+        return str(self._told(lambda client: client.get_server_version(timeout=self.timeout)))
 
     def name(self, collection: str) -> str:
         return f"{self.prefix}_{collection}"
@@ -238,13 +245,13 @@ class Connection:
     def _explained(self, error: Exception) -> tuple[RagError, bool]:
         """What is said of an error, and whether the server may only be away for a moment."""
         code, said = getattr(error, "code", None), str(getattr(error, "message", "") or error)
-        cause = str(getattr(error.__cause__, "details", str)() or "") if error.__cause__ is not None else ""
+        cause, status = _cause(error)
         encoded = base64.b64encode(self._secret.encode()).decode()  # as it is sent
         for secret in {encoded, self._secret, *self._secret.split(":")[1:]} - {""}:
             said, cause = said.replace(secret, "(hidden)"), cause.replace(secret, "(hidden)")
         said = " ".join(said.split())[:300]
         kind = type(error).__name__
-        if DENIED.search(f"{said} {cause}"):
+        if DENIED.search(f"{said} {cause} {status}"):
             return StoreError(
                 f"the Milvus server at {self.uri} refuses the credentials: {cause[:300] or said}",
                 hint="check INTERVIEW_RAG_MILVUS_TOKEN, which is user:password or a key",
@@ -254,6 +261,11 @@ class Connection:
                 f"the Milvus server at {self.uri} has no index {self.prefix}",
                 hint="make one: python -m ingest; or set `milvus_prefix` to the one that is there",
             ), False
+        if FULL.search(said):
+            return StoreError(
+                f"the Milvus server at {self.uri} has no room left: {said}",
+                hint="make room for it, start it again, then run the command again; what was published goes on serving",
+            ), False
         if AWAY.search(f"{kind} {said}"):
             return StoreError(
                 f"the Milvus server at {self.uri} does not answer: {said}",
@@ -262,3 +274,11 @@ class Connection:
         return StoreError(
             f"the Milvus server at {self.uri} cannot do it: {said}", hint="look into the log of the server"
         ), False
+
+
+def _cause(error: Exception) -> tuple[str, str]:
+    """What gRPC says, where the error is due to it, and its status."""
+    import grpc
+
+    cause = error.__cause__
+    return (str(cause.details() or ""), cause.code().name) if isinstance(cause, grpc.Call) else ("", "")

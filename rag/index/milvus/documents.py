@@ -25,6 +25,7 @@ class MilvusDocuments:
         # Documents of this generation that were asked for by name; they do not change.
         self._named: dict[str, Mapping[str, Any]] = {}
         self._bodies: dict[int, Mapping[str, Any]] = {}
+        self._entries: tuple[DocumentEntry, ...] | None = None
 
     def close(self) -> None:
         """The connection belongs to the store."""
@@ -46,11 +47,13 @@ class MilvusDocuments:
         ]
 
     def entries(self) -> list[DocumentEntry]:
-        return [
-            DocumentEntry(row["root"], row["relative"], row["name"], record["sha256"], bool(row["stale"]))
-            for row in self._rows(("root", "relative", "name", "stale", "record"))
-            for record in [unpacked(row["record"])]
-        ]
+        if self._entries is None:
+            self._entries = tuple(
+                DocumentEntry(row["root"], row["relative"], row["name"], record["sha256"], bool(row["stale"]))
+                for row in self._rows(("root", "relative", "name", "stale", "record"))
+                for record in [unpacked(row["record"])]
+            )
+        return list(self._entries)
 
     def summaries(self) -> list[DocumentSummary]:
         return [

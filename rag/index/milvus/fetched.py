@@ -63,12 +63,17 @@ class Rows:
 
 
 class Fetched:
-    """The rows of one generation. Safe to use from several threads."""
+    """The rows of one generation, of which those are searched that fulfil a condition. Safe to use from several
+    threads."""
 
-    def __init__(self, connection: Connection, generation: Generation, rows: Rows) -> None:
+    def __init__(self, connection: Connection, generation: Generation, rows: Rows, searched: str = "") -> None:
         self.connection = connection
         self.generation = generation
         self._rows = rows
+        self._searched = f"{generation.visible} and ({searched})" if searched else generation.visible
+
+    def narrowed(self, condition: str) -> "Fetched":
+        return Fetched(self.connection, self.generation, self._rows, condition)
 
     @property
     def consistency(self) -> str:
@@ -80,9 +85,7 @@ class Fetched:
         """Numbers and inner products of the passages nearest to a query. What their terms are comes along."""
         if not self.generation.manifest.passages:
             return []
-        condition = (
-            self.generation.visible if within is None else f"{self.generation.visible} and id in {within.tolist()}"
-        )
+        condition = self._searched if within is None else f"{self._searched} and id in {within.tolist()}"
         hits = self.connection.search(
             table, field, query, count=min(count, self.generation.manifest.passages), condition=condition,
             fields=["counts", "length"], consistency=self.consistency,
@@ -134,11 +137,14 @@ class Fetched:
     def _require(self, numbers: Sequence[int], found: Mapping[int, object]) -> None:
         missing = [number for number in numbers if number not in found]
         if missing:
-            raise IndexCorruptError(
-                f"the index {self.connection.prefix} at {self.connection.uri} lacks passage {missing[0]} of generation "
-                f"{self.generation.number}, which was perhaps collected",
-                hint="ask again; if it stays so: python -m ingest --rebuild",
-            )
+            raise self.lacking(f"passage {missing[0]}")
+
+    def lacking(self, what: str) -> IndexCorruptError:
+        return IndexCorruptError(
+            f"the index {self.connection.prefix} at {self.connection.uri} lacks {what} of generation "
+            f"{self.generation.number}, which was perhaps collected",
+            hint="ask again; if it stays so: python -m ingest --rebuild",
+        )
 
 
 def _counts(row: Mapping[str, Any]) -> TermCounts:

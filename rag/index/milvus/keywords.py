@@ -35,6 +35,9 @@ class MilvusKeywords:
         self.fetched = fetched
         self._table = table
 
+    def narrowed(self, fetched: Fetched) -> "MilvusKeywords":
+        return MilvusKeywords(fetched, self._table)
+
     @property
     def passage_count(self) -> int:
         return self.fetched.generation.manifest.passages
@@ -88,7 +91,7 @@ class MilvusMatch:
         while True:
             hits = self._fetched.search(Table.PASSAGES, "terms", query, min(asked, MOST), within)
             numbers, scores = ranked(found := [number for number, _ in hits], self.of(found).tolist())
-            complete = len(hits) < min(asked, generation.manifest.passages) or asked >= MOST
+            complete = len(hits) < asked or asked >= min(generation.manifest.passages, MOST)
             if complete or scores[count - 1] >= hits[-1][1] * most_higher:
                 return numbers[:count], scores[:count]
             asked *= WIDER

@@ -26,10 +26,10 @@ from rag.index.milvus.schema import Table
 logger = logging.getLogger(__name__)
 
 # A claim holds for so many seconds after it was renewed. The clocks of writers must agree to a few seconds.
-LASTS = 45.0
+LASTS = 90.0
 RENEWED_EVERY = 10.0
 # Nothing is written any more so long before a claim expires.
-MARGIN = 20.0
+MARGIN = 30.0
 LOOKS_AGAIN = 0.5
 
 

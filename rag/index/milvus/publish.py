@@ -19,7 +19,7 @@ from rag.index.generation import DiskIndex
 from rag.index.milvus.connection import MOST_VALUES, STRONG, Connection, Row
 from rag.index.milvus.documents import BODY, SOURCE
 from rag.index.milvus.fetched import TOKENS
-from rag.index.milvus.generations import RECORD, Generation, Hidden, flip
+from rag.index.milvus.generations import RECORD, Generation, Hidden, flip, live_number
 from rag.index.milvus.keywords import saturated
 from rag.index.milvus.lease import Lease
 from rag.index.milvus.records import (
@@ -101,6 +101,11 @@ def publish(connection: Connection, lease: Lease, live: Generation | None, index
     writer.require_parts()
     lease.require()
     flip(connection, generation, text, parts)
+    if live_number(connection) != generation.number:  # it arrived after the claim had expired
+        raise StoreError(
+            f"another process has published meanwhile to {connection.prefix} at {connection.uri}",
+            hint="run the command again",
+        )
     lease.forget_attempt()
     return generation
 
@@ -202,7 +207,7 @@ def _background(
     numbers: Mapping[tuple[str, int], int],
 ) -> tuple[int, ...]:
     """The numbers in the store of the passages that are the background on disk."""
-    wanted = index.vectors.background().tolist()
+    wanted = index.vectors.background().tolist() if index.manifest.passages else []
     places = {
         passage.number: (each.document.name, place)
         for each in described

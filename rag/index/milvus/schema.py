@@ -6,11 +6,12 @@ parts       texts of any length in rows: sources, bodies of documents, token vec
 state       the generations, the attempts to make one, and who is writing
 """
 
+import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any
 
-from rag.errors import IndexMismatchError
+from rag.errors import IndexMismatchError, StoreError
 from rag.index.milvus.connection import Connection
 
 # The longest text of a row, in bytes of UTF-8.
@@ -40,6 +41,7 @@ TEXTS = {
     Table.PARTS: ("kind", "data"),
     Table.STATE: ("kind", "data"),
 }
+SPARSE = {Table.PASSAGES: ("terms",), Table.DOCUMENTS: (), Table.PARTS: (), Table.STATE: ()}
 # What rows are looked for by, beside their keys.
 LOOKED_UP = {
     Table.PASSAGES: ("document",),
@@ -47,13 +49,19 @@ LOOKED_UP = {
     Table.PARTS: ("owner", "document"),
     Table.STATE: (),
 }
+LOOKED_UP_WITH = "INVERTED"
+# The first version that has sparse vectors. An older one takes a collection with them, and crashes when it loads it.
+OLDEST = (2, 4)
+VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 def create_missing(connection: Connection, tables: Iterable[Table], dimension: int | None = None) -> None:
     """Create the collections that are not there yet, and indexes that a killed process did not get to. Raises
-    IndexMismatchError as `require_schema`."""
+    StoreError where the server is too old, IndexMismatchError as `require_schema`."""
     tables = list(tables)
     there = [table for table in tables if connection.has(table)]
+    if len(there) < len(tables):
+        require_version(connection)
     require_schema(connection, dimension, there)
     for table in tables:
         make = _maker(table, dimension or 0)
@@ -62,12 +70,23 @@ def create_missing(connection: Connection, tables: Iterable[Table], dimension: i
         connection.complete(table, make)
 
 
+def require_version(connection: Connection) -> None:
+    version = connection.version()
+    found = VERSION.search(version)  # a service may say nothing of the kind, and has them
+    if found and tuple(map(int, found.groups())) < OLDEST:
+        raise StoreError(
+            f"the Milvus server at {connection.uri} has version {version}; an index needs sparse vectors, which came "
+            f"with {'.'.join(map(str, OLDEST))}",
+            hint="upgrade the server, set `milvus_uri` to a newer one, or set `store` to embedded",
+        )
+
+
 def require_schema(connection: Connection, dimension: int | None, tables: Iterable[Table] = Table) -> None:
     """Raise IndexMismatchError where a collection has other fields, or vectors of another dimension, than ours."""
     hint = "set `milvus_prefix` to a name that is free, then: python -m ingest"
     for table in tables:
         fields = connection.fields(table)
-        wanted = {"id", "vector", *NUMBERS[table], *TEXTS[table]} | ({"terms"} if table is Table.PASSAGES else set())
+        wanted = {"id", "vector", *NUMBERS[table], *TEXTS[table], *SPARSE[table]}
         lacking = sorted(wanted - fields.keys())
         if lacking:
             raise IndexMismatchError(
@@ -101,11 +120,11 @@ def _maker(table: Table, dimension: int) -> Callable[[Any], tuple[Any, Any]]:
         width = dimension if table is Table.PASSAGES else len(NOTHING)
         schema.add_field("vector", DataType.FLOAT_VECTOR, dim=width)
         indexes.add_index("vector", index_type="FLAT", metric_type="IP")
-        if table is Table.PASSAGES:
-            schema.add_field("terms", DataType.SPARSE_FLOAT_VECTOR)
-            indexes.add_index("terms", index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
+        for name in SPARSE[table]:
+            schema.add_field(name, DataType.SPARSE_FLOAT_VECTOR)
+            indexes.add_index(name, index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
         for name in LOOKED_UP[table]:
-            indexes.add_index(name, index_type="INVERTED")
+            indexes.add_index(name, index_type=LOOKED_UP_WITH)
         return schema, indexes
 
     return make

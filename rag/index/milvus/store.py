@@ -3,7 +3,8 @@
 import logging
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from rag.index.milvus.documents import MilvusDocuments
 from rag.index.milvus.fetched import Fetched, Rows
 from rag.index.milvus.generations import SCHEMA, Generation, live_number, require_live
 from rag.index.milvus.keywords import MilvusKeywords
+from rag.index.milvus.part import read_part
 from rag.index.milvus.records import joined_bytes
 from rag.index.milvus.schema import Table, require_schema
 from rag.index.milvus.tables import read_table
 from rag.index.milvus.tokens import MilvusTokens
 from rag.index.milvus.vectors import MilvusVectors
+from rag.index.part import PassagesOfPart
 from rag.index.store import Index
 from rag.index.tokens import TokenCodec
 from rag.settings import Settings
@@ -35,7 +38,15 @@ class MilvusIndex(Index):
 
     generation: Generation
     fetched: Fetched
+    keywords: MilvusKeywords
     tokens: MilvusTokens | None = None
+
+    def part(self, documents: Sequence[str]) -> Index:
+        part = read_part(self.fetched, documents)
+        inside = self.fetched.narrowed(part.condition)
+        storage = PassagesOfPart(self.storage, frozenset(documents), part.repeats_of)
+        keywords = self.keywords.narrowed(inside)
+        return replace(self, storage=storage, vectors=MilvusVectors(inside), keywords=keywords, whole=self)
 
 
 class MilvusStore:

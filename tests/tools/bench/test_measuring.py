@@ -1,12 +1,22 @@
 """What is computed from times, and how it is shown; never the times themselves."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tools.bench.measuring import in_fresh_process, machine, milliseconds, resident_megabytes, spread, table
+from tools.bench.measuring import (
+    in_fresh_process,
+    machine,
+    milliseconds,
+    resident_megabytes,
+    spread,
+    table,
+    used_by_session,
+)
 from tools.bench.vectors import recall
 
 
@@ -58,3 +68,18 @@ def test_a_machine_is_described() -> None:
     assert described["cores"] >= 1
     assert described["cpu"]
     assert set(described["versions"]) == {"torch", "faiss", "numpy"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="only Linux tells")
+def test_what_a_server_and_its_children_use_is_added_up() -> None:
+    child = "held = bytearray(40_000_000); sum(range(3_000_000)); print('ready', flush=True); input()"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    command = [sys.executable, "-c", parent]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        used = used_by_session(process.pid)
+        assert used.megabytes > 40
+        assert 0 < used.core_seconds < 60
+        process.communicate(b"\n")
+    assert used_by_session(process.pid).megabytes == 0

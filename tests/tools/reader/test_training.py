@@ -10,9 +10,9 @@ from typing import Any, cast
 import torch
 from transformers import BertConfig, BertModel
 
-from rag.embedding import SentenceTransformerEmbedder
-from rag.reader.network import ReaderNetwork
+from rag.embedding import BertEmbedder
 from tools.reader.data import LabelledText, Row, of_sections, read_spans, with_negatives, without_answer
+from tools.reader.network import ReaderNetwork
 from tools.reader.train import Recipe, load, train
 
 ROWS = [
@@ -35,8 +35,8 @@ class Characters:
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [[3 + ord(character) % 90 for character in text] for text in texts]
 
-    def special_ids(self) -> tuple[int, int, int]:
-        return 0, 2, 1
+    def special_ids(self) -> tuple[int, int]:
+        return 0, 2
 
 
 def network() -> ReaderNetwork:
@@ -44,7 +44,7 @@ def network() -> ReaderNetwork:
     config = BertConfig(
         vocab_size=100, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
     )
-    found = ReaderNetwork(BertModel(config, add_pooling_layer=False), 32)
+    found = ReaderNetwork(BertModel(config, add_pooling_layer=False))
     for parameter in found.encoder.embeddings.parameters():
         parameter.requires_grad = False
     return found
@@ -52,7 +52,7 @@ def network() -> ReaderNetwork:
 
 def trained(folder: Path, *, stops: int = 0) -> dict[str, torch.Tensor]:
     recipe = Recipe(rows=4, rate=1e-3, checkpoint_minutes=0.0)
-    embedder = cast("SentenceTransformerEmbedder", Characters())
+    embedder = cast("BertEmbedder", Characters())
     for _ in range(stops):
         assert not train(network(), embedder, ROWS, recipe, folder, minutes=0.0)
         assert (folder / "last.pt").exists()

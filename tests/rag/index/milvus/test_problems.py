@@ -1,14 +1,16 @@
 """What can be wrong with a server, and what is said: what happened, with which value, and what to do next."""
 
 import logging
+import os
 import shutil
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -16,13 +18,14 @@ import pytest
 from rag.answer.assistant import Assistant
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError, RagError, SettingsError, StoreError
 from rag.index.milvus.connection import Connection
-from rag.index.milvus.schema import Table
+from rag.index.milvus.schema import Table, require_version
 from rag.index.milvus.store import MilvusStore
 from rag.settings import Settings, StoreName, load_settings
 from tests.conftest import HashEmbedder
 from tests.rag.index.milvus.conftest import Place
 from tests.rag.library import DOCUMENTS, ROPE
 from tools.milvus_server import MilvusServer
+from tools.torture.faults import small_disk
 
 SECRET = "root:a-secret-word"
 
@@ -34,20 +37,23 @@ def settings_for(uri: str, **more: Any) -> Settings:
 class Refusing(grpc.GenericRpcHandler):  # type: ignore[misc]
     """A server that refuses every call, saying what it was sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, why: str) -> None:
         self.sent: list[str] = []
+        self._why = why
 
     def service(self, details: Any) -> Any:
         def refuse(request: object, context: Any) -> None:
             self.sent += [f"{key}={value}" for key, value in context.invocation_metadata()]
-            context.abort(grpc.StatusCode.UNAUTHENTICATED, f"auth check failure: {SECRET} is not known")
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, self._why)
 
         return grpc.unary_unary_rpc_method_handler(refuse)
 
 
 @contextmanager
-def refusing(key_and_certificate: tuple[bytes, bytes] | None = None) -> Iterator[tuple[str, Refusing]]:
-    server, handler = grpc.server(futures.ThreadPoolExecutor(2)), Refusing()
+def refusing(
+    key_and_certificate: tuple[bytes, bytes] | None = None, why: str = f"auth check failure: {SECRET} is not known"
+) -> Iterator[tuple[str, Refusing]]:
+    server, handler = grpc.server(futures.ThreadPoolExecutor(2)), Refusing(why)
     server.add_generic_rpc_handlers((handler,))
     if key_and_certificate is None:
         address = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
@@ -76,14 +82,28 @@ def test_credentials_are_sent_and_never_shown(
     assert "a-secret-word" not in shown
 
 
-def test_tls_with_an_authority_of_ones_own(tmp_path: Path) -> None:
+def test_a_server_that_asks_for_credentials_when_there_are_none() -> None:
+    """The words are those of a server of version 2.3.5."""
+    with refusing(why="missing authorization in header") as (uri, _):
+        with pytest.raises(StoreError, match="refuses the credentials: missing authorization") as raised:
+            MilvusStore(settings_for(uri)).open()
+        assert "INTERVIEW_RAG_MILVUS_TOKEN" in raised.value.hint
+
+
+def key_and_certificate(folder: Path) -> tuple[Path, Path]:
+    """Files of a key and of its certificate for localhost, which nobody else vouches for."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("makes its certificate with openssl")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
     request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
     files = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
     subprocess.run([openssl, *request, *files], check=True, capture_output=True)
+    return key, certificate
+
+
+def test_tls_with_an_authority_of_ones_own(tmp_path: Path) -> None:
+    key, certificate = key_and_certificate(tmp_path)
     with refusing((key.read_bytes(), certificate.read_bytes())) as (uri, handler):
         with pytest.raises(StoreError, match="does not answer"):
             MilvusStore(settings_for(uri, milvus_token=SECRET)).open()
@@ -137,6 +157,19 @@ def test_no_index_under_this_name(place: Place) -> None:
         place.open()
     assert "python -m ingest" in raised.value.hint
     assert not place.store().is_there()
+
+
+def test_a_server_that_is_too_old(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connection, "version", lambda connection: "v2.3.5-lite")
+    with pytest.raises(StoreError, match=r"has version v2\.3\.5-lite; .*sparse vectors.* 2\.4") as raised:
+        place.ingest({"rope.md": ROPE})
+    assert "upgrade the server" in raised.value.hint
+    assert not [table for table in Table if place.connection().has(table)]
+
+
+@pytest.mark.parametrize("version", ["2.4.0", "v2.6.9", "3.0", "milvus_lite-3.2.2", "Zilliz Cloud"])
+def test_versions_that_will_do(version: str) -> None:
+    require_version(cast(Connection, SimpleNamespace(version=lambda: version)))
 
 
 def test_another_embedder(place: Place) -> None:
@@ -235,3 +268,55 @@ def test_questions_resume_when_the_server_comes_back(
     server.kill()
     impatient = Assistant(place.changed(milvus_timeout=1.0).settings, place.embedder, index=opened)
     assert impatient.index is opened  # the open generation goes on
+
+
+@pytest.mark.parametrize(
+    ("reason", "said", "again"),
+    [
+        ("disk quota exceeded, please allocate more resources", "has no room left", False),
+        ("memory quota exceeded, please allocate more resources", "has no room left", False),
+        ("time tick long delay", "does not answer", True),
+        ("the writing has been deactivated by the administrator", "cannot do it", False),
+    ],
+)
+def test_why_a_server_denies_writing(place: Place, reason: str, said: str, again: bool) -> None:
+    from pymilvus.exceptions import MilvusException
+
+    error = MilvusException(9, f"quota exceeded[reason={reason}]: deny to write")
+    told, away = place.connection()._explained(error)
+    assert said in told.message
+    assert away is again
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[tuple[Path, Callable[[str], bool]]]:
+    with ExitStack() as block:
+        try:
+            remount = block.enter_context(small_disk(tmp_path / "mounted", 64 << 20))
+        except PermissionError as error:
+            pytest.skip(str(error))
+        yield tmp_path / "mounted", remount
+
+
+def test_a_server_whose_disk_is_full(
+    place: Place, small: tuple[Path, Callable[[str], bool]], request: pytest.FixtureRequest
+) -> None:
+    folder, remount = small
+    server = MilvusServer(folder / "server")
+    request.addfinalizer(server.kill)
+    server.start()
+    place = place.changed(milvus_uri=server.uri, milvus_timeout=60.0)
+    place.ingest({"rope.md": ROPE})
+    used = os.statvfs(folder)
+    assert remount(f"size={(used.f_blocks - used.f_bfree) * used.f_frsize + 8192}")
+    with pytest.raises(StoreError, match=f"{server.uri} has no room left: .*No space left") as raised:
+        place.ingest()
+    assert "start it again" in raised.value.hint
+    assert place.open().manifest.documents == 1
+    assert remount(f"size={64 << 20}")
+    server.kill()
+    server.start()
+    place.sync()
+    server.kill()
+    server.start()
+    assert place.open().manifest.documents == len(DOCUMENTS)

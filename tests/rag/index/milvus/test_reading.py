@@ -7,13 +7,18 @@ import pytest
 
 from rag.answer.answerability import read_features
 from rag.answer.assistant import Assistant
-from rag.errors import UsageError
+from rag.answer.choices import Choices
+from rag.errors import IndexCorruptError
+from rag.evaluation.datasets import load_gold
+from rag.index.milvus.connection import Connection
 from rag.index.milvus.records import PART_CHARACTERS
-from rag.index.scope import part_of
+from rag.index.milvus.schema import Table
+from rag.index.scope import check_names, part_of
 from rag.question.names import find_names
 from rag.search.retrieval import search
 from rag.text.terms import terms
 from rag.types import Passage
+from tests.corpus.gold import GOLD
 from tests.rag.index.milvus.conftest import Place
 from tests.rag.library import DOCUMENTS
 
@@ -77,6 +82,21 @@ def test_keyword_scores_equal_the_embedded_ones_after_updates_that_changed_every
         assert stored.keywords.latin_terms == disk.keywords.latin_terms
 
 
+def test_every_passage_of_a_small_index_has_the_word(place: Place) -> None:
+    words = ("裁剪梯度防止爆炸", "累积梯度省下显存", "压缩梯度减少通信")
+    place.ingest({f"{n}.md": f"# {said}的办法\n\n{said}，训练就更稳，这一点很重要。\n" for n, said in enumerate(words)})
+    assert len(place.open().keywords.match(terms("梯度")).best(50)[0]) == 3
+
+
+def test_an_index_of_nothing(place: Place) -> None:
+    place.ingest({"empty.md": "# \n"})
+    stored = place.open()
+    assert not stored.manifest.passages
+    assert not search(stored, place.embedder, "梯度").hits
+    place.ingest({"rope.md": DOCUMENTS["rope.md"]})
+    assert search(place.open(), place.embedder, "RoPE").hits
+
+
 def test_documents_equal_the_embedded_ones(place: Place) -> None:
     place.ingest(DOCUMENTS | {'say "hi" \\ 中文\'s.md': "# 引号\n\n文件名里有引号。"})
     with closing(place.on_disk()) as disk:
@@ -117,12 +137,73 @@ def test_a_long_source_comes_back_whole(place: Place) -> None:
     assert place.open().storage.source("long.md") == text
 
 
-def test_a_part_of_the_index_is_refused_with_the_reason(place: Place) -> None:
-    place.ingest()
+# A page of its own folder, and two that repeat what others say: one of them another of the same part.
+OWN = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。\n"
+SCOPED = DOCUMENTS | {"own.md": OWN, "repeats.md": DOCUMENTS["rope.md"], "repeats-too.md": DOCUMENTS["rope.md"]}
+PARTS = [("rope.md",), ("repeats.md",), ("repeats.md", "repeats-too.md", "own.md"), ("own.md", "zero.md"), ("gone.md",)]
+
+
+def test_a_part_equals_the_embedded_one(place: Place) -> None:
+    place.ingest(SCOPED)
     stored = place.open()
     assert part_of(stored, ()) is stored
-    with pytest.raises(UsageError, match="where it lies in a folder"):
-        part_of(stored, ("rope.md",))
+    with closing(place.on_disk()) as disk:
+        dev = [row.question for row in load_gold(GOLD) if row.split == "dev"][:100]
+        assert len(dev) == 100
+        for turn, only in enumerate(PARTS):
+            ours, theirs = part_of(stored, only), part_of(disk, only)
+            assert ours.whole is stored
+            for question in QUESTIONS + dev[turn :: len(PARTS)]:
+                mine, other = (search(index, place.embedder, question, k=50).hits for index in (ours, theirs))
+                assert [said(hit.passage) for hit in mine] == [said(hit.passage) for hit in other]
+                assert [hit.score for hit in mine] == pytest.approx([hit.score for hit in other], abs=2e-6)
+                assert [hit.keyword for hit in mine] == [hit.keyword for hit in other]
+                assert {hit.passage.document for hit in mine} <= set(only)
+            for name in SCOPED:
+                assert ours.storage.source(name) == theirs.storage.source(name)
+                assert bool(ours.storage.document_numbers(name)) == (name in only)
+            assert ours.storage.summaries() == theirs.storage.summaries()
+            assert ours.storage.documents() == theirs.storage.documents()
+    asked, asked_too = (
+        Assistant(settings, place.embedder).choosing(Choices(only=("repeats.md", "zero.md")))
+        for settings in (place.settings, place.settings.model_copy(update={"store": "embedded"}))
+    )
+    for question in ("ZeRO-2 和 ZeRO-3 差在哪？", "RoPE 为什么能外推？"):
+        answer, expected = asked.ask(question), asked_too.ask(question)
+        assert answer.text == expected.text
+        assert answer.citations == expected.citations
+
+
+def test_names_of_documents_are_read_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.ingest()
+    stored = place.open()
+    check_names(stored, ["zero.md"])
+
+    def asked(*_: object, **__: object) -> None:
+        raise AssertionError("the server is asked again")
+
+    for method in ("all", "query"):
+        monkeypatch.setattr(Connection, method, asked)
+    check_names(stored, ["rope.md"])
+    entries = stored.storage.entries()
+    entries.clear()
+    assert len(stored.storage.entries()) == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize("table", [Table.DOCUMENTS, Table.PASSAGES, Table.PARTS])
+def test_a_part_whose_rows_were_collected(place: Place, table: Table) -> None:
+    place.ingest(SCOPED)
+    stored = place.open()
+    stored.storage.entries()
+    stored.fetched.connection.delete(table, "id >= 0")
+    with pytest.raises(IndexCorruptError, match=r"generation 1, which was perhaps collected") as raised:
+        part_of(stored, ["repeats.md"])
+    assert "ask again" in raised.value.hint
+
+
+def test_passages_named_by_number_are_all_that_is_searched(place: Place) -> None:
+    place.ingest()
+    stored = place.open()
     numbers = np.asarray(stored.storage.document_numbers("zero.md"), np.int64)
     vector = place.embedder.embed_query("ZeRO")
     assert sorted(stored.vectors.search(vector, 50, numbers)[0].tolist()) == sorted(numbers.tolist())

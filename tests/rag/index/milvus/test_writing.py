@@ -12,7 +12,7 @@ from rag.answer.assistant import Assistant
 from rag.errors import IndexCorruptError, IndexLockedError, StoreError
 from rag.index.milvus.collect import ORDER
 from rag.index.milvus.connection import Connection
-from rag.index.milvus.generations import ATTEMPT, CLAIM, read_live
+from rag.index.milvus.generations import ATTEMPT, CLAIM, Generation, flip, read_live
 from rag.index.milvus.lease import Lease, writing
 from rag.index.milvus.publish import publish
 from rag.index.milvus.schema import Table
@@ -171,6 +171,29 @@ def test_a_writer_that_was_silent_for_too_long_writes_nothing_more(
     monkeypatch.undo()
     place.ingest()
     assert place.open().manifest.documents == len(DOCUMENTS)
+
+
+def test_a_flip_that_arrives_after_another_writer_has_published_is_no_success(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.ingest({"rope.md": ROPE})
+    other = place.changed(index=tmp_path / "elsewhere" / "index")
+    other.folder = tmp_path / "elsewhere"
+
+    def late(connection: Connection, generation: Generation, text: str, parts: list[int]) -> None:
+        monkeypatch.undo()
+        connection.delete(Table.STATE, f'kind == "{CLAIM}"')  # it has expired
+        other.ingest({"new.md": LORA})
+        flip(connection, generation, text, parts)
+
+    monkeypatch.setattr("rag.index.milvus.publish.flip", late)
+    with pytest.raises(StoreError, match="another process has published meanwhile to test_") as raised:
+        place.ingest()
+    assert "run the command again" in raised.value.hint
+    assert {entry.relative for entry in place.open().storage.entries()} == {"rope.md", "new.md"}
+    place.sync(place.folder / "documents")
+    assert {entry.relative for entry in place.open().storage.entries()} == {"new.md", *DOCUMENTS}
+    assert len(place.open().storage.documents(with_passages=True)) == len(DOCUMENTS) + 1
 
 
 @pytest.mark.parametrize("method", ["insert", "delete"])

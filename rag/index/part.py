@@ -1,0 +1,72 @@
+"""A part of an index, in whichever store it lives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
+from rag.index.store import Index, Passages
+from rag.types import Passage
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexPart(Index):
+    """Searches the structures of the whole, of which `within` may be found."""
+
+    whole: Index
+
+    def part(self, documents: Sequence[str]) -> Index:
+        return self.whole.part(documents)
+
+
+class PassagesOfPart:
+    """The documents and passages of a part. Reads the storage of the whole, which stays open; a passage that stands in
+    several documents is given as one of the part. `repeats` gives the passages that say the same as others, under the
+    numbers of those."""
+
+    def __init__(
+        self, whole: Passages, names: frozenset[str], repeats: Callable[[Sequence[int]], list[Passage]]
+    ) -> None:
+        self._whole = whole
+        self._names = names
+        self._repeats = repeats
+
+    def close(self) -> None:
+        """The whole is closed by whoever opened it."""
+
+    def passages(self, numbers: Sequence[int]) -> list[Passage]:
+        found = self._whole.passages(numbers)
+        outside = [passage.number for passage in found if passage.document not in self._names]
+        inside: dict[int, Passage] = {}
+        for repeat in self._repeats(outside) if outside else ():
+            if repeat.document in self._names:
+                inside.setdefault(repeat.number, repeat)
+        given = [inside.get(passage.number, passage) for passage in found]
+        return [
+            replace(passage, also_in=tuple(place for place in passage.also_in if place.document in self._names))
+            for passage in given
+        ]
+
+    def document_numbers(self, name: str) -> list[int]:
+        return self._whole.document_numbers(name) if name in self._names else []
+
+    def source(self, name: str) -> str | None:
+        return self._whole.source(name) if name in self._names else None
+
+    def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
+        found = self._whole.documents(with_passages=with_passages)
+        return [document for document in found if document.name in self._names]
+
+    def summaries(self) -> list[DocumentSummary]:
+        return [document for document in self._whole.summaries() if document.name in self._names]
+
+    def entries(self) -> list[DocumentEntry]:
+        return self._whole.entries()
+
+    def names(self, most: int) -> list[str]:
+        return self._whole.names(most)
+
+    def texts(self, most: int) -> list[str]:
+        return self._whole.texts(most)
+
+    def pages(self, name: str) -> tuple[int, ...]:
+        return self._whole.pages(name)
