@@ -89,7 +89,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             "bytes": sum(record.size for record in manifest.files.values()),
         },
         "embedder": manifest.embedder,
-        "precision": _precision(assistant.embedder) or str(settings.precision),
+        "precision": getattr(assistant.embedder, "computes_in", None) or str(settings.precision),
         "machine": {"cpu": cpu_model(), "cores": available_cores(), "platform": platform.platform()},
         "python": platform.python_version(),
     }
@@ -107,13 +107,6 @@ def _spread(milliseconds: Sequence[float]) -> dict[str, float]:
         "p95": round(float(np.quantile(milliseconds, 0.95)), 1),
         "max": round(max(milliseconds), 1),
     }
-
-
-def _precision(embedder: object) -> str | None:
-    """The number type that the embedder's model really computes in."""
-    model = getattr(embedder, "_model", None)
-    weight = next(iter(model.parameters()), None) if model is not None else None
-    return None if weight is None else str(weight.dtype).removeprefix("torch.")
 
 
 if __name__ == "__main__":
