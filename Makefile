@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
-.PHONY: help chat llm ingest test test-llm torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
+.PHONY: help chat llm ingest test test-llm test-milvus torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -32,6 +32,9 @@ test: $(VENV)/develop.done  ## run all tests but those of the next line (browser
 
 test-llm: $(VENV)/develop.done  ## fetch a small chat model (491 MB) and run the tests that need one
 	$(BIN)/python -m pytest -m llm $(ARGS)
+
+test-milvus: $(VENV)/develop.done  ## fetch a full Milvus server (58 MB) and run the tests that need one
+	$(BIN)/python -m pytest -m full_milvus $(ARGS)
 
 torture: $(VENV)/develop.done  ## kill, starve, damage and crowd an index (RELIABILITY.md); minutes
 	$(BIN)/python -m tools.torture $(ARGS)

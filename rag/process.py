@@ -2,6 +2,7 @@
 
 import gc
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LA
 # makes millions that all stay, and looking through them is a fifth of the start.
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _is_own = False
+_threads: dict[str, int] = {}
+_counting = threading.Lock()
 
 
 def own_process() -> None:
@@ -29,6 +32,18 @@ def own_process() -> None:
         os.environ.pop(name, None)
 
 
+def torch_thread_count() -> int:
+    """How many threads torch takes for itself in a process of our own; 1 in another, whose owner has set them."""
+    if not _is_own:
+        return 1
+    import torch
+
+    with _counting:  # and nobody sets another number meanwhile, which a new thread would take for torch's own
+        if "count" not in _threads:
+            _threads["count"] = torch.get_num_threads()
+        return _threads["count"]
+
+
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
     """So many threads for torch's operations within the block, in a process of our own; in another as many as its owner
@@ -38,9 +53,9 @@ def torch_threads(count: int) -> Iterator[None]:
         return
     import torch
 
-    before = torch.get_num_threads()
+    usual = torch_thread_count()
     torch.set_num_threads(count)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(usual)

@@ -55,6 +55,11 @@ class StoreName(StrEnum):
     MILVUS = "milvus"
 
 
+class WorkersName(StrEnum):
+    LOCAL = "local"
+    RAY = "ray"
+
+
 class IndexEffect(StrEnum):
     """What another value of a setting means for an index that is there."""
 
@@ -113,6 +118,20 @@ class Settings(BaseModel):
     milvus_timeout: float = Field(10.0, gt=0, le=600, description="seconds to wait for the Milvus server")
     milvus_grace: float = Field(
         300.0, ge=0, le=86_400, description="seconds for which readers may go on with a generation that was replaced"
+    )
+    workers: WorkersName = Field(
+        WorkersName.LOCAL,
+        description="who reads and embeds documents: the process that ingests, or actors of a Ray cluster; needs the "
+        "extra `ray` (docs/scale.md)",
+    )
+    ray_address: str = Field(
+        "",
+        pattern=r"^((ray://)?[^@/\s]+:[0-9]{1,5})?$",
+        description="the Ray cluster: ray://host:port from any machine, host:port from one that belongs to it; unset: "
+        "one of this machine, started for the run",
+    )
+    ray_workers: int | None = Field(
+        None, ge=1, le=10_000, description="actors that read and embed, a processor each; unset: one for each processor"
     )
     data: Path = Field(
         Path(".interview-rag/user"),

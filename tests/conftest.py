@@ -17,6 +17,8 @@ from tools.hash_embedder import HashEmbedder
 __all__ = ["HashEmbedder"]
 
 HOME = pytest.StashKey[Path]()
+# Markers of tests that run only when the command names them.
+ASKED_FOR = ("llm", "full_milvus")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,13 +41,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that fetch a chat model run when they are asked for: `make test-llm`. Workers begin with long files."""
+    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files."""
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: not (item.get_closest_marker("browser") or "tools" in item.path.parts))
-    if "llm" not in config.getoption("markexpr"):
-        chat_model = [item for item in items if item.get_closest_marker("llm")]
-        config.hook.pytest_deselected(items=chat_model)
-        items[:] = [item for item in items if item not in chat_model]
+    for marker in ASKED_FOR:
+        if marker not in config.getoption("markexpr"):
+            left_out = [item for item in items if item.get_closest_marker(marker)]
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

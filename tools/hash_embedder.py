@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
+from rag.settings import Settings
 from rag.text.terms import fold, terms
 
 
@@ -65,6 +66,11 @@ class HashEmbedder:
 
     def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         return [_term_spans(text) for text in texts]
+
+
+def load_hash_embedder(settings: Settings) -> HashEmbedder:
+    """What workers of a cluster load in the place of a model."""
+    return HashEmbedder()
 
 
 def _term_spans(text: str) -> NDArray[np.int32]:

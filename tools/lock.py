@@ -20,6 +20,7 @@ LOCKS = {
         *("--extra", "ocr"),
         *("--extra", "local"),
         *("--extra", "milvus"),
+        *("--extra", "ray"),
         *("--extra", "tracing"),
         *("--extra", "formats"),
         *("--extra", "test"),

@@ -48,6 +48,7 @@ class Assistant:
         self.reader = open_reader(settings, embedder)
         self._chat_model = chat_model
         self._switching = threading.Lock()
+        self._parting = threading.Lock()
         self._opening = threading.Lock()
         self._store = open_store(settings)
         self._index = index or self._store.open(embedder=embedder.identity)
@@ -124,10 +125,9 @@ class Assistant:
 
     def resources_over(self, index: Index) -> Resources:
         """What the pipeline works with, over an index that was opened before."""
+        part = self._part(index)  # which may be read from a server: nobody else waits for it
         with self._switching:
-            return Resources(
-                self._part(index), self.embedder, self.settings, self.choices, self._chat_model, self.reader
-            )
+            return Resources(part, self.embedder, self.settings, self.choices, self._chat_model, self.reader)
 
     def _part(self, index: Index) -> Index:
         """What is answered from; the parts that were asked for lately are kept, those of older generations not."""
@@ -135,12 +135,16 @@ class Assistant:
         if not only:
             return index
         part = self._parts.get(only)
-        if part is None or part.whole is not index:
-            part = part_of(index, only)
-            kept = {name: known for name, known in self._parts.items() if known.whole is index and name != only}
-            self._parts.clear()
-            self._parts.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), only: part})
-        return part
+        if part is not None and part.whole is index:
+            return part
+        with self._parting:
+            part = self._parts.get(only)
+            if part is None or part.whole is not index:
+                part = part_of(index, only)
+                kept = {name: known for name, known in self._parts.items() if known.whole is index and name != only}
+                self._parts.clear()
+                self._parts.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), only: part})
+            return part
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
         """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question

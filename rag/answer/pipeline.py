@@ -105,7 +105,8 @@ def write(trace: Trace) -> Iterator[Event]:
         if lead:
             first_text = trace.seconds
             yield TextAdded(lead)
-        for event in writer_for(trace.resources).write(trace):
+        writer = QuoteWriter() if nearest else writer_for(trace.resources)
+        for event in writer.write(trace):
             if isinstance(event, Written):
                 written = event
                 continue
@@ -190,11 +191,11 @@ def _decide(trace: Trace) -> Trace:
 
 
 def _is_nearest(trace: Trace) -> bool:
-    """Whether the doubtful are only pointed to what is near. A chat model, which reads, may decline by itself; a
-    question that leans on an answer is about what was answered."""
-    if trace.plan.standalone.leans or trace.result.compared:
+    """Whether the doubtful are only pointed to what is near. A large chat model may decline by itself, and an agent may
+    find more; a question that leans on an answer is about what was answered."""
+    if trace.plan.standalone.leans or trace.result.compared or wants_agent(trace):
         return False
-    return trace.decision.in_doubt and trace.resources.chat_model is None
+    return trace.decision.in_doubt and not trace.resources.may_decline
 
 
 def _rank(trace: Trace) -> Trace:
@@ -206,7 +207,7 @@ def _rank(trace: Trace) -> Trace:
     rankings = rank_sections(trace.resources, result)
     reading = best_reading(reader, rankings[0]) if reader is not None and doubtful else None
     if reading is not None:
-        decision = reconsider(decision, reading, points_to_nearest=trace.resources.chat_model is None)
+        decision = reconsider(decision, reading, points_to_nearest=not trace.resources.may_decline)
     return replace(trace, rankings=rankings, decision=decision)
 
 

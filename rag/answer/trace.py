@@ -41,6 +41,11 @@ class Resources:
         """Whether the chat model needs a shorter prompt, and quotes beside what it writes."""
         return self.chat_model is not None and self.chat_model.is_small
 
+    @property
+    def may_decline(self) -> bool:
+        """Whether who writes may find that nothing it was given answers. A small model would where it should not."""
+        return self.chat_model is not None and not self.chat_model.is_small
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -20,11 +20,21 @@ from rag.types import Role, Turn
 # All patterns see the folded question. A new subject is announced: what was said before no longer counts.
 CHANGES_SUBJECT = re.compile(
     r"^(换个|换一个|另一个|另外一个|下一个|再问(一)?个|新的?)(问题|话题)"
-    r"|^(new|another|next|different|unrelated|separate) (question|topic)|^(changing|switching) (the )?(subject|topic)"
+    r"|^(new|another|next|different|unrelated|separate) (question|topic)"
+    r"|^(changing|switching) (the )?(subject|topic)"
+)
+# So is it by these, unless a word points back.
+MOVES_ON = re.compile(r"^(new|another|next|different|unrelated|separate) thing\b|^moving on\b")
+# What is only said on the way to a question: ok, and …
+INTERJECTION = re.compile(
+    r"^(?:(?:(?:ok(?:ay)?|alright|hmm++|got it|i see)\b|[嗯哦噢]++)[，,.。!！ ]*+"
+    r"|(?:right|well|好的|行吧?|明白了)[，,.。!！]++ *+)++(?=.*\w)",
+    re.IGNORECASE,
 )
 # How a question begins that leans on what was said before: 那…, 它…, 第二点…, 换成…, what about…
 BEGINS = re.compile(
     r"^(那|它|他|该|这|上面|前面|上述|刚才|前者|后者|后来|反过来|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|展开"
+    r"|(和|跟|与)[^和跟与]*比[，, ]*(?=[有呢?？哪谁]|起来|$)(?!.*[a-z])|相比之下"
     r"|详细|具体|举个?例|换成|换作|改成|只把|既然|凭啥|凭什么|里头|里面|其中|正式的|可(?=最|是|它|这|那|要是)"
     r"|(为什么|为啥|怎么说|why|how so)[?？]?$|(and|so|but|then|also)\b|(what|how) about\b|tell me more|elaborate"
     r"|(it|its|that|this|those|these|they|their)\b|the (first|second|third|last|former|latter)\b)"
@@ -45,10 +55,10 @@ OPERATION = re.compile(
 # What asks for the last answer in another form: written out, simpler, shorter, as a formula or as code. Whoever asks so
 # names no subject: what is left when these words are taken away has few terms, and no Latin one, which is a name.
 RESTATES = re.compile(
-    r"(?:能不能|可以|麻烦|请|帮我|给我|用|再|把)*(?:写|列|画)(?:一下|下来|出来|个|一遍)+(?:看看|瞧瞧)?"
-    r"|(?:的|那几|那|这)?(?:公式|伪代码|步骤|代码|式子)(?:给我|贴一?下|呢)?"
+    r"(?:能不能|可以|麻烦|请|帮我|给我|用|再|把)*(?:写|列|画)(?:一下|下来|出来|个|一遍|一[段份])+(?:我?看看|瞧瞧)?"
+    r"|(?:的|那几|那|这)?(?:公式|伪代码|步骤|代码|式子|推导(?:过程)?)(?:给我|贴一?下|呢)?(?:我?看看)?"
     r"|(?:换个|更|再|说得?|讲得?|讲)?(?:简单|通俗|白话|直白|口语|形象|短|精简|简洁|详细|具体)(?:一?[点些下])?(?:的?(?:说法|解释|话|版本?))?"
-    r"|说人话|打个?比方|举个?例子?|(?:听|看)?(?:不|没)(?:太)?(?:懂|明白)|太(?:难|绕|长|复杂|抽象|专业)了?|再(?:说|讲|解释)(?:一?[遍次下])"
+    r"|说人话|打个?比方|举个?例子?|(?:听|看)?(?:不|没)(?:太)?(?:听|看)?(?:懂|明白)|太(?:难|绕|长|复杂|抽象|专业)了?|再(?:说|讲|解释)(?:一?[遍次下])"
     r"|一句话|两句话|要能跑的|看看|给我|[说讲解释]{1,2}(?:一下|下)?"
     r"|(?:有)?(?:哪些|什么|啥)?(?:常见|容易犯?)的?(?:错误?|误区|坑)(?:有)?(?:哪些|什么|啥)?|(?:有)?(?:哪些|什么|啥)坑"
     r"|(?:再|请|能)?(?:展开|深入|继续|多)(?:一点|一些|点|些)?(?:地)?(?:讲讲|说说|讲|说)?(?:原理|细节)?(?:一下)?|还有(?:呢|吗|什么)?"
@@ -152,7 +162,8 @@ class Standalone:
         where it says nothing of its own."""
         if self.restates:
             return self.subject if self.intent else self.text
-        return LEANING_WORDS.sub(" ", self.question).strip(" ?？，,") or self.question
+        asked = INTERJECTION.sub("", self.question.strip())
+        return LEANING_WORDS.sub(" ", asked).strip(" ?？，,") or self.question
 
     @property
     def query(self) -> str:
@@ -191,7 +202,7 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
 
 def leans_on_history(question: str) -> bool:
     """Whether the words of a question show that it cannot be understood without what was said before."""
-    folded = fold(question).strip()
+    folded = _folded(question)
     if _announces_subject(folded):
         return False
     units = _units(folded)
@@ -211,12 +222,17 @@ def restates(question: str) -> bool:
     >>> restates("写出来看看"), restates("too hard, say it simpler"), restates("写一个 LoRA 层")
     (True, True, False)
     """
-    folded = fold(question).strip()
+    folded = _folded(question)
     if POINT.search(folded):
         return False
     left = set(terms(RESTATES.sub(" ", folded)))
     asks = intent_of(question) is not None or ASKS_AGAIN.search(folded)
     return bool(asks) and len(left) <= RESTATING_TERMS and not any(map(str.isascii, left))
+
+
+def _folded(question: str) -> str:
+    """The folded question without what is only said on the way to it."""
+    return INTERJECTION.sub("", fold(question).strip())
 
 
 def _units(folded: str) -> list[str]:
@@ -226,25 +242,25 @@ def _units(folded: str) -> list[str]:
 
 def _is_bare(question: str) -> bool:
     """Whether a question is so short that it is either a topic or a follow-up, and has no word that points back."""
-    units = _units(fold(question))
-    folded = fold(question).strip()
+    folded = _folded(question)
+    units = _units(folded)
     return len(units) <= SHORT and not (BEGINS.search(folded) or ENDS.search(folded) or POINTS_BACK.search(folded))
 
 
 def _is_unheard_of(index: Index, question: str) -> bool:
     """Whether the material has no word of what a short question names: 天气怎么样 is about the weather, and not about
     what was said."""
-    folded = fold(question)
+    folded = _folded(question)
     if len(_units(folded)) > SHORT or POINTS_BACK.search(folded):
         return False
-    named = [term for term in terms(ASKING.sub(" ", folded)) if len(term) > 1]
+    named = [term for term in terms(ASKING.sub(" ", RESTATES.sub(" ", folded))) if len(term) > 1]
     return bool(named) and not any(index.keywords.frequency(term) for term in named)
 
 
 def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[Turn], followed: Standalone) -> float:
     """In terms of the question, how far from being a new one (above 0) or a follow-up (below) it is."""
     leans = leans_on_history(question)
-    if _announces_subject(fold(question).strip()) or (not leans and compare(question)):
+    if _announces_subject(_folded(question)) or (not leans and compare(question)):
         return -math.inf
     own = set(terms(question))
     new = own - set(terms(f"{followed.subject} {followed.context}"))
@@ -276,13 +292,14 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
 
 def _only_joins(question: str) -> bool:
     """Whether nothing but a joining word at its beginning points back."""
-    folded = fold(question).strip()
+    folded = _folded(question)
     rest = JOINS.sub("", folded)
     return rest != folded and not (BEGINS.search(rest) or ENDS.search(rest) or POINTS_BACK.search(rest))
 
 
 def _announces_subject(folded: str) -> bool:
-    return bool(CHANGES_SUBJECT.search(folded) or (DEFINES.search(folded) and not POINTS_BACK.search(folded)))
+    names_another = DEFINES.search(folded) or MOVES_ON.search(folded)
+    return bool(CHANGES_SUBJECT.search(folded) or (names_another and not POINTS_BACK.search(folded)))
 
 
 def _subject(asked: Sequence[str]) -> str:

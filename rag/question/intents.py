@@ -42,7 +42,7 @@ PATTERNS = {
         r"短|精简|简洁|太长|[一两]句话|\b(?:shorter?|brief(?:ly|er)?|tl;?dr|summar(?:y|ize)|(?:one|two) sentences?)\b"
     ),
     Intent.SIMPLER: re.compile(
-        r"简单|通俗|白话|直白|口语|形象|人话|比方|[没不]太?[懂明]|太[难绕复抽专]"
+        r"简单|通俗|白话|直白|口语|形象|人话|比方|[没不]太?[听看]?[懂明]|太[难绕复抽专]"
         r"|\b(?:simpler?|simply|easier|plain|eli5|too hard)\b"
     ),
     Intent.MORE: re.compile(

@@ -5,50 +5,49 @@ state of the first token gives the score of "nothing here answers". Both are log
 "BERT" (2019), section 4.3, with units in place of spans.
 """
 
-import copy
+import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 import torch
 from torch import Tensor, nn
-from transformers import BertModel
 
-from rag.embedding import SentenceTransformerEmbedder
+from rag.embedding import BertEmbedder
+from rag.embedding.bert import Bert, layers_of
+from rag.parallel import in_parallel
+from rag.process import torch_thread_count
 from rag.reader import weights
 from rag.reader.reading import Reading, Text
 from rag.reader.windows import Special, TokenIds, Window, windows
 from rag.text.terms import simplified
 
-# Windows read at a time; more are not faster on a processor.
+# Windows read together at most; more are not faster on a processor.
 BATCH = 8
-# The vocabulary is the embedder's and is not among the weights.
-SHARED = "encoder.embeddings."
+# What the names of the layers' weights begin with. The vocabulary is the embedder's and is not among them.
+ENCODER = "encoder."
 # What a cosine counts before training: those of the units of a text differ by some hundredths.
 LIKENESS = 20.0
 
+# Of each input the states of its tokens, shape (tokens, hidden).
+States = Callable[[Sequence[Sequence[int]]], Sequence[Tensor]]
 
-class ReaderNetwork(nn.Module):
+
+class Heads(nn.Module):
     """Scores of units and of "nothing answers".
 
     A unit begins with what the encoder was trained to tell, the cosine of question and unit, and learns the rest. The
     heads compute in float32, in which cosines of a few hundredths differ.
     """
 
-    def __init__(self, encoder: BertModel, hidden: int) -> None:
+    def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.encoder = encoder
         self.unit = nn.Linear(hidden, 1)
         self.nothing = nn.Linear(hidden, 1)
         self.likeness = nn.Linear(1, 1)
         nn.init.constant_(self.likeness.weight, LIKENESS)
         nn.init.zeros_(self.likeness.bias)
-
-    def forward(self, ids: Tensor, attention: Tensor) -> Tensor:
-        """The states of `ids` and `attention`, both of shape (batch, tokens): shape (batch, tokens, hidden)."""
-        states: Tensor = self.encoder(input_ids=ids, attention_mask=attention).last_hidden_state
-        return states
 
     def scores(self, states: Tensor, window: Window) -> tuple[Tensor, Tensor]:
         """Of the states of a window, shape (tokens, hidden): the scores of its units, shape (units,), and that of
@@ -61,60 +60,44 @@ class ReaderNetwork(nn.Module):
         return scores.squeeze(-1), self.nothing(states[0]).squeeze(-1)
 
 
-def network_over(encoder: BertModel, trained: Mapping[str, Tensor]) -> ReaderNetwork:
-    """The network of these weights over the vocabulary of an encoder, which is shared and not copied. Raises ValueError
-    where they do not fit it."""
-    config = copy.deepcopy(encoder.config)
-    config.num_hidden_layers = 1 + max(
-        (int(name.split(".")[3]) for name in trained if name.startswith("encoder.encoder.layer.")), default=-1
-    )
-    with torch.device("meta"):
-        own = BertModel(config, add_pooling_layer=False)
-        network = ReaderNetwork(own, config.hidden_size)
-    own.embeddings = encoder.embeddings
-    like = next(encoder.parameters())
+def network_over(embedder: Bert, trained: Mapping[str, Tensor]) -> tuple[Bert, Heads]:
+    """The encoder of these weights over the vocabulary of the embedder's, and its heads. Raises ValueError where the
+    weights do not fit it."""
+    like = embedder.words
+    encoder = {
+        name.removeprefix(ENCODER): value.to(like.device, like.dtype)
+        for name, value in trained.items()
+        if name.startswith(ENCODER)
+    }
+    heads = Heads(like.shape[1])
     try:
-        left = network.load_state_dict(
-            {
-                name: value.to(like.device, like.dtype if name.startswith("encoder.") else torch.float32)
-                for name, value in trained.items()
-            },
-            strict=False,
-            assign=True,
-        )
-    except RuntimeError as error:
+        layers = layers_of(encoder)
+        heads.load_state_dict({name: value for name, value in trained.items() if not name.startswith(ENCODER)})
+    except (KeyError, RuntimeError) as error:
         raise ValueError(f"its weights do not fit the embedder: {error}") from error
-    missing = [name for name in left.missing_keys if not name.startswith(SHARED)]
-    if missing or left.unexpected_keys:
-        raise ValueError(f"its weights do not fit the embedder: {[*missing, *left.unexpected_keys][:3]}")
-    return network.requires_grad_(False).eval()
-
-
-def pad(batch: Sequence[Window], filler: int) -> tuple[Tensor, Tensor]:
-    """Ids and attention of a batch, both of shape (batch, longest)."""
-    longest = max(len(window.ids) for window in batch)
-    ids = torch.full((len(batch), longest), filler, dtype=torch.long)
-    attention = torch.zeros((len(batch), longest), dtype=torch.long)
-    for row, window in enumerate(batch):
-        ids[row, : len(window.ids)] = torch.tensor(window.ids)
-        attention[row, : len(window.ids)] = 1
-    return ids, attention
+    if not layers:
+        raise ValueError("its weights do not fit the embedder: it has no layers")
+    network = embedder.with_layers(layers)
+    try:
+        with torch.inference_mode():
+            network.states([[0]])
+    except RuntimeError as error:  # a layer of another width
+        raise ValueError(f"its weights do not fit the embedder: {error}") from error
+    return network, heads.to(like.device).requires_grad_(False).eval()
 
 
 class JoinedReader:
     """A Reader that joins question and text in one input."""
 
-    def __init__(self, network: ReaderNetwork, token_ids: TokenIds, special: Special) -> None:
-        self._network, self._token_ids, self._special = network, token_ids, special
-        self._device = next(network.parameters()).device
-        self._lock = threading.Lock()
+    def __init__(self, states: States, heads: Heads, token_ids: TokenIds, special: Special) -> None:
+        self._states, self._heads, self._token_ids, self._special = states, heads, token_ids, special
+        self._reading = threading.Lock()  # one takes all processors
 
     @classmethod
-    def open(cls, file: Path, embedder: SentenceTransformerEmbedder) -> Self:
+    def open(cls, file: Path, embedder: BertEmbedder) -> Self:
         """The reader in a file, over the embedder it was trained over. Raises OSError, SafetensorError, ValueError."""
-        network = network_over(embedder.encoder(), weights.load(file))
-        begin, end, filler = embedder.special_ids()
-        return cls(network, embedder.token_ids, Special(begin, end, filler))
+        encoder, heads = network_over(embedder.network, weights.load(file))
+        return cls(encoder.states, heads, embedder.token_ids, Special(*embedder.special_ids()))
 
     def read(self, question: str, texts: Sequence[Text]) -> list[Reading]:
         return self.read_pairs([(question, text) for text in texts])
@@ -129,17 +112,20 @@ class JoinedReader:
         waiting.sort(key=lambda pair: len(pair[1].ids))
         units_of: list[dict[int, float]] = [{} for _ in pairs]
         answers = [float("-inf")] * len(pairs)
-        for start in range(0, len(waiting), BATCH):
-            batch = waiting[start : start + BATCH]
-            ids, attention = pad([window for _, window in batch], self._special.pad)
-            with self._lock, torch.inference_mode():
-                states = self._network(ids.to(self._device), attention.to(self._device))
-                found_here = [self._network.scores(row, window) for row, (_, window) in zip(states, batch, strict=True)]
-            for (number, window), (scores, nothing) in zip(batch, found_here, strict=True):
-                odds = scores - nothing
-                units_of[number] |= {window.first + place: float(value) for place, value in enumerate(odds)}
-                answers[number] = max(answers[number], float(odds.logsumexp(0)))
+        size = max(1, min(BATCH, math.ceil(len(waiting) / torch_thread_count())))
+        batches = [[window for _, window in waiting[start : start + size]] for start in range(0, len(waiting), size)]
+        with self._reading:
+            odds_of = [odds for batch in in_parallel(self._odds, batches) for odds in batch]
+        for (number, window), odds in zip(waiting, odds_of, strict=True):
+            units_of[number] |= {window.first + place: float(value) for place, value in enumerate(odds)}
+            answers[number] = max(answers[number], float(odds.logsumexp(0)))
         return [
             Reading(tuple(found[place] for place in sorted(found)), best)
             for found, best in zip(units_of, answers, strict=True)
         ]
+
+    def _odds(self, batch: Sequence[Window]) -> list[Tensor]:
+        """Of each window the scores of its units above that of "nothing answers"."""
+        with torch.inference_mode():
+            scored = map(self._heads.scores, self._states([window.ids for window in batch]), batch)
+            return [scores - nothing for scores, nothing in scored]

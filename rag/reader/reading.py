@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from rag.embedding import Embedder, SentenceTransformerEmbedder
+from rag.embedding import BertEmbedder, Embedder
 from rag.settings import ReaderUse, Settings
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Reader(Protocol):
 def open_reader(settings: Settings, embedder: Embedder, file: Path = WEIGHTS_FILE) -> Reader | None:
     """The reader that was trained over this embedder; None where the settings turn it off, where there is none for
     the embedder, and, with a word in the log, where its file is missing or damaged."""
-    if settings.reader is ReaderUse.OFF or not isinstance(embedder, SentenceTransformerEmbedder):
+    if settings.reader is ReaderUse.OFF or not isinstance(embedder, BertEmbedder):
         return None
     from safetensors import SafetensorError
 

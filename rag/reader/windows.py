@@ -20,7 +20,6 @@ class Special:
 
     begin: int
     end: int
-    pad: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import torch
 
-from rag.embedding import SentenceTransformerEmbedder, load_embedder
+from rag.embedding import BertEmbedder, load_embedder
 from rag.errors import UsageError
 from rag.models import locate
 from rag.reader import weights
-from rag.reader.network import JoinedReader, network_over
+from rag.reader.network import JoinedReader
 from rag.reader.reading import WEIGHTS_FILE
-from rag.reader.windows import Special
 from rag.settings import load_settings
 from tools.reader.data import folded, read_spans
 from tools.reader.measure import answerable_auc, read_first, top_1
@@ -50,8 +49,10 @@ def build_parser() -> argparse.ArgumentParser:
 def main() -> int:
     options = build_parser().parse_args()
     embedder = load_embedder(load_settings(options={"precision": "float32"} if options.command == "pack" else None))
-    if not isinstance(embedder, SentenceTransformerEmbedder):
-        raise UsageError("the reader shares the vocabulary of a sentence-transformers embedder", hint="set `embedder`")
+    if not isinstance(embedder, BertEmbedder):
+        raise UsageError(
+            "the reader shares the vocabulary of the default embedder", hint="leave out the setting `embedder`"
+        )
     match options.command:
         case "train":
             return _train(options, embedder)
@@ -62,7 +63,7 @@ def main() -> int:
     return 0
 
 
-def _train(options: argparse.Namespace, embedder: SentenceTransformerEmbedder) -> int:
+def _train(options: argparse.Namespace, embedder: BertEmbedder) -> int:
     torch.set_num_threads(1)  # on two cores two threads of small matrices are no faster than one
     settings = load_settings()
     found = mixture(
@@ -77,9 +78,8 @@ def _train(options: argparse.Namespace, embedder: SentenceTransformerEmbedder) -
     return 0
 
 
-def _measure(options: argparse.Namespace, embedder: SentenceTransformerEmbedder) -> int:
-    network = network_over(embedder.encoder(), weights.load(options.weights))
-    reader = JoinedReader(network, embedder.token_ids, Special(*embedder.special_ids()))
+def _measure(options: argparse.Namespace, embedder: BertEmbedder) -> int:
+    reader = JoinedReader.open(options.weights, embedder)
     for name in options.files:
         rows = sorted(read_spans(options.data / f"{name}.jsonl.gz"), key=lambda row: row.group)
         rows = [folded(row) for row in rows[HELD_OUT_FROM.get(Path(name).name, 0) :]]

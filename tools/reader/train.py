@@ -13,10 +13,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import BertModel
 
-from rag.embedding import SentenceTransformerEmbedder
-from rag.reader.network import SHARED, ReaderNetwork, pad
+from rag.embedding import BertEmbedder
 from rag.reader.windows import Special, Window, windows
 from tools.reader.data import Row
+from tools.reader.network import SHARED, ReaderNetwork, pad
 
 # Inputs sorted by length together, so that a batch is padded little.
 POOL = 64
@@ -62,7 +62,7 @@ def fresh_network(folder: Path, layers: int) -> ReaderNetwork:
     kept = [place * len(encoder.encoder.layer) // layers for place in range(layers)]
     encoder.encoder.layer = nn.ModuleList(encoder.encoder.layer[place] for place in kept)
     encoder.config.num_hidden_layers = layers
-    network = ReaderNetwork(encoder, encoder.config.hidden_size)
+    network = ReaderNetwork(encoder)
     for parameter in encoder.embeddings.parameters():
         parameter.requires_grad = False  # the vocabulary is shared with the embedder
     return network
@@ -73,7 +73,7 @@ def trained(network: ReaderNetwork) -> dict[str, Tensor]:
     return {name: value for name, value in network.state_dict().items() if not name.startswith(SHARED)}
 
 
-def example_of(embedder: SentenceTransformerEmbedder, row: Row, most: int, rng: random.Random) -> Example | None:
+def example_of(embedder: BertEmbedder, row: Row, most: int, rng: random.Random) -> Example | None:
     """The windows of all texts of a row, those that answer first, at most `most`; None where nothing is to be read."""
     found: list[tuple[Window, tuple[int, ...]]] = []
     special = Special(*embedder.special_ids())
@@ -87,11 +87,11 @@ def example_of(embedder: SentenceTransformerEmbedder, row: Row, most: int, rng: 
     return Example(tuple(w for w, _ in found), tuple(a for _, a in found)) if found else None
 
 
-def loss_of(network: ReaderNetwork, batch: Sequence[Example], filler: int, between: float) -> Tensor:
+def loss_of(network: ReaderNetwork, batch: Sequence[Example], between: float) -> Tensor:
     """Of each window the cross-entropy of its units and "nothing answers"; of each row with one answering window
     among others that of the windows, by how much their best units beat "nothing answers"."""
     flat = [pair for example in batch for pair in zip(example.windows, example.answering, strict=True)]
-    states = network(*pad([window for window, _ in flat], filler))
+    states = network(*pad([window for window, _ in flat]))
     losses, says = [], []
     for row, (window, answer) in enumerate(flat):
         scores, nothing = network.scores(states[row], window)
@@ -121,7 +121,7 @@ def batches(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
 
 def train(
     network: ReaderNetwork,
-    embedder: SentenceTransformerEmbedder,
+    embedder: BertEmbedder,
     rows: Sequence[Row],
     recipe: Recipe,
     folder: Path,
@@ -151,14 +151,14 @@ def train(
     if state:
         optimizer.load_state_dict(state["optimizer"])
     network.encoder.to(torch.bfloat16)  # type: ignore[arg-type]
-    filler, began, saved, average = embedder.special_ids()[2], time.monotonic(), time.monotonic(), 0.0
+    began, saved, average = time.monotonic(), time.monotonic(), 0.0
     network.eval()  # no dropout: every row is seen once, and attention with it takes four times as long
     for step, batch in enumerate(_examples(embedder, order, recipe)):
         if step < done:
             continue
         for group in optimizer.param_groups:
             group["lr"] = group["scale"] * recipe.rate_at(step, steps)
-        loss = loss_of(network, batch, filler, recipe.between)
+        loss = loss_of(network, batch, recipe.between)
         loss.backward()  # type: ignore[no-untyped-call]
         for parameter, low in zip(parameters, computed, strict=True):
             parameter.grad, low.grad = low.grad.float() if low.grad is not None else None, None
@@ -193,7 +193,7 @@ def _weights(network: ReaderNetwork, parameters: Sequence[Tensor]) -> dict[str, 
     return dict(zip(names, parameters, strict=True))
 
 
-def _examples(embedder: SentenceTransformerEmbedder, rows: Sequence[Row], recipe: Recipe) -> Iterator[list[Example]]:
+def _examples(embedder: BertEmbedder, rows: Sequence[Row], recipe: Recipe) -> Iterator[list[Example]]:
     rng = random.Random(recipe.seed)
     chunk = recipe.rows * POOL
     for start in range(0, len(rows), chunk):

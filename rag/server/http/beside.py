@@ -4,6 +4,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 PREFIX = "/v1/"
+OPERATORS = ("/healthz", "/readyz", "/metrics")
 
 
 class Beside:
@@ -14,5 +15,5 @@ class Beside:
         self.api = api
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        is_api = scope["type"] == "http" and scope["path"].startswith(PREFIX)
+        is_api = scope["type"] == "http" and (scope["path"].startswith(PREFIX) or scope["path"] in OPERATORS)
         await (self.api if is_api else self.app)(scope, receive, send)

@@ -18,7 +18,7 @@ from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, rebuild_settings
 from rag.types import Role, Turn
 from rag.ui.chat.follow_ups import follow_ups, offers
-from rag.ui.chat.session import UNFINISHED, Exchange, Session, State
+from rag.ui.chat.session import EARLY, UNFINISHED, Exchange, Session, State
 from rag.ui.chat.sources import NEAREST, Nearby, make_excerpts
 from rag.ui.conversations.keeper import Keeper
 
@@ -52,9 +52,11 @@ def answer_after(
     keeper: Keeper | None = None,
     *,
     llm: ChatModelName | None = None,
+    early: bool = False,
 ) -> Generator[None, None, None]:
     """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
-    writes this one answer, else whom the reader or the settings chose.
+    writes this one answer, else whom the reader or the settings chose. The exchange remembers that it came `early`:
+    documents are still being read.
 
     Whatever goes wrong is kept in the exchange, never raised. Yields nothing where an answer is being written already.
     """
@@ -64,7 +66,7 @@ def answer_after(
         history = session.history(parent)
         exchange = keeper.begin(session, question, parent) if keeper else session.begin(question, parent=parent)
         try:
-            yield from _write(assistant, session, exchange, history, llm)
+            yield from _write(assistant, session, exchange, history, llm, early=early)
         except RagError as error:
             logger.warning("%s", error.message)
             _fail(exchange, error)
@@ -82,7 +84,13 @@ def answer_after(
 
 
 def _write(
-    assistant: Assistant, session: Session, exchange: Exchange, history: Sequence[Turn], llm: ChatModelName | None
+    assistant: Assistant,
+    session: Session,
+    exchange: Exchange,
+    history: Sequence[Turn],
+    llm: ChatModelName | None,
+    *,
+    early: bool,
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
     choices = session.choices if llm is None else replace(session.choices, llm=llm)
@@ -104,7 +112,7 @@ def _write(
                     exchange.nearby = nearest(evidence)
                     exchange.standalone = evidence.query
                     exchange.evidence = kept(evidence)
-                    exchange.used = used_by(writer)
+                    exchange.used = used_by(writer) | ({EARLY: True} if early else {})
                     exchange.state = State.READING
                     if quotes:  # they come at once, or the pulse shows this
                         refreshed, due = time.monotonic(), False

@@ -42,6 +42,7 @@ class Handlers:
 
     def __init__(self, assistant: Assistant, rooms: Rooms) -> None:
         self._assistant = assistant
+        self._updates = rooms.auto_update
         self._auto_update = rooms.auto_update if rooms.may_change else None
         self._keeper = Keeper(assistant.settings.data)
         self._material = ("", Material())
@@ -114,8 +115,9 @@ class Handlers:
         asked = False
         problem = question_problem(text, texts)
         if problem is None:
+            early = self._updates is not None and self._updates.status().is_unfinished
             steps = chat.answer_after(
-                self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm)
+                self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm), early=early
             )
             with closing(steps):
                 for _ in steps:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import TypedDict
 
@@ -20,6 +21,8 @@ from rag.ui.texts import TEXTS, Language, Texts
 # Words of a quote that is English: code and formulas have fewer.
 PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[ ,]+){4}")
 
+# Answers of all readers whose text is kept: each is shown again with whatever is said after it.
+ANSWERS_KEPT = 500
 # Of a longer quote the card of its marker tells the beginning.
 QUOTE_CHARACTERS = 280
 
@@ -104,18 +107,13 @@ def question_problem(question: str, texts: Texts) -> str | None:
 def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
     answer = exchange.answer
     note = _note(texts.imported) if exchange.is_imported else ""
+    note += _note(texts.early) if exchange.is_early else ""
     if answer is not None:
         tools = _tools(exchange, texts, answerers)
         if answer.refusal is not None:
             below = _agent_steps(answer, texts)
             return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools, before=note, below=below)}"
-        text = render(
-            mark_answer(answer),
-            turn=exchange.number,
-            label=texts.source_number,
-            quotes={citation.marker: words_of(citation.quote, QUOTE_CHARACTERS) for citation in answer.citations},
-            unsupported=texts.claim_unsupported,
-        )
+        text = _text(answer, exchange.number, texts.source_number, texts.claim_unsupported)
         note += "" if all(claim.supported for claim in answer.claims) else _note(texts.unsupported)
         if answer.left_out:
             note += _note(texts.left_out.format(count=answer.left_out))
@@ -137,6 +135,12 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
         case _:
             after = f'<div class="after">{_steps(exchange, texts)}</div>'
     return f"{text}\n\n{after}".strip()
+
+
+@lru_cache(ANSWERS_KEPT)
+def _text(answer: Answer, turn: int, label: str, unsupported: str) -> str:
+    quotes = {citation.marker: words_of(citation.quote, QUOTE_CHARACTERS) for citation in answer.citations}
+    return render(mark_answer(answer), turn=turn, label=label, quotes=quotes, unsupported=unsupported)
 
 
 def _lead(answer: Answer, texts: Texts) -> str:

@@ -20,6 +20,8 @@ MAX_EXCHANGES = 100
 MAX_KNOWN = 1_000
 # Exchanges that could not be stored are numbered from here on, far from every number that the store gives.
 UNKEPT = 1 << 40
+# Set among what an answer depended on: documents were still being read.
+EARLY = "early"
 # Held for a moment by whoever begins or ends an answer, in any session: a session is copied, and a lock cannot be.
 CLAIMS = threading.Lock()
 
@@ -75,6 +77,11 @@ class Exchange:
     def is_imported(self) -> bool:
         """Whether it came from a file, which anybody may have written."""
         return self.used.get(IMPORTED) is True
+
+    @property
+    def is_early(self) -> bool:
+        """Whether it was asked while documents were still being read."""
+        return self.used.get(EARLY) is True
 
     @property
     def said(self) -> str:

@@ -114,7 +114,10 @@ def _formulas(source: str, start: int, end: int) -> list[tuple[int, int]]:
     """The displayed formulas in and around source[start:end], but for those that are too long to be shown whole."""
     low = source.rfind("\n\n", 0, max(start - FORMULA_REACH, 0)) + 1
     low = max(low, start - 4 * FORMULA_REACH, 0)
-    found = (block.moved(low) for block in parse(source[low : end + FORMULA_REACH]) if block.kind is BlockKind.FORMULA)
+    around = source[low : end + FORMULA_REACH]
+    if "$$" not in around:  # most have none, and parsing is slow
+        return []
+    found = (block.moved(low) for block in parse(around) if block.kind is BlockKind.FORMULA)
     return [(block.start, block.end) for block in found if block.end - block.start <= FORMULA_REACH]
 
 

@@ -58,9 +58,12 @@ class Handlers:
         model = gr.update(value=kept.model, choices=[kept.model])
         return (self.status(state), preset_of(kept.url), kept.url, model, *self.local(state))
 
-    def choose_preset(self, state: Session, name: str) -> Updates:
-        """Address, key and model; a key that was typed is for the address before."""
+    def choose_preset(self, state: Session, name: str, entered: str) -> Updates:
+        """Address, key and model; a key that was typed is for the address before. Where there is none to put in, what
+        was entered stays: the reader may be typing already."""
         url = PRESETS[name].url if name in PRESETS else ""
+        if not url and preset_of(entered) == OTHER:
+            return (gr.skip(),) * 4
         return (url, self._key_box(state, url), gr.update(value=None, choices=[]), "")
 
     def look(self, state: Session, url: str, key: str) -> Iterator[Updates]:

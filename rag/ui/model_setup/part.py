@@ -131,7 +131,7 @@ def _wire(
     opened = [parts.status, parts.preset, parts.url, parts.model, *parts.local_view]
     tab.select(handlers.open, [session, parts.url], opened, **AT_ONCE)
     chosen = [parts.url, parts.key, parts.model, parts.told]
-    parts.preset.input(handlers.choose_preset, [session, parts.preset], chosen, **AT_ONCE)
+    parts.preset.input(handlers.choose_preset, [session, parts.preset, parts.url], chosen, **AT_ONCE)
     parts.look.click(handlers.look, entered, [parts.told, parts.model], **ASKING)
     parts.test.click(handlers.try_it, [*entered, parts.model], parts.told, **ASKING)
 

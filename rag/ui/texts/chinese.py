@@ -63,6 +63,7 @@ CHINESE = Texts(
     suggestions="资料能回答这些相近的问题：",
     unsupported="带 ⚠️ 的句子在资料里没有依据。",
     left_out="模型写的 {count} 句在资料里没有依据，已略去。",
+    early="提问时资料还没有读完，这里只用到已读的部分；读完后可以再问一次。",
     foreign="这方面的资料是英文的，下面是资料原文。",
     fallback="模型没有写出回答（{why}），下面改为逐句摘录资料。",
     fallback_unauthorized="接口拒绝了密钥",

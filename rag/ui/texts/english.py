@@ -63,6 +63,7 @@ ENGLISH = Texts(
     suggestions="It does answer these related questions:",
     unsupported="Sentences marked ⚠️ have no support in the material.",
     left_out="Left out, for nothing in the material supports them: {count} of the model's sentences.",
+    early="Documents were still being read when this was asked, and only those read so far were used. Ask again later.",
     foreign="The material on this is in Chinese; these are its own words.",
     fallback="The model did not answer ({why}); what follows is quoted from the material.",
     fallback_unauthorized="its endpoint refused the key",

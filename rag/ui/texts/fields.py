@@ -69,6 +69,7 @@ class Texts:
     suggestions: str
     unsupported: str
     left_out: str
+    early: str
     foreign: str
     fallback: str
     fallback_unauthorized: str

@@ -1,6 +1,8 @@
 """What a reader chooses changes how a question is answered, and nothing else."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from rag.answer.generated.reply import prompt_for
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS
 from rag.errors import SettingsError
 from rag.index import Index
+from rag.index.scope import part_of
 from rag.search.retrieval import search
 from rag.settings import ChatModelName
 from tests.conftest import HashEmbedder
@@ -75,6 +78,28 @@ def test_another_model_is_opened_once_and_one_that_is_not_there_is_an_error(assi
     again = own.choosing(Choices(llm=ChatModelName.ENDPOINT, style=StyleName.SHORT))
     assert again._chat_model is chosen._chat_model
     assert chosen.index is own.index
+
+
+def test_nobody_waits_while_a_part_is_read(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(index: Index, only: Sequence[str]) -> Index:
+        begun.set()
+        assert go_on.wait(60)
+        return part_of(index, only)
+
+    known = assistant.choosing(Choices(only=("zero.md",)))
+    assert known.resources.index is known.resources.index
+    monkeypatch.setattr("rag.answer.assistant.part_of", slow)
+    with ThreadPoolExecutor(2) as pool:
+        reading = pool.submit(lambda: assistant.choosing(Choices(only=("rope.md",))).resources)
+        assert begun.wait(60)
+        others = pool.submit(lambda: (assistant.choosing(Choices(top_k=2)).resources, known.resources))
+        try:
+            assert others.result(timeout=10)[0].index is assistant.index
+        finally:
+            go_on.set()
+        assert reading.result().index.whole is assistant.index
 
 
 def test_a_new_generation_is_seen_by_both(assistant: Assistant) -> None:

@@ -33,6 +33,18 @@ FOLLOW_UPS = [
     "那個怎麼初始化",
     "详细说说",
     "秩怎么选",
+    "能说人话吗",
+    "没看懂 说人话",
+    "eli5 pls",
+    "推导过程写一下",
+    "ok and its drawback?",
+    "ok and how do you prevent it in the first place",
+    "嗯，那初始化呢",
+    "和直接微调全部参数比有啥好",
+    "跟 LoRA 比呢",
+    "another thing: why is it faster?",
+    "moving on, how is it trained?",
+    "嗯，好的，那它为什么快？",
 ]
 ALONE = [
     "换个问题：什么是 LoRA",
@@ -45,6 +57,14 @@ ALONE = [
     "KV Cache 的显存怎么估算",
     "數據並行和張量並行有什麼區別",
     "可以用哪些方法缓解大模型的幻觉",
+    "ok moving on, vanishing gradients",
+    "okay different thing, how do you tile a matmul in triton",
+    "right padding 和 left padding 怎么选",
+    "好的 prompt 有哪些要素",
+    "和 LoRA 相比 QLoRA 省了多少显存？",
+    "与 PPO 比，DPO 有什么优势？",
+    "同步 BN 在小 batch 下比普通 BN 好在哪？",
+    "同样的算力比例怎么分？",
 ]
 
 
@@ -74,6 +94,14 @@ def test_without_history_nothing_changes(question: str) -> None:
     assert standalone(question, [Turn(Role.ASSISTANT, "你好"), Turn(Role.USER, "  ")]) == question
 
 
+@pytest.mark.parametrize("question", ["能说人话吗", "没看懂 说人话", "eli5 pls", "推导过程写一下", "写一段代码我看看"])
+def test_what_only_asks_for_another_form_follows_whatever_the_material_holds(
+    library_index: Index, hash_embedder: HashEmbedder, question: str
+) -> None:
+    """The material has no 人话 and no "eli5", which names no subject."""
+    assert stand_alone(library_index, hash_embedder, question, HISTORY).restates
+
+
 def test_the_subject_is_the_last_question_that_stands_alone_and_what_followed_it() -> None:
     history = [
         Turn(Role.USER, "什么是 LoRA？"),
@@ -91,6 +119,14 @@ def test_of_the_answer_its_first_sentence_is_context_without_marks() -> None:
     assert (followed.text, followed.context) == ("RoPE 是什么 那缺点呢", "推导")
     long = follow("那缺点呢", [Turn(Role.USER, "RoPE 是什么？"), Turn(Role.ASSISTANT, "旋" * 1_000)])
     assert len(long.context) == MAX_OPENING_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [("嗯，好的，那它为什么快？", "为什么快"), ("ok, got it, why so slow", "why so slow"), ("hmm...", "hmm...")],
+)
+def test_what_is_said_on_the_way_is_not_asked(question: str, asked: str) -> None:
+    assert follow(question, HISTORY).own_words.strip() == asked
 
 
 def test_a_refusal_is_no_context() -> None:

@@ -1,19 +1,22 @@
 """The network over somebody else's vocabulary, and what it makes of texts."""
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
+from rag.embedding.bert import Bert
 from rag.reader import weights
-from rag.reader.network import SHARED, JoinedReader, ReaderNetwork, network_over
+from rag.reader.network import JoinedReader, network_over
 from rag.reader.reading import Text
-from rag.reader.windows import Special
+from rag.reader.windows import Special, Window
+from tools.reader.network import SHARED, ReaderNetwork, pad
 
-SPECIAL = Special(begin=0, end=2, pad=1)
+SPECIAL = Special(begin=0, end=2)
 QUESTION = "what is kept"
 TEXTS = [
     Text("cache", ("keys are kept.", "values too.")),
@@ -27,19 +30,26 @@ def characters(texts: Sequence[str]) -> list[list[int]]:
 
 
 @pytest.fixture(scope="module")
-def encoder() -> BertModel:
+def model() -> BertModel:
     torch.manual_seed(3)
     config = BertConfig(
         vocab_size=100, hidden_size=32, num_hidden_layers=3, num_attention_heads=2, intermediate_size=64
     )
-    return BertModel(config, add_pooling_layer=False)
+    found = BertModel(config, add_pooling_layer=False)
+    nn.Module.eval(found).requires_grad_(False)
+    return found
 
 
 @pytest.fixture(scope="module")
-def trained(encoder: BertModel) -> dict[str, Tensor]:
+def encoder(model: BertModel) -> Bert:
+    return Bert.of(model.state_dict(), heads=2, epsilon=model.config.layer_norm_eps)
+
+
+@pytest.fixture(scope="module")
+def trained(model: BertModel) -> dict[str, Tensor]:
     """Weights of two layers, with heads."""
     torch.manual_seed(4)
-    network = ReaderNetwork(encoder, 32)
+    network = ReaderNetwork(model)
     return {
         name: value.clone()
         for name, value in network.state_dict().items()
@@ -48,16 +58,36 @@ def trained(encoder: BertModel) -> dict[str, Tensor]:
 
 
 @pytest.fixture(scope="module")
-def reader(encoder: BertModel, trained: dict[str, Tensor]) -> JoinedReader:
-    return JoinedReader(network_over(encoder, trained), characters, SPECIAL)
+def reader(encoder: Bert, trained: dict[str, Tensor]) -> JoinedReader:
+    return opened(encoder, trained)
 
 
-def test_the_vocabulary_is_shared_and_the_layers_are_its_own(encoder: BertModel, trained: dict[str, Tensor]) -> None:
-    network = network_over(encoder, trained)
-    assert network.encoder.embeddings is encoder.embeddings
-    assert network.encoder.config.num_hidden_layers == 2
-    assert encoder.config.num_hidden_layers == 3
-    assert not any(parameter.is_meta for parameter in network.parameters())
+def opened(encoder: Bert, trained: dict[str, Tensor]) -> JoinedReader:
+    network, heads = network_over(encoder, trained)
+    return JoinedReader(network.states, heads, characters, SPECIAL)
+
+
+def test_the_vocabulary_is_shared_and_the_layers_are_its_own(encoder: Bert, trained: dict[str, Tensor]) -> None:
+    network, _ = network_over(encoder, trained)
+    assert network.words is encoder.words
+    assert len(network.layers) == 2
+    assert len(encoder.layers) == 3
+
+
+def test_it_reads_what_was_trained(model: BertModel, trained: dict[str, Tensor], reader: JoinedReader) -> None:
+    """transformers' BertModel says the same of padded inputs."""
+    network = ReaderNetwork(copy.deepcopy(model)).eval().requires_grad_(False)
+    network.encoder.encoder.layer = network.encoder.encoder.layer[:2]
+    network.load_state_dict(trained, strict=False)
+
+    def states(inputs: Sequence[Sequence[int]]) -> list[Tensor]:
+        padded = pad([Window(tuple(ids), 0, (0, 0), ()) for ids in inputs])
+        return [rows[: len(ids)] for rows, ids in zip(network(*padded), inputs, strict=True)]
+
+    expected = JoinedReader(states, network, characters, SPECIAL).read(QUESTION, TEXTS)
+    for reading, other in zip(reader.read(QUESTION, TEXTS), expected, strict=True):
+        assert reading.units == pytest.approx(other.units, abs=1e-4)
+        assert reading.answers == pytest.approx(other.answers, abs=1e-4)
 
 
 def test_texts_read_together_say_what_they_say_alone(reader: JoinedReader) -> None:
@@ -77,7 +107,7 @@ def test_a_text_without_units_answers_nothing(reader: JoinedReader) -> None:
 
 
 def test_weights_of_one_byte_read_nearly_alike(
-    encoder: BertModel, trained: dict[str, Tensor], reader: JoinedReader, tmp_path: Path
+    encoder: Bert, trained: dict[str, Tensor], reader: JoinedReader, tmp_path: Path
 ) -> None:
     file = tmp_path / "weights.safetensors"
     weights.save(file, trained, {"embedder": "tiny@1"})
@@ -87,19 +117,26 @@ def test_weights_of_one_byte_read_nearly_alike(
     for name, value in trained.items():
         assert kept[name].shape == value.shape
         assert torch.allclose(kept[name], value, atol=float(value.abs().max()) / 127 + 1e-3), name
-    packed = JoinedReader(network_over(encoder, kept), characters, SPECIAL)
+    packed = opened(encoder, kept)
     for exact, near in zip(reader.read(QUESTION, TEXTS), packed.read(QUESTION, TEXTS), strict=True):
         assert near.answers == pytest.approx(exact.answers, abs=0.1)
 
 
-@pytest.mark.parametrize("wrong", ["missing", "unknown", "of another width"])
-def test_weights_that_do_not_fit_are_refused(wrong: str, encoder: BertModel, trained: dict[str, Tensor]) -> None:
+@pytest.mark.parametrize("wrong", ["missing", "unknown", "of another width", "layer", "layers", "narrow layer"])
+def test_weights_that_do_not_fit_are_refused(wrong: str, encoder: Bert, trained: dict[str, Tensor]) -> None:
     changed = dict(trained)
     match wrong:
         case "missing":
             del changed["unit.weight"]
         case "unknown":
             changed["third.weight"] = torch.zeros(1)
+        case "layer":
+            del changed["encoder.encoder.layer.1.output.dense.weight"]
+        case "layers":
+            changed = {name: value for name, value in changed.items() if not name.startswith("encoder.")}
+        case "narrow layer":
+            name = "encoder.encoder.layer.0.intermediate.dense.weight"
+            changed[name] = changed[name][:, :-1]
         case _:
             changed["unit.weight"] = torch.zeros(1, 31)
     with pytest.raises(ValueError, match="do not fit the embedder"):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rag.reader.windows import HEADING_TOKENS, MAX_TOKENS, QUESTION_TOKENS, UNIT_TOKENS, Special, windows
 
-SPECIAL = Special(begin=0, end=2, pad=1)
+SPECIAL = Special(begin=0, end=2)
 
 
 def characters(texts: Sequence[str]) -> list[list[int]]:

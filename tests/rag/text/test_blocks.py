@@ -1,13 +1,12 @@
 """Blocks: what a Markdown text is made of, and how its blocks belong together."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.text.blocks import Block, BlockKind, announcer, code_of, heading_over, list_of
 from rag.text.markdown import parse, prose_of
+from tests.processor_time import processor_seconds
 
 NOTE = """\
 # 显存 ##
@@ -145,12 +144,8 @@ def test_prose_is_what_is_neither_code_nor_formula() -> None:
 )  # fmt: skip
 def test_the_time_is_linear_in_the_text(unit: str) -> None:
     def seconds(count: int) -> float:
-        text = unit * count
-        started = time.process_time()
-        parse(text)
-        return time.process_time() - started
+        return processor_seconds(lambda: parse(unit * count))
 
-    seconds(10)
     small = 20_000 // min(len(unit), 200)
     assert seconds(8 * small) < 8 * 5 * max(seconds(small), 0.01)
 

@@ -290,7 +290,8 @@ def test_settings_hold_and_are_remembered(page: Page) -> None:
     page.get_by_label(SETTINGS.llm_endpoint).click()  # not `check`, which wants it to stay chosen: it is taken back
     expect(page.locator("#preferences-notice")).to_contain_text("endpoint_url")
     expect(page.get_by_label(SETTINGS.llm_auto)).to_be_checked()  # it stays who it was
-    page.get_by_label(SETTINGS.style_short).check()
+    page.get_by_label(SETTINGS.style_short).click()
+    expect(page.get_by_label(SETTINGS.style_short)).to_be_checked()
     expect(page.locator("#preferences-notice")).not_to_contain_text("endpoint_url")
     page.get_by_label(SETTINGS.theme_dark).check()
     expect(page.locator("body")).to_have_class("dark")

@@ -63,11 +63,15 @@ def test_where_all_is_supported_no_quotes_follow(chat: Assistant, server: ChatSe
     assert ALSO[Language.ZH] not in chat.ask(QUESTION).text
 
 
-def test_a_small_model_is_followed_by_quotes_and_never_declines(chat: Assistant, server: ChatServer) -> None:
+def with_a_small_model(chat: Assistant) -> Assistant:
     opened = open_chat_model(chat.settings)
     assert opened is not None
     local = replace(opened, name=ChatModelName.LOCAL, is_small=True, evidence_tokens=600)
-    small = Assistant(chat.settings, chat.embedder, chat_model=local, index=chat.index)
+    return Assistant(chat.settings, chat.embedder, chat_model=local, index=chat.index)
+
+
+def test_a_small_model_is_followed_by_quotes_and_never_declines(chat: Assistant, server: ChatServer) -> None:
+    small = with_a_small_model(chat)
     server.reply = SUPPORTED
     answer = small.ask(QUESTION)
     check(answer, chat.index)
@@ -93,6 +97,21 @@ def test_where_nothing_is_supported_a_doubtful_question_is_refused(
     assert (answer.claims, answer.citations) == ((), ())
     server.reply = SUPPORTED
     assert not chat.ask(QUESTION).refused
+
+
+def test_a_doubtful_question_is_pointed_to_the_nearest_by_a_small_model(
+    chat: Assistant, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which never declines, so it is not asked."""
+    unsure = Calibration(-0.5, AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures))))
+    monkeypatch.setitem(CALIBRATIONS, chat.index.manifest.embedder_name, unsure)
+    server.reply = SUPPORTED
+    answer = with_a_small_model(chat).ask(QUESTION)
+    check(answer, chat.index)
+    assert (answer.kind, answer.llm) == ("nearest", "extractive")
+    assert answer.nearest
+    assert not server.requests
+    assert chat.ask(QUESTION).kind == "answer"
 
 
 def test_a_sentence_that_is_left_out_brings_quotes_but_none_twice(chat: Assistant, server: ChatServer) -> None:

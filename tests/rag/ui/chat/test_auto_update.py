@@ -4,10 +4,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.auto_update import AutoUpdateStatus, Update
+from ingest.auto_update import AutoUpdate, AutoUpdateStatus, Update
 from ingest.report import Counts, Failure
+from rag.answer.assistant import Assistant
 from rag.errors import IngestError, Unreadable
+from rag.ui.chat import exchange as chat
 from rag.ui.chat.auto_update import auto_update_text
+from rag.ui.chat.handlers import Handlers
+from rag.ui.chat.messages import messages
+from rag.ui.chat.session import Session
+from rag.ui.rooms import Rooms
 from rag.ui.texts import TEXTS, Language
 
 AT = datetime(2026, 1, 2, 10, 23, tzinfo=UTC)
@@ -49,3 +55,40 @@ def test_a_problem_is_told_in_the_reader_s_language_and_is_no_html() -> None:
     html = auto_update_text(AutoUpdateStatus(on=True, problem=IngestError("<b> is missing")), TEXTS[Language.ZH])
     assert "资料没能编入索引" in html
     assert "&lt;b&gt; is missing" in html
+
+
+@pytest.mark.parametrize("question", ["ZeRO-2 和 ZeRO-3 差在哪？", "红烧肉怎么做？"])
+def test_an_early_answer_says_that_documents_are_still_read(assistant: Assistant, question: str) -> None:
+    for early in (False, True):
+        session = Session()
+        for _ in chat.answer_after(assistant, session, question, None, early=early):
+            pass
+        assert session.exchanges[0].is_early is early
+        assert (TEXTS[session.language].early in messages(session)[1]["content"]) is early
+
+
+@pytest.mark.parametrize(
+    ("status", "early"),
+    [
+        (AutoUpdateStatus(), False),
+        (AutoUpdateStatus(once=True), True),
+        (AutoUpdateStatus(once=True, problem=IngestError("gone")), True),
+        (AutoUpdateStatus(on=True, done=3, total=9), True),
+        (AutoUpdateStatus(on=True, done=3, total=9, last=Update(AT, Counts())), False),
+        (AutoUpdateStatus(once=True, last=Update(AT, Counts())), False),
+    ],
+)
+def test_a_question_is_early_until_the_first_run_has_ended(
+    assistant: Assistant, status: AutoUpdateStatus, early: bool
+) -> None:
+    class Told(AutoUpdate):
+        def __init__(self) -> None:
+            """Without documents."""
+
+        def status(self) -> AutoUpdateStatus:
+            return status
+
+    session = Session()
+    for _ in Handlers(assistant, Rooms(Told()))._answer(session, "ZeRO-2 和 ZeRO-3 差在哪？", parent=None):
+        pass
+    assert session.exchanges[0].is_early is early

@@ -237,10 +237,17 @@ def test_only_who_may_change_documents_is_given_a_way_to_set_one_up(setup: Model
 def test_presets_fill_in_addresses_that_are_none_of_ours(setup: ModelSetup) -> None:
     handlers = Handlers(setup)
     for name, preset in PRESETS.items():
-        url, box, *_ = handlers.choose_preset(Session(), name)
+        before = PRESETS["vllm" if name != "vllm" else "qwen"].url
+        url, box, *_ = handlers.choose_preset(Session(), name, before)
         assert (url, box["value"]) == (preset.url, "")
         assert preset_of(url) == name
-    assert handlers.choose_preset(Session(), "no such")[0] == ""
+    assert handlers.choose_preset(Session(), "no such", PRESETS["qwen"].url)[0] == ""
+
+
+@pytest.mark.parametrize("entered", ["", "https://my.example/v1"])
+def test_without_an_address_to_put_in_what_is_typed_stays(setup: ModelSetup, entered: str) -> None:
+    updates = Handlers(setup).choose_preset(Session(), OTHER, entered)
+    assert all("value" not in update for update in updates)
 
 
 def test_an_address_without_encryption_is_warned_of(setup: ModelSetup) -> None:
