@@ -70,6 +70,7 @@ watchOver("#conversations", (list) => {
   document.title = [title, find("#title h1")?.textContent].filter(Boolean).join(" · ");
   if (greeted || !find(".conversations", list)) return;
   greeted = true;
+  find("#page").dataset.greeted = "";
   if (location.hash) follow();
   if (addressed()) return;
   restoreDraft();

@@ -15,6 +15,7 @@ ALL = ""
 class ActionName(StrEnum):
     """As the `data-act` of a button or form names it."""
 
+    SHOW = "show"  # as it is
     GO = "go"
     FILTER = "filter"
     MORE = "more"

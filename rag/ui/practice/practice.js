@@ -174,13 +174,17 @@ document.addEventListener("change", async (event) => {
 
 // ---- Whenever the room has changed ----
 
-let shown = "";
+let shown = ""; // the name of the view, which ends with its number
 let begun = Date.now();
+const numberOf = (name) => Number(name.split("-")[1] ?? 0);
 function refresh() {
   const view = element.querySelector(".view");
   if (!view || view.tagName === shown) return;
   const first = !shown;
+  const stale = numberOf(view.tagName) < numberOf(shown);
   shown = view.tagName;
+  // It was on its way for longer than the one that it replaced, such as after a change of language.
+  if (stale) return send("show");
   begun = Date.now();
   view.querySelectorAll("textarea[data-keep]").forEach(restoreTyped);
   // A view that took the place of what had the focus takes the focus.

@@ -17,6 +17,7 @@ __all__ = [
     "CHROMIUM",
     "FORBIDDEN",
     "HOLD",
+    "LATE_GREETING",
     "SLOW",
     "ask",
     "is_remote",
@@ -34,6 +35,22 @@ window.fetch = async (...request) => {
   const delay = String(request[0]?.url ?? request[0]).includes("run/predict") ? (window.delays.shift() ?? 0) : 0;
   const answer = await fetched(...request);
   await new Promise((resolve) => setTimeout(resolve, delay));
+  return answer;
+};
+"""
+
+# The greeting is the first that is asked of the server: it is asked once `letGo` is called, and is answered two seconds
+# late.
+LATE_GREETING = """
+const fetched = window.fetch;
+const released = new Promise((resolve) => (window.letGo = resolve));
+let isFirst = true;
+window.fetch = async (...request) => {
+  if (!isFirst || !String(request[0]?.url ?? request[0]).includes("run/predict")) return fetched(...request);
+  isFirst = false;
+  await released;
+  const answer = await fetched(...request);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
   return answer;
 };
 """

@@ -13,7 +13,7 @@ from rag.settings import Settings
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
-from tests.rag.ui.browser import FORBIDDEN, HOLD, open_browser, open_page, serve
+from tests.rag.ui.browser import FORBIDDEN, HOLD, LATE_GREETING, SLOW, open_browser, open_page, serve
 from tests.rag.ui.practice.room import GOOD, ingest_pages
 from tests.rag.ui.test_browser_accessible import violations, walk
 
@@ -221,6 +221,31 @@ def test_drafts_get_to_the_server_where_the_browser_cannot_store(browser: Browse
     enter(page)
     open_question(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("也存不下")
+    page.context.close()
+
+
+def test_a_greeting_that_comes_late_takes_nothing_back(browser: Browser, address: str) -> None:
+    page = browser.new_page(locale="zh-CN")
+    page.add_init_script(LATE_GREETING)
+    page.goto(address)
+    enter(page)
+    page.evaluate("window.letGo()")
+    open_question(page)
+    page.wait_for_timeout(2_500)
+    page.fill("textarea[name='attempt']", "早到的人写的")
+    page.context.close()
+
+
+def test_a_view_that_comes_late_takes_nothing_back(browser: Browser, address: str) -> None:
+    page = open_page(browser, address, before=SLOW)
+    enter(page)
+    page.evaluate("window.delays = [2000]")
+    page.get_by_text("English", exact=True).click()
+    page.locator(".questions").get_by_role("button", name=QUESTION, exact=True).click()
+    page.fill("textarea[name='attempt']", "写得早")
+    expect(page.get_by_role("tab", name="Practice")).to_be_visible()  # the bank has come with it, in English
+    page.wait_for_timeout(1_000)
+    expect(page.locator("textarea[name='attempt']")).to_have_value("写得早")
     page.context.close()
 
 
