@@ -1,4 +1,5 @@
-"""python -m tools.reader train | measure | pack: make the reader anew, say what it can do, put it into the program."""
+"""python -m tools.reader documents | train | measure | pack: make the reader anew, say what it can do, put it into the
+program."""
 
 import argparse
 import json
@@ -15,10 +16,12 @@ from rag.reader.network import JoinedReader
 from rag.reader.reading import WEIGHTS_FILE
 from rag.settings import load_settings
 from tools.reader.data import folded, read_spans
+from tools.reader.documents import write_documents
 from tools.reader.measure import answerable_auc, read_first, top_1
 from tools.reader.mixture import HELD_OUT_FROM, mixture
 from tools.reader.train import Recipe, fresh_network, load, train
 
+DOCUMENTS = "documents.jsonl"
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
 
 
@@ -28,6 +31,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--data", type=Path, required=True, help="folder with documents.jsonl, train/ and what is measured on"
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    cutting = commands.add_parser("documents", help="cut Markdown documents into what questions are labelled by")
+    cutting.add_argument("folders", nargs="+", type=Path, help="such as corpus; names in it are those of the questions")
     training = commands.add_parser("train", help="train, or go on where training stopped")
     training.add_argument("--out", type=Path, default=Path(".reader"), help="folder of checkpoints and weights")
     training.add_argument("--layers", type=int, choices=(6, 12), default=12)
@@ -48,6 +53,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     options = build_parser().parse_args()
+    if options.command == "documents":
+        options.data.mkdir(parents=True, exist_ok=True)
+        count = write_documents(options.folders, options.data / DOCUMENTS)
+        sys.stdout.write(f"{count} documents in {options.data / DOCUMENTS}\n")
+        return 0
     embedder = load_embedder(load_settings(options={"precision": "float32"} if options.command == "pack" else None))
     if not isinstance(embedder, BertEmbedder):
         raise UsageError(
@@ -66,9 +76,7 @@ def main() -> int:
 def _train(options: argparse.Namespace, embedder: BertEmbedder) -> int:
     torch.set_num_threads(1)  # on two cores two threads of small matrices are no faster than one
     settings = load_settings()
-    found = mixture(
-        QUESTIONS, options.data / "documents.jsonl", options.data / "train", seed=options.seed, most=options.most
-    )
+    found = mixture(QUESTIONS, options.data / DOCUMENTS, options.data / "train", seed=options.seed, most=options.most)
     network = fresh_network(locate(settings.embedder, settings.models), options.layers)
     if options.start is not None:
         network.load_state_dict(load(options.start), strict=False)

@@ -3,7 +3,7 @@
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,14 +100,17 @@ def with_negatives(rows: list[Row], rng: random.Random) -> list[Row]:
 
 def of_sections(documents: Path, questions: Path, *, negatives: int, rng: random.Random) -> list[Row]:
     """Questions about sections of documents: each with the section that answers it and those of the same document that
-    look most like the question and do not."""
+    look most like the question and do not. Questions about documents that are not there, or that have since been
+    rewritten so that what is labelled is not in them, are left out."""
     with documents.open(encoding="utf-8") as lines:
         sections = {row["doc"]: (row["title"], row["sections"]) for row in map(json.loads, lines)}
     result: list[Row] = []
     with questions.open(encoding="utf-8") as lines:
         for asked in map(json.loads, lines):
-            title, found = sections[asked["doc"]]
+            title, found = sections.get(asked["doc"], ("", []))
             answering = {int(place): frozenset(units) for place, units in asked["answers"].items()}
+            if not _fits(found, asked["use"], answering):
+                continue
             texts = {
                 place: LabelledText(
                     " · ".join([*found[place]["path"][-1:], title]),
@@ -122,6 +125,13 @@ def of_sections(documents: Path, questions: Path, *, negatives: int, rng: random
             best = [asked["best"]] if asked["best"] is not None else []
             result.append(Row(asked["id"], asked["question"], tuple(texts[p] for p in [*best, *near]), asked["doc"]))
     return result
+
+
+def _fits(sections: Sequence[Any], used: Iterable[int], answering: Mapping[int, Collection[int]]) -> bool:
+    """Whether all sections are there that a question was labelled with, and their units that answer."""
+    counts = [len(section["units"]) for section in sections]
+    there = all(place < len(counts) for place in {*used, *answering})
+    return there and all(max(units, default=0) < counts[place] for place, units in answering.items())
 
 
 def _shared(question: str, text: LabelledText) -> float:

@@ -79,11 +79,11 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int) -> list[Section
             (p for p in _around(index, document, hits) if p.translated_into in (None, language)),
             key=lambda passage: passage.start,
         )
-        found += _sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
+        found += in_sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
     return found
 
 
-def _sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
+def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
     """Paragraphs by their headings; the points of a short answer stand with it. What opens a translation is its short
     answer."""
     found: list[Section] = []

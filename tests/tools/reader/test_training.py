@@ -12,6 +12,7 @@ from transformers import BertConfig, BertModel
 
 from rag.embedding import BertEmbedder
 from tools.reader.data import LabelledText, Row, of_sections, read_spans, with_negatives, without_answer
+from tools.reader.documents import write_documents
 from tools.reader.network import ReaderNetwork
 from tools.reader.train import Recipe, load, train
 
@@ -127,8 +128,22 @@ def test_questions_about_sections(tmp_path: Path) -> None:
         "sections": [{"path": ["缓存", "存什么"], "units": units}, {"path": ["缓存", "别的"], "units": other}],
     }
     asked = {"id": "1", "doc": "a.md", "question": "缓存存什么", "best": 0, "answers": {"0": [0]}, "use": [0, 1]}
+    rewritten = asked | {"id": "2", "answers": {"0": [2]}}  # its unit is gone
+    shortened = asked | {"id": "3", "use": [0, 1, 2]}
+    elsewhere = asked | {"id": "4", "doc": "b.md"}
     (tmp_path / "documents.jsonl").write_text(json.dumps(document), encoding="utf-8")
-    (tmp_path / "questions.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    rows = (rewritten, asked, shortened, elsewhere)
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     [row] = of_sections(tmp_path / "documents.jsonl", tmp_path / "questions.jsonl", negatives=2, rng=random.Random(1))
     assert [text.heading for text in row.texts] == ["存什么 · 缓存", "别的 · 缓存"]
     assert [text.answering for text in row.texts] == [frozenset({0}), frozenset()]
+
+
+def test_documents_are_cut_as_their_questions_were_labelled(tmp_path: Path) -> None:
+    corpus, file = Path(__file__).parents[3] / "corpus", tmp_path / "documents.jsonl"
+    assert write_documents([corpus / "maths"], file) == len(list((corpus / "maths").glob("*.md")))
+    cut = {row["doc"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
+    sections = cut["backprop-by-hand.md"]["sections"]
+    assert sections[0]["path"][-1] == "一句话回答"
+    page = (corpus / "maths" / "backprop-by-hand.md").read_text(encoding="utf-8")
+    assert all(unit["text"] in page for section in sections for unit in section["units"] if "\n" not in unit["text"])
