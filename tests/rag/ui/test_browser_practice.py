@@ -15,12 +15,12 @@ from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 from tests.rag.ui.browser import FORBIDDEN, HOLD, LATE_GREETING, SLOW, open_browser, open_page, serve
 from tests.rag.ui.practice.room import GOOD, ingest_pages
+from tests.rag.ui.practice.visit import QUESTION, enter, go, grade, open_question, reach
 from tests.rag.ui.test_browser_accessible import violations, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH = TEXTS[Language.ZH]
-QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 # Seconds from the click on the room to its questions.
 FIRST_PAINT = 1.0
 
@@ -58,27 +58,6 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     assert ran is None
 
 
-def enter(page: Page) -> None:
-    page.locator("#room-practice-button").click()
-    expect(page.locator("#practice-part .questions")).to_be_visible()
-
-
-def go(page: Page, view: str) -> None:
-    page.locator(f"#practice-navigation button[data-rest='{view}']").click()
-    expect(page.locator(f"#practice-navigation button[data-rest='{view}']")).to_have_attribute("aria-current", "page")
-
-
-def open_question(page: Page, question: str = QUESTION) -> None:
-    page.locator(".questions").get_by_role("button", name=question, exact=True).click()
-    expect(page.locator("#practice h2")).to_have_text(question)
-
-
-def grade(page: Page, attempt: str) -> None:
-    page.fill("textarea[name='attempt']", attempt)
-    page.press("textarea[name='attempt']", "Control+Enter")
-    expect(page.locator("#practice .grade")).to_be_visible()
-
-
 def test_an_empty_chat_points_to_the_room_which_opens_within_a_second(browser: Browser, address: str) -> None:
     page = open_page(browser, address)
     link = page.get_by_role("link", name=PAGE_TEXTS[Language.ZH].practise)
@@ -113,8 +92,7 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
 
 
 def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
-    enter(page)
-    open_question(page)
+    reach(page)
     grade(page, f"{GOOD}ZeRO-2 已经切分了模型参数。")
     expect(page.locator("#practice .grade h3").first).to_be_focused()
     expect(page.locator("#practice .grade")).to_contain_text(ZH.graded_by.format(name=ZH.method_embedder))
@@ -136,8 +114,7 @@ def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
 
 
 def test_nothing_typed_is_lost(page: Page, address: str) -> None:
-    enter(page)
-    open_question(page, "KV cache 是什么，为什么能省计算？")
+    reach(page, "KV cache 是什么，为什么能省计算？")
     page.locator("#practice .jottings summary").click()
     page.fill("textarea[name='note']", "记一笔")
     page.fill("textarea[name='attempt']", "写到一半")
@@ -148,8 +125,7 @@ def test_nothing_typed_is_lost(page: Page, address: str) -> None:
     expect(page.locator("#practice-saved [data-saved]")).to_be_attached()
     page.fill("textarea[name='attempt']", "写到一半，刷新之前")
     page.reload()
-    enter(page)
-    open_question(page, "KV cache 是什么，为什么能省计算？")
+    reach(page, "KV cache 是什么，为什么能省计算？")
     expect(page.locator("textarea[name='attempt']")).to_have_value("写到一半，刷新之前")
     expect(page.locator("textarea[name='note']")).to_have_value("记一笔")
     page.fill("textarea[name='attempt']", "长" * 100_001)
@@ -162,31 +138,26 @@ def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, addres
     page = open_page(browser, address, before=HOLD)
     box, question = page.locator("textarea[name='attempt']"), "KV cache 是什么，为什么能省计算？"
     saved = "#practice-saved [data-saved^='attempt:']"
-
-    def come_back(page: Page) -> None:
-        enter(page)
-        open_question(page, question)
-
-    come_back(page)
+    reach(page, question)
     box.fill("第一稿")
     expect(page.locator(saved)).to_be_attached()
     page.evaluate("window.holding = true")
     box.fill("第二稿")
     page.wait_for_timeout(1_500)  # it has been sent, and is on its way
     page.reload()
-    come_back(page)
+    reach(page, question)
     expect(box).to_have_value("第二稿")
     expect(page.locator(saved)).to_be_attached()  # it was sent once more
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
     page.reload()
-    come_back(page)
+    reach(page, question)
     expect(box).to_have_value("第二稿")  # the server has it
     page.evaluate("window.holding = true")
     box.fill("第三稿")
     page.close()
     again = page.context.new_page()
     again.goto(address)
-    come_back(again)
+    reach(again, question)
     expect(again.locator("textarea[name='attempt']")).to_have_value("第三稿")
     again.context.close()
 
@@ -194,8 +165,7 @@ def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, addres
 def test_what_was_gone_on_with_elsewhere_is_not_replaced(browser: Browser, address: str) -> None:
     laptop, phone = open_page(browser, address, before=HOLD), open_page(browser, address)
     for page in (laptop, phone):
-        enter(page)
-        open_question(page)
+        reach(page)
     laptop.evaluate("window.holding = true")
     laptop.fill("textarea[name='attempt']", "旧稿")
     laptop.close()
@@ -203,8 +173,7 @@ def test_what_was_gone_on_with_elsewhere_is_not_replaced(browser: Browser, addre
     expect(phone.locator("#practice-saved [data-saved^='attempt:']")).to_be_attached()
     again = laptop.context.new_page()
     again.goto(address)
-    enter(again)
-    open_question(again)
+    reach(again)
     expect(again.locator("textarea[name='attempt']")).to_have_value("新稿")
     again.context.close()
     phone.context.close()
@@ -213,13 +182,11 @@ def test_what_was_gone_on_with_elsewhere_is_not_replaced(browser: Browser, addre
 def test_drafts_get_to_the_server_where_the_browser_cannot_store(browser: Browser, address: str) -> None:
     page = open_page(browser, address, before=FORBIDDEN)
     for text in ("存不下", "也存不下"):
-        enter(page)
-        open_question(page)
+        reach(page)
         page.fill("textarea[name='attempt']", text)
         expect(page.locator("#practice-saved [data-saved^='attempt:']")).to_be_attached()
         page.reload()
-    enter(page)
-    open_question(page)
+    reach(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("也存不下")
     page.context.close()
 
@@ -250,8 +217,7 @@ def test_a_view_that_comes_late_takes_nothing_back(browser: Browser, address: st
 
 
 def test_an_attempt_is_safe_while_the_server_cannot_be_reached(page: Page) -> None:
-    enter(page)
-    open_question(page)
+    reach(page)
     page.route("**/gradio_api/**", lambda route: route.abort())
     page.fill("textarea[name='attempt']", "断网时写的")
     page.press("textarea[name='attempt']", "Control+Enter")
@@ -259,8 +225,7 @@ def test_an_attempt_is_safe_while_the_server_cannot_be_reached(page: Page) -> No
     page.unroute("**/gradio_api/**")
     expect(page.locator("textarea[name='attempt']")).to_have_value("断网时写的")
     page.reload()
-    enter(page)
-    open_question(page)
+    reach(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("断网时写的")
 
 
@@ -337,8 +302,7 @@ def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None
 
 
 def test_progress_exports_and_a_backup(page: Page, tmp_path: Path) -> None:
-    enter(page)
-    open_question(page)
+    reach(page)
     grade(page, GOOD)
     go(page, "progress")
     expect(page.locator("table.forecast tr")).to_have_count(14)
