@@ -4,6 +4,7 @@ program."""
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -15,13 +16,14 @@ from rag.reader import weights
 from rag.reader.network import JoinedReader
 from rag.reader.reading import WEIGHTS_FILE
 from rag.settings import load_settings
-from tools.reader.data import folded, read_spans
+from tools.reader.data import Row, folded, read_spans
 from tools.reader.documents import write_documents
 from tools.reader.measure import answerable_auc, read_first, top_1
 from tools.reader.mixture import HELD_OUT_FROM, mixture
 from tools.reader.train import Recipe, fresh_network, load, train
 
 DOCUMENTS = "documents.jsonl"
+OWN = "own"
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
 
 
@@ -42,11 +44,16 @@ def build_parser() -> argparse.ArgumentParser:
     training.add_argument("--most", type=int, help="train on so many rows only")
     training.add_argument("--start", type=Path, help="weights to start from in place of the embedder's")
     measuring = commands.add_parser("measure", help="how well packed weights answer files of questions")
-    measuring.add_argument("files", nargs="+", help="such as train/cmrc2018_trial, of which what was held out is read")
+    measuring.add_argument(
+        "files",
+        nargs="+",
+        help=f"such as train/cmrc2018_trial, of which what was held out is read; {OWN}: documents held out",
+    )
     measuring.add_argument("--weights", type=Path, default=WEIGHTS_FILE)
     measuring.add_argument("--most", type=int, default=1_000, help="rows of each file")
     packing = commands.add_parser("pack", help="write trained weights as the program reads them")
     packing.add_argument("weights", type=Path)
+    packing.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="where to (default: into the program)")
     packing.add_argument("--about", type=json.loads, default={}, help="JSON with what is to be known about them")
     return parser
 
@@ -69,7 +76,7 @@ def main() -> int:
         case "measure":
             return _measure(options, embedder)
     about = {key: str(value) for key, value in options.about.items()}
-    weights.save(WEIGHTS_FILE, load(options.weights), {"embedder": embedder.identity, **about})
+    weights.save(options.out, load(options.weights), {"embedder": embedder.identity, **about})
     return 0
 
 
@@ -89,8 +96,7 @@ def _train(options: argparse.Namespace, embedder: BertEmbedder) -> int:
 def _measure(options: argparse.Namespace, embedder: BertEmbedder) -> int:
     reader = JoinedReader.open(options.weights, embedder)
     for name in options.files:
-        rows = sorted(read_spans(options.data / f"{name}.jsonl.gz"), key=lambda row: row.group)
-        rows = [folded(row) for row in rows[HELD_OUT_FROM.get(Path(name).name, 0) :]]
+        rows = _held_out(options.data) if name == OWN else _public(options.data, name)
         step = max(1, len(rows) // options.most)
         rows = rows[::step][: options.most]
         found = read_first(reader, rows)
@@ -100,6 +106,17 @@ def _measure(options: argparse.Namespace, embedder: BertEmbedder) -> int:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     return 0
+
+
+def _public(data: Path, name: str) -> list[Row]:
+    rows = sorted(read_spans(data / f"{name}.jsonl.gz"), key=lambda row: row.group)
+    return [folded(row) for row in rows[HELD_OUT_FROM.get(Path(name).name, 0) :]]
+
+
+def _held_out(data: Path) -> list[Row]:
+    """Each text of the questions about documents that were held out, as a row of its own."""
+    rows = mixture(QUESTIONS, data / DOCUMENTS, data / "train", seed=1).held_out
+    return [replace(row, texts=(text,)) for row in rows for text in row.texts]
 
 
 if __name__ == "__main__":
