@@ -42,7 +42,9 @@ class SectionFeatures:
     one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/sections.md).
 
     `likeness` is late interaction with the best of the candidates as 0, or `relevance` from 0 to 1 where there are no
-    token vectors; `heading` and `text` are the shares of the question's terms, by rarity, in the heading and in both.
+    token vectors; `cosine` is the mean of those of the section's passages, that of the best as 0, and only computed
+    where it has a weight; `heading` and `text` are the shares of the question's terms, by rarity, in the heading and
+    in both.
     """
 
     likeness: float
@@ -59,6 +61,7 @@ class SectionFeatures:
     question: float
     log_length: float
     comparing_table: float
+    cosine: float
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -81,7 +84,33 @@ WEIGHTS = SectionFeatures(
     question=-1.1,
     log_length=0.4,
     comparing_table=2.0,
+    cosine=0.0,
 )
+# Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
+WEIGHTS_OF = {
+    "embeddinggemma-300m": SectionFeatures(
+        likeness=4.3,
+        relevance=3.0,
+        heading=3.0,
+        text=3.3,
+        first_page=0.5,
+        short_answer=1.1,
+        mistakes=-1.9,
+        code_wanted=3.1,
+        code_unwanted=-1.9,
+        formula_wanted=4.9,
+        translation=-0.8,
+        question=-1.2,
+        log_length=0.5,
+        comparing_table=2.0,
+        cosine=18.2,
+    )
+}
+
+
+def weights_for(index: Index) -> SectionFeatures:
+    """The weights for the embedder of an index."""
+    return WEIGHTS_OF.get(index.manifest.embedder_name, WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +132,9 @@ def rank(
         sections = [s for s in sections if s.document == wanted.subject_page] or sections
     if not sections:
         return Ranking(evidence.query)
-    features = section_features(index, embedder, evidence, sections, wanted)
-    scores = np.asarray([found.row() for found in features]) @ WEIGHTS.row()
+    weights = weights_for(index)
+    features = section_features(index, embedder, evidence, sections, wanted, with_cosines=bool(weights.cosine))
+    scores = np.asarray([found.row() for found in features]) @ weights.row()
     order = sorted(range(len(sections)), key=lambda place: (-scores[place], place))
     return Ranking(
         evidence.query,
@@ -119,12 +149,15 @@ def section_features(
     evidence: Evidence,
     sections: Sequence[Section],
     wanted: Wanted,
+    *,
+    with_cosines: bool = True,
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
     asked = terms(evidence.query)
     most = max(index.keywords.ceiling(asked), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     likeness, relevances = _likeness(index, embedder, evidence, sections)
+    cosines = _cosines(index, evidence, sections) if with_cosines else np.zeros(len(sections))
 
     def covered(held: set[str]) -> float:
         return sum(index.keywords.ceiling([term]) for term in set(asked) & held) / most
@@ -146,9 +179,21 @@ def section_features(
             question=float(section.heading.endswith(("?", "？"))),
             log_length=log1p(section.length),
             comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
+            cosine=float(cosines[place]),
         )
 
     return [features(place, section) for place, section in enumerate(sections)]
+
+
+def _cosines(index: Index, evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
+    """Of each section the mean cosine of its passages with the question, below that of the best; shape
+    (len(sections),)."""
+    if evidence.encoded is None:
+        return np.zeros(len(sections))
+    numbers = sorted({number for section in sections for number in section.passages})
+    near = dict(zip(numbers, index.vectors.rows(numbers) @ evidence.encoded.vector, strict=True))
+    means = np.asarray([np.mean([near[number] for number in section.passages]) for section in sections])
+    return np.asarray(means - means.max(), np.float64)
 
 
 def _likeness(

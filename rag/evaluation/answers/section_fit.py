@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import selection_evidence
-from rag.answer.quoted.ranking import PAGES, WEIGHTS, SectionFeatures, section_features
+from rag.answer.quoted.ranking import PAGES, SectionFeatures, section_features, weights_for
 from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import wanted_of
 from rag.commands.command_line import Parser, add_common_options, run, settings_from
@@ -117,9 +117,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _fit(options: argparse.Namespace) -> int:
     require_evaluation_extra()
     rows = [row for row in load_asked(options.asked) if row.split is Split.DEV]
-    chosen = choices(Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE)), rows)
+    assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
+    chosen = choices(assistant, rows)
     weights = fit(chosen)
-    present = np.asarray([getattr(WEIGHTS, name) for name in FITTED])
+    program = weights_for(assistant.index)
+    present = np.asarray([getattr(program, name) for name in FITTED])
     lines = [
         f"{len(chosen)} questions; the section to open with is a candidate of {sum(c.opens.any() for c in chosen)}",
         f"opened right with the weights of the program: {_told(opened_right(present, chosen), len(chosen))}",

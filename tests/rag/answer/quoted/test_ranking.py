@@ -1,6 +1,11 @@
 """Sections in the order in which they answer."""
 
-from rag.answer.quoted.ranking import rank
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from rag.answer.quoted.ranking import WEIGHTS_OF, SectionFeatures, rank
 from rag.index import Index
 from rag.search.retrieval import Evidence, search
 from tests.conftest import HashEmbedder
@@ -24,3 +29,20 @@ def test_of_one_page_only(library_index: Index, hash_embedder: HashEmbedder) -> 
 def test_nothing_found_ranks_nothing(library_index: Index, hash_embedder: HashEmbedder) -> None:
     found = rank(library_index, hash_embedder, Evidence(QUESTION, ()))
     assert (found.query, found.sections, found.scores) == (QUESTION, (), ())
+
+
+def test_an_embedder_has_weights_of_its_own(
+    library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = SectionFeatures(**dict.fromkeys((field.name for field in fields(SectionFeatures)), 0.0))
+    monkeypatch.setitem(WEIGHTS_OF, library_index.manifest.embedder_name, replace(nothing, cosine=1.0))
+    evidence = search(library_index, hash_embedder, QUESTION)
+    found = rank(library_index, hash_embedder, evidence)
+    vector = hash_embedder.embed_query(QUESTION)
+    cosines = [
+        float(np.mean(library_index.vectors.rows(sorted(section.passages)) @ vector)) for section in found.sections
+    ]
+    assert cosines == sorted(cosines, reverse=True)
+    assert found.scores[0] == 0
+    assert found.scores[-1] == pytest.approx(cosines[-1] - cosines[0], abs=1e-5)
+    assert min(cosines) < max(cosines)
