@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.question.comparison import compare
+from rag.question.courtesies import courtesy
 from rag.question.intents import Intent, intent_of
 from rag.search.retrieval import CANDIDATES, encode_questions, search
 from rag.text.terms import fold, terms
@@ -82,6 +83,8 @@ ASKING = re.compile(
     r"^那么?|第[一二三四五六七八九十\d]+[点条个步种项]?|另外?一?[个种]?|[其别]他?的?|[上下前后]面|最后|怎么样?|怎样|如何|咋样?|什么|啥|多少|几[个条层种]?|哪[个些种里]?|为何|吗|呢|啊|吧|的|了|是|有|会|能|要|好|不"
     r"|\b(?:what|how|why|when|where|who|is|are|do|does|the|a|an|about|of)\b"
 )
+# What stands in so few passages is hardly spoken of; some stand there by the way, or across two words.
+HARDLY = 2
 DEFINES = re.compile(r"^(什么是|啥是|何谓)..")
 # Of a longer subject the end is kept; that is where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
@@ -134,8 +137,8 @@ class Standalone:
 
     For a follow-up, `subject` is what it leans on, `context` what is searched with it beside that, `said` the answer
     that it follows and `heard` all answers of late; they are empty for a question that follows nothing. `leans` says
-    that its own words point back, `restates` that they only ask for the last answer in another form, `in_doubt` that it
-    could as well have been taken otherwise.
+    that its own words point back, or are too few to stand alone, `restates` that they only ask for the last answer in
+    another form, `in_doubt` that it could as well have been taken otherwise.
     """
 
     question: str
@@ -178,13 +181,14 @@ def stand_alone(index: Index, embedder: Embedder, question: str, history: Sequen
     if not followed.subject:
         return Standalone(question)
     sureness = _follows(index, embedder, question, history, followed)
-    chosen = replace(followed, leans=leans_on_history(question)) if sureness > 0 else Standalone(question)
+    leans = leans_on_history(question) and not _is_strange(index, question)
+    chosen = replace(followed, leans=leans) if sureness > 0 else Standalone(question)
     return replace(chosen, in_doubt=abs(sureness) < DOUBT)
 
 
 def follow(question: str, history: Sequence[Turn]) -> Standalone:
     """The question with the last question in front that it can lean on; unchanged if nothing was asked before."""
-    recent = [turn for turn in history[-MAX_TURNS:] if turn.text.strip()]
+    recent = [turn for turn in without_asides(history)[-MAX_TURNS:] if turn.text.strip()]
     asked = [turn.text.strip() for turn in recent if turn.role is Role.USER]
     if not asked:
         return Standalone(question)
@@ -198,6 +202,31 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
     if restates(question):
         return Standalone(question, subject, opening(said), said, heard, restates=True)
     return Standalone(_name_sides(question, asked[-1]), subject, opening(said), said, heard)
+
+
+def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
+    """The history without thanks and greetings, and without what was refused after something had been answered:
+    whoever leans on the conversation then means that answer.
+
+    >>> from rag.types import Role, Turn
+    >>> asked, answered = Turn(Role.USER, "LoRA 是什么"), Turn(Role.ASSISTANT, "一种微调方法。")
+    >>> without_asides([asked, answered, Turn(Role.USER, "谢谢"), Turn(Role.ASSISTANT, "不客气")]) == [asked, answered]
+    True
+    """
+    exchanges: list[list[Turn]] = []
+    for turn in history:
+        if turn.role is Role.USER or not exchanges:
+            exchanges.append([])
+        exchanges[-1].append(turn)
+    talk = [turns for turns in exchanges if turns[0].role is not Role.USER or courtesy(turns[0].text) is None]
+    answered = [any(turn.role is Role.ASSISTANT and not turn.refused for turn in turns) for turns in talk]
+    first = answered.index(True) if any(answered) else len(talk)
+    kept = [
+        turns
+        for place, turns in enumerate(talk)
+        if place < first or answered[place] or not any(turn.refused for turn in turns)
+    ]
+    return [turn for turns in kept for turn in turns]
 
 
 def leans_on_history(question: str) -> bool:
@@ -253,8 +282,24 @@ def _is_unheard_of(index: Index, question: str) -> bool:
     folded = _folded(question)
     if len(_units(folded)) > SHORT or POINTS_BACK.search(folded):
         return False
+    frequencies = _frequencies_of_named(index, folded)
+    return bool(frequencies) and not any(frequencies)
+
+
+def _is_strange(index: Index, question: str) -> bool:
+    """Whether nothing but its length says that a question leans on something, and most of what it names hardly stands
+    in the material: 今天天气咋样, where it has 今天."""
+    folded = _folded(question)
+    if not _is_bare(question) or OPERATION.search(folded) or restates(question):
+        return False
+    frequencies = _frequencies_of_named(index, folded)
+    return 2 * sum(frequency <= HARDLY for frequency in frequencies) >= max(len(frequencies), 1)
+
+
+def _frequencies_of_named(index: Index, folded: str) -> list[int]:
+    """Of the terms of a folded question that do more than ask, in how many passages they stand."""
     named = [term for term in terms(ASKING.sub(" ", RESTATES.sub(" ", folded))) if len(term) > 1]
-    return bool(named) and not any(index.keywords.frequency(term) for term in named)
+    return [index.keywords.frequency(term) for term in named]
 
 
 def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[Turn], followed: Standalone) -> float:
@@ -275,7 +320,11 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
     # Without vectors of tokens a score says little beyond the order of what was found.
     if room <= 0 or index.tokens is None:
         return math.inf if leans and room > 0 else -math.inf
-    last = next(turn.text.strip() for turn in reversed(history) if turn.role is Role.USER and turn.text.strip())
+    last = next(
+        turn.text.strip()
+        for turn in reversed(without_asides(history))
+        if turn.role is Role.USER and turn.text.strip()
+    )
     earlier = f"{_subject([last])} {followed.context}"
     encoded = encode_questions(embedder, [earlier, question])
     before = search(index, embedder, earlier, k=1, encoded=encoded[0])
