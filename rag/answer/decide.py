@@ -10,6 +10,7 @@ from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.evidence import SearchResult
 from rag.index import Index
 from rag.question.names import Kind, Name, find_names
+from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
 from rag.text.language import has_chinese
 from rag.text.terms import terms
@@ -19,6 +20,9 @@ SUGGESTIONS = 3
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
 # asked.jsonl lie there, and two fifths of its near misses.
 DOUBTFUL = 1.75
+# Log odds against an answer for a question all of whose words are foreign to the material: short ones (晚饭吃啥) match
+# something everywhere. A close match in other words outweighs it.
+UNHEARD_OF = 3.0
 # Log odds from the threshold within which what the reader says can change the decision.
 READ_WITHIN = 3.0
 # How much lower the threshold lies for a chat model, which would answer what is doubtful: it refuses 2% of the
@@ -163,6 +167,8 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     unknown = [name for name in names if not name.forms]
     features = read_features(index, evidence, names)
     log_odds = log_odds_of(index, features) if features else None
+    if log_odds is not None and _is_unheard_of(index, evidence.query):
+        log_odds += UNHEARD_OF
     if log_odds is None:
         refusal = _judge_by_names(evidence, unknown)
     elif log_odds <= margin:
@@ -171,6 +177,13 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
         refusal = _refusal(reason, unknown, evidence)
     return Judgement(refusal, tuple(name.written for name in names), features, log_odds)
+
+
+def _is_unheard_of(index: Index, question: str) -> bool:
+    """Whether nothing that a question names stands in a material that is written in its language."""
+    anchors = index.manifest.anchors
+    written = anchors is not None and anchors.writes(chinese=has_chinese(question))
+    return written and unheard_share(index, question) == 1
 
 
 def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | None:

@@ -14,6 +14,7 @@ from rag.index import Index
 from rag.question.comparison import compare
 from rag.question.courtesies import courtesy
 from rag.question.intents import Intent, intent_of
+from rag.question.unheard import unheard_share
 from rag.search.retrieval import CANDIDATES, encode_questions, search
 from rag.text.terms import fold, terms
 from rag.types import Role, Turn
@@ -78,13 +79,8 @@ JOINS = re.compile(r"^(那么?|可是?|所以|再|还有|(and|so|but|then|also)\
 WITHIN_WORDS, WITHIN_CHARACTERS = 8, 14
 # A question this short names no subject of its own, unless it has a Latin term or asks what something is.
 SHORT = 6
-# What only asks, and names nothing.
-ASKING = re.compile(
-    r"^那么?|第[一二三四五六七八九十\d]+[点条个步种项]?|另外?一?[个种]?|[其别]他?的?|[上下前后]面|最后|怎么样?|怎样|如何|咋样?|什么|啥|多少|几[个条层种]?|哪[个些种里]?|为何|吗|呢|啊|吧|的|了|是|有|会|能|要|好|不"
-    r"|\b(?:what|how|why|when|where|who|is|are|do|does|the|a|an|about|of)\b"
-)
-# What stands in so few passages is hardly spoken of; some stand there by the way, or across two words.
-HARDLY = 2
+# The share of what a short question names that the material hardly has, from which it names something else.
+MOSTLY = 0.5
 DEFINES = re.compile(r"^(什么是|啥是|何谓)..")
 # Of a longer subject the end is kept; that is where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
@@ -282,8 +278,7 @@ def _is_unheard_of(index: Index, question: str) -> bool:
     folded = _folded(question)
     if len(_units(folded)) > SHORT or POINTS_BACK.search(folded):
         return False
-    frequencies = _frequencies_of_named(index, folded)
-    return bool(frequencies) and not any(frequencies)
+    return unheard_share(index, RESTATES.sub(" ", folded)) == 1
 
 
 def _is_strange(index: Index, question: str) -> bool:
@@ -292,14 +287,7 @@ def _is_strange(index: Index, question: str) -> bool:
     folded = _folded(question)
     if not _is_bare(question) or OPERATION.search(folded) or restates(question):
         return False
-    frequencies = _frequencies_of_named(index, folded)
-    return 2 * sum(frequency <= HARDLY for frequency in frequencies) >= max(len(frequencies), 1)
-
-
-def _frequencies_of_named(index: Index, folded: str) -> list[int]:
-    """Of the terms of a folded question that do more than ask, in how many passages they stand."""
-    named = [term for term in terms(ASKING.sub(" ", RESTATES.sub(" ", folded))) if len(term) > 1]
-    return [index.keywords.frequency(term) for term in named]
+    return unheard_share(index, folded) >= MOSTLY
 
 
 def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[Turn], followed: Standalone) -> float:
@@ -321,9 +309,7 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
     if room <= 0 or index.tokens is None:
         return math.inf if leans and room > 0 else -math.inf
     last = next(
-        turn.text.strip()
-        for turn in reversed(without_asides(history))
-        if turn.role is Role.USER and turn.text.strip()
+        turn.text.strip() for turn in reversed(without_asides(history)) if turn.role is Role.USER and turn.text.strip()
     )
     earlier = f"{_subject([last])} {followed.context}"
     encoded = encode_questions(embedder, [earlier, question])

@@ -6,7 +6,7 @@ import pytest
 
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.calibration import ACROSS_LANGUAGES, CALIBRATIONS, FITTED, FITTED_AT, log_odds, on_fitted_scale
-from rag.answer.decide import judge
+from rag.answer.decide import UNHEARD_OF, judge
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors
 from rag.search.retrieval import search
@@ -104,3 +104,19 @@ def test_small_and_older_indexes_without_tokens_have_the_anchors_of_the_corpus(l
     assert near is not None
     assert far is not None
     assert near < 0 < far
+
+
+@pytest.mark.parametrize(("question", "added"), [("晚饭吃啥", UNHEARD_OF), ("显存怎么省", 0.0)])
+def test_what_the_material_has_no_word_of_is_more_likely_silent(
+    question: str, added: float, library_index: Index, hash_embedder: HashEmbedder
+) -> None:
+    """But not of a question in a language that the material is not written in."""
+    index = with_anchors(library_index, HALF, "some-model")
+    foreign = with_anchors(library_index, HALF.model_copy(update={"writes_chinese": False}), "some-model")
+    evidence = search(library_index, hash_embedder, question)
+    judged, elsewhere = judge(index, evidence), judge(foreign, evidence)
+    assert judged.features is not None
+    measured = log_odds(index, judged.features)
+    assert measured is not None
+    assert judged.log_odds == pytest.approx(measured + added)
+    assert elsewhere.log_odds == pytest.approx(log_odds(foreign, judged.features))

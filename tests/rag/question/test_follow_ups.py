@@ -242,3 +242,35 @@ def test_a_short_question_of_words_that_the_material_lacks_is_new(
     question: str, is_new: bool, library_index: Index, hash_embedder: HashEmbedder
 ) -> None:
     assert bool(stand_alone(library_index, hash_embedder, question, HISTORY).subject) is not is_new
+
+
+def test_what_stands_between_a_follow_up_and_its_answer_is_passed_over() -> None:
+    """Thanks, and what was refused after something had been answered."""
+    aside = [
+        Turn(Role.USER, "谢谢"),
+        Turn(Role.ASSISTANT, "不客气！"),
+        Turn(Role.USER, "今天天气咋样"),
+        Turn(Role.ASSISTANT, "资料里没有找到能回答这个问题的内容。", refused=True),
+    ]
+    followed = follow("那它的缺点呢", [*HISTORY, *aside])
+    assert (followed.subject, followed.said) == ("LoRA 为什么能省显存", HISTORY[1].text)
+
+
+def test_a_refused_question_is_leant_on_where_nothing_was_answered_before_it() -> None:
+    refused = [Turn(Role.USER, "GRPO 是什么？"), Turn(Role.ASSISTANT, "资料里没有提到 GRPO。", refused=True)]
+    assert follow("那它的缺点呢", refused).subject == "GRPO 是什么"
+    assert follow("那它的缺点呢", [*refused, *HISTORY]).subject == "LoRA 为什么能省显存"
+
+
+def test_a_question_that_failed_is_leant_on() -> None:
+    """It was asked, and nothing says that the material has no answer."""
+    assert follow("那它的缺点呢", [*HISTORY, Turn(Role.USER, "RoPE 为什么能外推？")]).subject == "RoPE 为什么能外推"
+
+
+@pytest.mark.parametrize(("question", "leans"), [("秩会欠拟合", True), ("训练天气", False), ("为什么", True)])
+def test_a_short_question_that_names_something_strange_does_not_lean(
+    question: str, leans: bool, library_index: Index, hash_embedder: HashEmbedder
+) -> None:
+    """Half of its terms stand nowhere, and nothing but its length says that it leans."""
+    assert leans_on_history(question)
+    assert stand_alone(library_index, hash_embedder, question, HISTORY).leans is leans
