@@ -1,10 +1,11 @@
 """The log odds that nothing found answers a question, on any material and with any embedder.
 
-The weights were fitted once, to one corpus and one embedder. What shifts elsewhere is the scale of `match`: how well
-passages match a question that they do not answer. So an index knows how well they match questions from elsewhere (its
-anchors, measured at ingest), and `match` is mapped to where it would have been on the corpus of the fit. This is the
-Z-norm of speaker verification (Auckenthaler et al., Score Normalization, 2000), with quantiles, since a material may
-answer some of those questions after all.
+The weights were fitted to one corpus, with each of the two embedders that the program fetches. What shifts elsewhere
+is the scale of `match`: how well passages match a question that they do not answer. So an index knows how well they
+match questions from elsewhere (its anchors, measured at ingest), and `match` is mapped to where it would have been on
+the corpus of the fit; of any other embedder, to that of the default one. This is the Z-norm of speaker verification
+(Auckenthaler et al., Score Normalization, 2000), with quantiles, since a material may answer some of those questions
+after all.
 """
 
 from dataclasses import dataclass, replace
@@ -13,14 +14,23 @@ from rag.answer.answerability import AnswerabilityFeatures
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors
 
+# The anchors of the corpus that was fitted to, with the default embedder: measured by an ingest of it, kept in its
+# manifest.
+FITTED_AT = Anchors(
+    chinese=Anchor(median=0.8020, spread=0.0504),
+    other=Anchor(median=0.7750, spread=0.0752),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Logistic regression over `AnswerabilityFeatures`: the log odds against an answer are `offset` plus the weighted
-    features. A question is refused above 0; the offset holds the threshold."""
+    features. A question is refused above 0; the offset holds the threshold. `anchors` are those of the index that it
+    was fitted to."""
 
     offset: float
     weights: AnswerabilityFeatures
+    anchors: Anchors = FITTED_AT
 
     def log_odds(self, features: AnswerabilityFeatures) -> float:
         return self.offset + float(features.row() @ self.weights.row())
@@ -40,13 +50,27 @@ FITTED = Calibration(
         chinese=1.54,
     ),
 )
-# The anchors of that corpus with that embedder: measured by an ingest of it, kept in its manifest.
-FITTED_AT = Anchors(
-    chinese=Anchor(median=0.8020, spread=0.0504),
-    other=Anchor(median=0.7750, spread=0.0752),
-)
 # By embedder, where features are compared as they are: the scale is that of the fit.
-CALIBRATIONS = {"multilingual-e5-small": FITTED}
+CALIBRATIONS = {
+    "multilingual-e5-small": FITTED,
+    # On the scale at which as many answerable questions are doubtful: 1.3 times what was fitted.
+    "embeddinggemma-300m": Calibration(
+        8.32,
+        AnswerabilityFeatures(
+            match=-18.77,
+            lead=0.0,
+            unknown_name=5.69,
+            unknown_word=1.83,
+            unknown_capital=3.37,
+            uncovered=1.98,
+            chinese=0.16,
+        ),
+        Anchors(
+            chinese=Anchor(median=0.3852, spread=0.2557),
+            other=Anchor(median=0.3977, spread=0.1976),
+        ),
+    ),
+}
 # By embedder, for indexes without token vectors that are too small to have anchors of their own: those of the corpus.
 WITHOUT_TOKENS = {
     "multilingual-e5-small": Anchors(
@@ -70,18 +94,21 @@ def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
     anchors = index.manifest.anchors or (WITHOUT_TOKENS.get(name) if index.tokens is None else None)
     if anchors is None:
         return as_fitted
-    measured = FITTED.log_odds(on_fitted_scale(features, anchors))
+    fit = calibration or FITTED
+    measured = fit.log_odds(on_fitted_scale(features, anchors, fit.anchors))
     if not anchors.writes(chinese=bool(features.chinese)):
         return measured - ACROSS_LANGUAGES
     # A narrow material matches questions from elsewhere badly, and near misses no less than any other does.
     return measured if as_fitted is None else max(measured - UNCERTAINTY, as_fitted)
 
 
-def on_fitted_scale(features: AnswerabilityFeatures, anchors: Anchors) -> AnswerabilityFeatures:
-    """The features as they would be if `match` had the anchors of the fit. A capitalised word is no sign of a missing
+def on_fitted_scale(
+    features: AnswerabilityFeatures, anchors: Anchors, fitted_at: Anchors = FITTED_AT
+) -> AnswerabilityFeatures:
+    """The features as they would be if `match` had the anchors of a fit. A capitalised word is no sign of a missing
     name where the material does not write the language of the question."""
     chinese = bool(features.chinese)
-    here, fitted = anchors.of(chinese=chinese), FITTED_AT.of(chinese=chinese)
+    here, fitted = anchors.of(chinese=chinese), fitted_at.of(chinese=chinese)
     return replace(
         features,
         match=fitted.median + (features.match - here.median) * fitted.spread / here.spread,

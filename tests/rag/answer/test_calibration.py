@@ -120,3 +120,15 @@ def test_what_the_material_has_no_word_of_is_more_likely_silent(
     assert measured is not None
     assert judged.log_odds == pytest.approx(measured + added)
     assert elsewhere.log_odds == pytest.approx(log_odds(foreign, judged.features))
+
+
+@pytest.mark.parametrize("name", CALIBRATIONS)
+def test_on_the_corpus_of_its_fit_an_embedder_is_judged_as_fitted(name: str, library_index: Index) -> None:
+    fit = CALIBRATIONS[name]
+    features = replace(IN_CHINESE, match=fit.anchors.chinese.median + fit.anchors.chinese.spread)
+    assert log_odds(with_anchors(library_index, fit.anchors, name), features) == pytest.approx(fit.log_odds(features))
+    broader = fit.anchors.chinese.model_copy(update={"median": fit.anchors.chinese.median + 0.05})
+    index = with_anchors(library_index, fit.anchors.model_copy(update={"chinese": broader}), name)
+    odds = log_odds(index, features)
+    assert odds is not None
+    assert odds > fit.log_odds(features)

@@ -133,7 +133,7 @@ def test_caution_moves_the_threshold(
     odds: float, refused: tuple[Caution, ...], index: Index, hash_embedder: HashEmbedder
 ) -> None:
     any_calibration = next(iter(CALIBRATIONS.values()))
-    CALIBRATIONS["hash"] = Fixed(0.0, any_calibration.weights, odds)
+    CALIBRATIONS["hash"] = Fixed(0.0, any_calibration.weights, value=odds)
     evidence = search(index, hash_embedder, QUESTION)
     assert {c for c in Caution if judge(index, evidence, margin=MARGINS[c]).refusal is not None} == set(refused)
 

@@ -1,6 +1,7 @@
 """Fitting what decides on refusals."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from rag.evaluation.answers.refusal_fit import (
     folds,
     heaps,
     scores,
+    without_contrary,
 )
 from rag.evaluation.datasets import load_dataset
 from rag.evaluation.intervals import share
@@ -52,6 +54,19 @@ def test_the_sign_that_tells_is_the_one_that_counts() -> None:
     weights = fit(rows, unanswerable).weights.row()
     assert weights[0] < -1
     assert np.abs(weights[1:]).max() < 0.5
+
+
+def test_a_feature_that_counts_against_what_it_means_is_left_out() -> None:
+    """Here more of `lead` goes with silence, and of `uncovered` with answers; `chinese` may go either way."""
+    rows, unanswerable = made_up(np.random.default_rng(6), 600)
+    names = [field.name for field in fields(AnswerabilityFeatures)]
+    for name, sign in (("lead", 1), ("uncovered", -1), ("chinese", -1)):
+        rows[:, names.index(name)] = sign * unanswerable
+    kept = without_contrary(rows, unanswerable)
+    left_out = [name for place, name in enumerate(names) if not kept[:, place].any()]
+    assert {"lead", "uncovered"} <= set(left_out)
+    assert kept[:, names.index("match")].any()
+    assert kept[:, names.index("chinese")].any()
 
 
 def test_the_fit_is_the_optimum() -> None:
@@ -182,7 +197,7 @@ def test_folds_are_runs_of_neighbours_of_each_kind() -> None:
 
 def test_the_text_holds_the_calibration() -> None:
     fitted = calibrate(once(*made_up(np.random.default_rng(5), 300)))
-    text = as_text(fitted, "some-embedder@1")
+    text = as_text(fitted, "some-embedder@1", None)
     offset, match = fitted.calibration.offset, fitted.calibration.weights.match
     assert f"Calibration({offset:.2f}, AnswerabilityFeatures(match={match:.2f}, " in text
     assert "some-embedder@1" in text
