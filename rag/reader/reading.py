@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from rag.embedding import BertEmbedder, Embedder
+from rag.embedding import BertEmbedder, Embedder, load_embedder
+from rag.errors import ModelError
 from rag.settings import ReaderUse, Settings
 
 logger = logging.getLogger(__name__)
 
+# Embedders beside which the one that the reader was trained over is loaded as well, where it is on this machine.
+BESIDE = ("embeddinggemma-300m",)
 WEIGHTS_FILE = Path(__file__).with_name("weights.safetensors")
 
 
@@ -38,9 +41,14 @@ class Reader(Protocol):
 
 
 def open_reader(settings: Settings, embedder: Embedder, file: Path = WEIGHTS_FILE) -> Reader | None:
-    """The reader that was trained over this embedder; None where the settings turn it off, where there is none for
-    the embedder, and, with a word in the log, where its file is missing or damaged."""
-    if settings.reader is ReaderUse.OFF or not isinstance(embedder, BertEmbedder):
+    """The reader, over this embedder if it was trained over it, or over one that is loaded `BESIDE` it; None where the
+    settings turn it off, where there is none for the embedder, and, with a word in the log, where its file is missing
+    or damaged."""
+    if settings.reader is ReaderUse.OFF:
+        return None
+    if embedder.identity.partition("@")[0] in BESIDE:
+        embedder = _default_embedder(settings) or embedder
+    if not isinstance(embedder, BertEmbedder):
         return None
     from safetensors import SafetensorError
 
@@ -53,4 +61,13 @@ def open_reader(settings: Settings, embedder: Embedder, file: Path = WEIGHTS_FIL
         return JoinedReader.open(file, embedder)
     except (OSError, SafetensorError, ValueError) as error:
         logger.warning("no reader, answers are ordered by likeness alone: cannot use %s: %s", file.name, error)
+        return None
+
+
+def _default_embedder(settings: Settings) -> Embedder | None:
+    name = Settings.model_fields["embedder"].default
+    try:
+        return load_embedder(settings.model_copy(update={"embedder": name}))
+    except ModelError as error:
+        logger.warning("no reader, refusals rest on likeness alone: %s", error)
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.embedding import Embedder
-from rag.reader.reading import WEIGHTS_FILE, Text, open_reader
+from rag.reader.reading import BESIDE, WEIGHTS_FILE, Text, open_reader
 from rag.settings import ReaderUse, Settings
 from tests.conftest import HashEmbedder
 
@@ -38,6 +38,22 @@ def test_it_can_be_turned_off(embedder: Embedder) -> None:
 def test_another_embedder_has_none(caplog: pytest.LogCaptureFixture) -> None:
     assert open_reader(Settings(), HashEmbedder()) is None
     assert not caplog.records
+
+
+class Gemma(HashEmbedder):
+    identity = f"{BESIDE[0]}@1"
+
+
+def test_beside_some_embedders_the_one_it_was_trained_over_is_loaded(model_settings: Settings) -> None:
+    reader = open_reader(model_settings, Gemma())
+    assert reader is not None
+    answers, silent = reader.read(QUESTION, [ANSWERS, SILENT])
+    assert answers.answers > silent.answers
+
+
+def test_where_that_one_is_not_here_there_is_none_and_a_word(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert open_reader(Settings(models=tmp_path), Gemma()) is None
+    assert "multilingual-e5-small" in caplog.text
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut short", "not weights"])
