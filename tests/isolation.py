@@ -1,6 +1,7 @@
 """Tests see nothing of whoever runs them: no cache, no settings, no keys, no proxies. Child processes inherit that."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,9 @@ def isolate(home: Path) -> None:
         del os.environ[name]
     os.environ["HOME"] = str(home)
     os.environ["INTERVIEW_RAG_MODELS"] = str(MODELS)
+    # Some 80 programs are started, and each worker imports all tests: they are compiled once, into the checkout.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     # What tests start must not ask whatever chat model this machine has.
     os.environ["INTERVIEW_RAG_LLM"] = "extractive"
 

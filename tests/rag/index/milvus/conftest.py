@@ -1,8 +1,11 @@
 """A milvus-lite server for all tests of this folder, and a library in it under a name of its own for each."""
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +27,16 @@ def milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="module")
+def short_pauses(milvus: MilvusServer) -> Iterator[None]:
+    """pymilvus waits half a second before it looks whether an index has been made; a library has ten of them, and
+    milvus-lite makes them at once."""
+    handler = import_module("pymilvus.client.grpc_handler")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(handler, "time", SimpleNamespace(time=time.time, sleep=lambda seconds: time.sleep(seconds / 50)))
+        yield
 
 
 @dataclass
@@ -65,7 +78,13 @@ class Place:
 
 
 @pytest.fixture
-def place(milvus: MilvusServer, tmp_path: Path, hash_embedder: HashEmbedder, request: pytest.FixtureRequest) -> Place:
+def place(
+    milvus: MilvusServer,
+    short_pauses: None,
+    tmp_path: Path,
+    hash_embedder: HashEmbedder,
+    request: pytest.FixtureRequest,
+) -> Place:
     milvus_settings = {
         "store": StoreName.MILVUS, "milvus_uri": milvus.uri, "milvus_prefix": f"test_{abs(hash(request.node.nodeid))}",
         "milvus_grace": 0.0,
