@@ -4,11 +4,10 @@ import hashlib
 import json
 from collections import Counter
 
-import pytest
-
 from rag.evaluation.answers.asked import Answerable, AskedRow, load_asked, sections
 from tests.corpus.gold import split_of
 from tests.corpus.pages import CORPUS
+from tests.corpus.violations import told, violations
 from tests.paths import ROOT
 
 ASKED = ROOT / "rag" / "evaluation" / "data" / "asked.jsonl"
@@ -33,8 +32,12 @@ def test_there_is_enough_of_each_kind() -> None:
     assert min(Counter(row.style for row in answerable if row.style != "near-miss").values()) >= 5
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_label_holds(row: AskedRow) -> None:
+def test_labels_hold() -> None:
+    found = violations(check_label, ROWS, name=lambda row: row.id)
+    assert not found, told(found)
+
+
+def check_label(row: AskedRow) -> None:
     named = [*row.open, *row.belong]
     if row.answerable is Answerable.NO:
         assert (named, row.needles, row.code) == ([], (), False)

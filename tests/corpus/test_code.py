@@ -8,32 +8,36 @@ import pytest
 from tests.corpus import run_block
 from tests.corpus.pages import PAGES
 from tests.corpus.run_block import Block, run_blocks
-
-BLOCKS = [
-    Block(page.name, block.line, block.code)
-    for page in PAGES
-    for block in page.code_blocks
-    if block.language == "python"
-]
+from tests.corpus.violations import told, violations
 
 AVAILABLE = sys.stdlib_module_names | {"numpy", "torch"}
 
-every_block = pytest.mark.parametrize("block", BLOCKS, ids=str)
-
 
 @pytest.fixture(scope="module")
-def problems() -> dict[Block, str]:
-    """Runs all blocks once, several at a time."""
-    return run_blocks(BLOCKS)
+def blocks() -> list[Block]:
+    return [
+        Block(page.name, block.line, block.code)
+        for page in PAGES
+        for block in page.code_blocks
+        if block.language == "python"
+    ]
 
 
-@every_block
-def test_block_asserts(block: Block) -> None:
+def test_blocks_assert(blocks: list[Block]) -> None:
+    found = violations(check_assertion, blocks)
+    assert not found, told(found)
+
+
+def check_assertion(block: Block) -> None:
     assert any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(block.code))), "nothing is asserted"
 
 
-@every_block
-def test_block_needs_only_numpy_and_torch(block: Block) -> None:
+def test_blocks_need_only_numpy_and_torch(blocks: list[Block]) -> None:
+    found = violations(check_imports, blocks)
+    assert not found, told(found)
+
+
+def check_imports(block: Block) -> None:
     imported = set()
     for node in ast.walk(ast.parse(block.code)):
         if isinstance(node, ast.Import):
@@ -43,10 +47,14 @@ def test_block_needs_only_numpy_and_torch(block: Block) -> None:
     assert imported <= AVAILABLE
 
 
-@pytest.mark.timeout(900)  # the first of these waits for all blocks
-@every_block
-def test_block_runs(block: Block, problems: dict[Block, str]) -> None:
-    assert not problems[block], problems[block]
+@pytest.mark.timeout(900)
+def test_blocks_run(blocks: list[Block]) -> None:
+    """Several at a time, each in a process of its own."""
+    assert len(blocks) > 100
+    problems = run_blocks(blocks)
+    assert {*problems} == {*blocks}
+    found = [problem for problem in problems.values() if problem]
+    assert not found, told(found)
 
 
 def test_failing_blocks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from tests.corpus.pages import CHINESE, CORPUS, FORMULA, PAGES, Page, without_code
+from tests.corpus.violations import of_every_page, told, violations
 
 Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=False, pattern=r"^\S(.*\S)?$")]
 
@@ -19,8 +20,6 @@ TEX_TEXT = re.compile(r"\\(text|textbf|textit|textrm|mbox)\{[^{}]*\}")
 QUOTED_CLAIM = re.compile("“[^”]*”")
 UNSPACED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
 HALF_WIDTH_PUNCTUATION = re.compile(r"[\u4e00-\u9fff][,;:?!]")
-
-every_page = pytest.mark.parametrize("page", PAGES, ids=str)
 
 
 class FrontMatter(BaseModel):
@@ -60,7 +59,17 @@ def test_corpus_has_pages() -> None:
     assert PAGES, f"no pages below {CORPUS}"
 
 
-@every_page
+def test_all_that_fail_are_told() -> None:
+    def check(number: int) -> None:
+        assert number not in (2, 3), "wrong"
+
+    assert violations(check, range(3)) == ["2: AssertionError: wrong\nassert 2 not in (2, 3)"]
+    found = violations(lambda number: pytest.fail("bad") if number else None, [0, 1, 2], name=lambda n: f"page {n}")
+    assert found == ["page 1: Failed: bad", "page 2: Failed: bad"]
+    assert told(found) == "2 fail:\npage 1: Failed: bad\npage 2: Failed: bad"
+
+
+@of_every_page
 def test_file(page: Page) -> None:
     assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+\.md", page.name), "topic/english-slug.md"
     assert "\r" not in page.source, "line endings are LF"
@@ -72,7 +81,7 @@ def test_file(page: Page) -> None:
     assert not trailing, f"white space at the end of lines {trailing}"
 
 
-@every_page
+@of_every_page
 def test_front_matter(page: Page) -> None:
     assert page.source.startswith("---\n")
     front_matter = FrontMatter.model_validate(page.metadata)
@@ -90,14 +99,14 @@ def test_titles_and_ways_of_asking_are_unique() -> None:
     assert [question for question, count in asked.items() if count > 1] == []
 
 
-@every_page
+@of_every_page
 def test_title_is_the_only_first_heading(page: Page) -> None:
     firsts = [text for level, text, _ in page.headings if level == 1]
     assert firsts == [page.metadata["title"]]
     assert page.headings[0][0] == 1, "the title comes first"
 
 
-@every_page
+@of_every_page
 def test_short_answer_is_short(page: Page) -> None:
     """At most 60 characters of plain words: what a chat shows first, and what a candidate says first."""
     (answer,) = _texts(page, "一句话回答")
@@ -107,7 +116,7 @@ def test_short_answer_is_short(page: Page) -> None:
     assert not LEANS_ON_WHAT_STOOD_BEFORE.search(answer)
 
 
-@every_page
+@of_every_page
 def test_points_stand_alone(page: Page) -> None:
     points = _texts(page, "要点")
     assert 3 <= len(points) <= 5
@@ -116,7 +125,7 @@ def test_points_stand_alone(page: Page) -> None:
     assert not leaning, f"these do not name their subject: {leaning}"
 
 
-@every_page
+@of_every_page
 def test_english_block(page: Page) -> None:
     """The title, its short answer and points, then the follow-ups: all that an English reader is quoted."""
     questions = _subsections(page, "English")
@@ -129,7 +138,7 @@ def test_english_block(page: Page) -> None:
     assert not chinese
 
 
-@every_page
+@of_every_page
 def test_sections(page: Page) -> None:
     sections = [text for level, text, _ in page.headings if level == 2]
     assert SECTIONS.fullmatch(",".join(sections)), sections
@@ -140,7 +149,7 @@ def test_sections(page: Page) -> None:
         assert end > index + 3 or holds_subsections, f"nothing stands under {text!r}"
 
 
-@every_page
+@of_every_page
 def test_follow_ups(page: Page) -> None:
     questions = _subsections(page, "追问")
     assert 3 <= len(questions) <= 6, questions
@@ -148,7 +157,7 @@ def test_follow_ups(page: Page) -> None:
     assert len(set(questions)) == len(questions), "the same follow-up stands twice"
 
 
-@every_page
+@of_every_page
 def test_common_mistakes_say_what_is_right(page: Page) -> None:
     items = _texts(page, "常见错误")
     assert len(items) >= 2, "a list of at least two mistakes"
@@ -156,7 +165,7 @@ def test_common_mistakes_say_what_is_right(page: Page) -> None:
     assert not silent, f"these say nothing after **正确**：{silent}"
 
 
-@every_page
+@of_every_page
 def test_code_blocks(page: Page) -> None:
     for block in page.code_blocks:
         assert block.closed, f"line {block.line}: the fence is not closed"
@@ -166,7 +175,7 @@ def test_code_blocks(page: Page) -> None:
     assert not indented, f"code by indentation at lines {indented}: use a fence"
 
 
-@every_page
+@of_every_page
 def test_links_resolve(page: Page) -> None:
     for token in _inline_tokens(page):
         if token == "image":
@@ -181,14 +190,14 @@ def test_links_resolve(page: Page) -> None:
         assert resolved != page.path, f"line {line}: {href} links to its own page"
 
 
-@every_page
+@of_every_page
 def test_no_html(page: Page) -> None:
     found = [kind for kind in _inline_tokens(page) if kind == "html_inline"]
     found += [token.type for token in page.tokens if token.type == "html_block"]
     assert not found
 
 
-@every_page
+@of_every_page
 def test_formulas_are_whole(page: Page) -> None:
     """Dollar signs pair up within their paragraph or cell, and Chinese stands in \\text{} only."""
     for text, line in page.paragraphs:
@@ -208,7 +217,7 @@ def test_formulas_are_whole(page: Page) -> None:
             assert source_line.strip() == "$$", f"line {number}: $$ stands on a line of its own"
 
 
-@every_page
+@of_every_page
 def test_typography(page: Page) -> None:
     """Full-width punctuation after Chinese, a space between Chinese and Latin words; quotations stay as they were."""
     for text, line in page.paragraphs:

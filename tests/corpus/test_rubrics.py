@@ -6,14 +6,13 @@ import pytest
 
 from ingest.prepare import prepare
 from ingest.reading.parser_process import ParserProcess
-from rag.practice.bank import Bank, QuestionKind, questions_of
+from rag.practice.bank import Bank, Question, QuestionKind, questions_of
 from rag.practice.pages import page_of
 from rag.practice.rubric import ESSENTIAL, FEWEST_POINTS, MOST_POINTS, rubric_of
 from rag.practice.sentences import is_question, is_whole
 from rag.settings import Settings
 from tests.corpus.pages import PAGES, Page
-
-every_page = pytest.mark.parametrize("page", PAGES, ids=str)
+from tests.corpus.violations import told, violations
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +24,21 @@ def bank() -> Bank:
     return Bank(questions, {page.document: page for page in pages})
 
 
-@every_page
-def test_a_page_asks_its_title_and_all_its_follow_ups(page: Page, bank: Bank) -> None:
-    asked = [question for question in bank.questions.values() if question.document == page.name]
+@pytest.fixture(scope="module")
+def asked(bank: Bank) -> dict[str, list[Question]]:
+    """The questions of each page."""
+    found: dict[str, list[Question]] = {}
+    for question in bank.questions.values():
+        found.setdefault(question.document, []).append(question)
+    return found
+
+
+def test_a_page_asks_its_title_and_all_its_follow_ups(asked: dict[str, list[Question]]) -> None:
+    found = violations(lambda page: check_questions(page, asked[page.name]), PAGES)
+    assert not found, told(found)
+
+
+def check_questions(page: Page, asked: list[Question]) -> None:
     assert [q.text for q in asked if q.kind is QuestionKind.PAGE] == [page.metadata["title"]]
     follow_ups, inside = [], False
     for level, text, _ in page.headings:
@@ -37,9 +48,13 @@ def test_a_page_asks_its_title_and_all_its_follow_ups(page: Page, bank: Bank) ->
     assert all(question.english for question in asked)
 
 
-@every_page
-def test_points_are_whole_claims_word_for_word(page: Page, bank: Bank) -> None:
-    for question in (one for one in bank.questions.values() if one.document == page.name):
+def test_points_are_whole_claims_word_for_word(asked: dict[str, list[Question]], bank: Bank) -> None:
+    found = violations(lambda page: check_points(page, asked[page.name], bank), PAGES)
+    assert not found, told(found)
+
+
+def check_points(page: Page, asked: list[Question], bank: Bank) -> None:
+    for question in asked:
         rubric = rubric_of(bank, question)
         assert len({point.text for point in rubric.points}) == len(rubric.points)
         if question.kind is QuestionKind.PAGE:

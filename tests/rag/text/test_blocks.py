@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag.text.blocks import Block, BlockKind, announcer, code_of, heading_over, list_of
 from rag.text.markdown import parse, prose_of
-from tests.processor_time import processor_seconds
+from tests.processor_time import processor_seconds, takes_less
 
 NOTE = """\
 # 显存 ##
@@ -143,11 +143,9 @@ def test_prose_is_what_is_neither_code_nor_formula() -> None:
      "| a\n|-", "a|b\n-|-\n", "# a\n", "[x]: y\n", "a" * 50_000 + "\n", "`", "  > - "],
 )  # fmt: skip
 def test_the_time_is_linear_in_the_text(unit: str) -> None:
-    def seconds(count: int) -> float:
-        return processor_seconds(lambda: parse(unit * count))
-
     small = 20_000 // min(len(unit), 200)
-    assert seconds(8 * small) < 8 * 5 * max(seconds(small), 0.01)
+    seconds = processor_seconds(lambda: parse(unit * small))
+    assert takes_less(lambda: parse(unit * 8 * small), 8 * 5 * max(seconds, 0.01))
 
 
 def test_nesting_is_bounded() -> None:
