@@ -10,6 +10,8 @@ PIP_ARGS ?=
 # Extra arguments for the program, such as ARGS="--port 8000 --lang en".
 ARGS ?=
 BIN := $(VENV)/bin
+# Tests wait two fifths of their time, for servers and browsers: three workers for two processors, four at most.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) * 3 // 2))')
 SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
 
 .PHONY: help chat llm ingest test test-llm test-milvus torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
@@ -28,7 +30,7 @@ ingest: $(VENV)/run.done  ## bring the index in line with its documents
 	$(BIN)/python -m ingest $(ARGS)
 
 test: $(VENV)/develop.done  ## run all tests but those of the next line (browser tests need Chromium: make test-system)
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-llm: $(VENV)/develop.done  ## fetch a small chat model (491 MB) and run the tests that need one
 	$(BIN)/python -m pytest -m llm $(ARGS)

@@ -13,6 +13,7 @@ from rag.embedding import Embedder, load_embedder
 from rag.models import fetch
 from rag.settings import Settings
 from tests.isolation import MODELS, isolate, the_machine
+from tests.paths import ROOT
 from tools.hash_embedder import HashEmbedder
 
 __all__ = ["HashEmbedder"]
@@ -44,12 +45,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: not (item.get_closest_marker("browser") or "tools" in item.path.parts))
+        items.sort(key=lambda item: not _is_in_long_file(item))
     for marker in ASKED_FOR:
         if marker not in config.getoption("markexpr"):
             left_out = [item for item in items if item.get_closest_marker(marker)]
             config.hook.pytest_deselected(items=left_out)
             items[:] = [item for item in items if item not in left_out]
+
+
+def _is_in_long_file(item: pytest.Item) -> bool:
+    """With a browser, or of whole programs."""
+    place = item.path.relative_to(ROOT / "tests")
+    return bool(item.get_closest_marker("browser")) or place.parts[0] == "tools" or len(place.parts) == 1
 
 
 def pytest_collection() -> None:
