@@ -58,7 +58,9 @@ def load_killer(settings: Settings) -> Embedder:
 def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every format, pages of the corpus, a broken file, and an empty one."""
     folder = tmp_path_factory.mktemp("documents")
-    shutil.copytree(FORMATS, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "README.md"))
+    shutil.copytree(
+        FORMATS, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__", "README.md")
+    )
     for page in sorted((ROOT / "corpus").rglob("*.md"), key=lambda page: page.stat().st_size)[1:4]:
         shutil.copy(page, folder)
     (folder / "broken.docx").write_bytes(b"PK\x03\x04" + bytes(100))

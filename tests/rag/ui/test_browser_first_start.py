@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH = TEXTS[Language.ZH]
 COUNT = FIRST_DOCUMENTS * 2
+# Of the first document: so many that reading them takes longer than a browser takes to load the page.
+SECTIONS = 150
 PAGE = "# 方法{number}是什么？\n\n## 一句话回答\n方法{number}把第 {number} 层的激活缓存下来，省去重复计算。\n"
 
 
@@ -35,6 +37,10 @@ def address(tmp_path: Path, model_settings: Settings) -> Iterator[str]:
     (tmp_path / "corpus").mkdir()
     for number in range(COUNT):
         (tmp_path / "corpus" / f"{number:02}.md").write_text(PAGE.format(number=number), encoding="utf-8")
+    with (tmp_path / "corpus" / "00.md").open("a", encoding="utf-8") as first:
+        first.writelines(
+            f"\n## 第 {number} 步做什么\n第 {number} 步写下编号 {number}。\n" for number in range(SECTIONS)
+        )
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "app.py")], cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, text=True
     )
