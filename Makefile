@@ -12,7 +12,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 # Tests wait two fifths of their time, for servers and browsers: three workers for two processors, four at most.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) * 3 // 2))')
-SYSTEM := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo)
+APT := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo) apt-get -y -q --no-install-recommends -o Acquire::http::Timeout=20
 
 .PHONY: help chat llm ingest test test-llm test-milvus torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
 .DELETE_ON_ERROR:
@@ -60,7 +60,8 @@ format: $(VENV)/develop.done  ## put the code into shape
 	$(BIN)/ruff format .
 
 test-system:  ## install the browser and fonts that browser tests use (Debian)
-	command -v chromium >/dev/null || ($(SYSTEM) apt-get update -q && $(SYSTEM) apt-get install -y -q --no-install-recommends chromium fonts-noto-cjk)
+	command -v chromium-headless-shell || ($(APT) update && $(APT) install chromium-headless-shell fonts-noto-cjk) || \
+	  command -v chromium || $(APT) install chromium fonts-noto-cjk
 
 screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
 	$(BIN)/python -m tools.screenshots

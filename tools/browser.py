@@ -17,7 +17,8 @@ from tools.server_process import running
 # The tests say what must come, not how soon: a machine that runs them may be busy.
 expect.set_options(timeout=20_000)
 
-CHROMIUM = Path("/usr/bin/chromium")
+# The first that is installed. Without windows and menus it costs a fifth less of a test's processor time.
+CHROMIUM = ("chromium-headless-shell", "chromium")
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -32,10 +33,10 @@ ARGUMENTS = [
 
 def chromium() -> Path:
     """Path of the installed Chromium. Raises UsageError without one."""
-    found = CHROMIUM if CHROMIUM.exists() else Path(shutil.which("chromium") or "")
-    if not found.is_file():
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
         raise UsageError("Chromium is not installed", hint="install it: make test-system")
-    return found
+    return Path(found)
 
 
 @contextmanager

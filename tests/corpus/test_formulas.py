@@ -1,15 +1,13 @@
 """Every formula of the corpus renders in KaTeX, the one that Gradio ships, in a real browser."""
 
 import json
-import os
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from tests.corpus.pages import PAGES
-from tests.rag.ui.browser import ARGUMENTS, CHROMIUM
+from tests.rag.ui.browser import open_browser
 
 pytestmark = pytest.mark.browser
 
@@ -49,28 +47,16 @@ def katex_module() -> str:
 def problems_of(formulas: list[tuple[str, str, bool]]) -> list[str]:
     """Render each (place, TeX, display) in the browser; what KaTeX says of those it does not accept."""
     module = katex_module()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        try:
-            page = browser.new_page()
-            # The network is never asked: an empty page and the module are all there is.
-            page.route("**/*", lambda route: route.abort())
-            page.route(ORIGIN, lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
-            page.route(f"{ORIGIN}katex.js", lambda route: route.fulfill(body=module, content_type="text/javascript"))
-            page.goto(ORIGIN)
-            found = page.evaluate(RENDER, [f"{ORIGIN}katex.js", formulas])
-        finally:
-            browser.close()
+    with open_browser() as browser:
+        page = browser.new_page()
+        # The network is never asked: an empty page and the module are all there is.
+        page.route("**/*", lambda route: route.abort())
+        page.route(ORIGIN, lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+        page.route(f"{ORIGIN}katex.js", lambda route: route.fulfill(body=module, content_type="text/javascript"))
+        page.goto(ORIGIN)
+        found = page.evaluate(RENDER, [f"{ORIGIN}katex.js", formulas])
     assert isinstance(found, list)
     return [str(problem) for problem in found]
-
-
-@pytest.fixture(autouse=True)
-def chromium() -> None:
-    if not CHROMIUM.exists():
-        if os.environ.get("CI"):
-            pytest.fail(f"{CHROMIUM} is missing in CI: run make test-system")
-        pytest.skip(f"NO FORMULA WAS CHECKED: {CHROMIUM} is missing; make test-system installs it")
 
 
 def test_every_formula_renders() -> None:

@@ -10,11 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag.errors import UsageError
 from tools import browser
-from tools.browser import ARGUMENTS, CHROMIUM, open_page, serve
+from tools.browser import open_page, serve
 
 __all__ = [
-    "ARGUMENTS",
-    "CHROMIUM",
     "FORBIDDEN",
     "HOLD",
     "LATE_GREETING",
