@@ -168,6 +168,7 @@ def test_the_answer_to_a_follow_up_is_in_view(page: Page, model: ChatServer) -> 
     assert asked["y"] - view["y"] < 60 or whole
     page.mouse.move(400, 400)
     page.mouse.wheel(0, -4000)
+    page.wait_for_function("document.querySelector('#chat .bubble-wrap').scrollTop < 5")
     page.wait_for_timeout(900)  # a reader who scrolls is left alone
     assert page.locator("#chat .bubble-wrap").evaluate("view => view.scrollTop") < 5
 
