@@ -1,4 +1,4 @@
-"""How much of what a question names stands in the material at all."""
+"""What a question names beside what only asks, and how much of it stands in the material at all."""
 
 import re
 
@@ -15,6 +15,19 @@ ASKING = re.compile(
 # What stands in no more than this share of the passages is hardly spoken of: it stands there by the way, or its
 # characters meet across two words.
 HARDLY = 1 / 2_000
+
+
+def named_in(question: str) -> tuple[str, ...]:
+    """The terms of a question that name something; all of them where none does. A character that stands alone between
+    what only asks is known by its neighbours.
+
+    >>> named_in("LoRA 的秩怎么选？")
+    ('lora', '的秩', '秩怎', '么选')
+    """
+    asked = terms(question)
+    named = set(terms(ASKING.sub(" ", fold(question))))
+    alone = {term for term in named if len(term) == 1 and not term.isascii()}
+    return tuple(term for term in asked if term in named or alone & set(term)) or asked
 
 
 def unheard_share(index: Index, question: str) -> float:

@@ -19,6 +19,7 @@ _MAYBE = r"(?:要是|如果|假如|万一)?"
 WRAPPED_BEFORE = re.compile(
     r"^(?:(?:请问|想问|问(?!题))(?:一下|下)?"
     rf"|{_MAYBE}(?:{_ASKER}(?:要是|如果)?)?(?:被问到?|被問到?|追问|追問|问(?!题)我?|問(?!題)我?)"
+    r"|(?:懂不懂|知不知道|了不了解|会不会讲)(?:一下)?"
     rf"|{_ASKER}?(?:要我|让我|叫我)(?:讲讲|讲一下|说说|聊聊|谈谈)?"
     r"|how (?:do|should) i (?:answer|explain)(?: in (?:an|the) interview)?)[：:，, ]*(?=.{4})"
 )
@@ -26,6 +27,8 @@ WRAPPED_AFTER = re.compile(
     r"[，, ]*(?:我|这题|这个)?(?:该|应该|要|得)?(?:怎么|咋|如何|怎样)(?:说|答|回答|讲|作答)"
     r"(?:比较好|才好|才对|合适|好|啊|呢|呀|吗)*[?？。]*$"
 )
+# What asks for code by a word that some pages have in their names says nothing of which page is meant.
+BY_HAND = re.compile(r"手[撕搓敲]")
 LATIN_WORDS = re.compile(r"[A-Za-z]+(?: +[A-Za-z]+)*")
 LATIN_WORD = re.compile(r"[A-Za-z]+")
 # Shorter ones sound like too much else.
@@ -47,7 +50,7 @@ RARER = 3
 def in_the_materials_words(index: Index, question: str) -> str:
     """The question with what can be put in the material's words; as it was where nothing can."""
     vocabulary = index.vocabulary
-    text = unwrapped(question)
+    text = BY_HAND.sub("手写", unwrapped(question))
     text = LATIN_WORDS.sub(lambda match: _spoken(index, match[0]), text)
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
     text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)

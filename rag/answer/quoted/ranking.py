@@ -12,6 +12,7 @@ from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.question.intents import Intent, answered_by
+from rag.question.unheard import named_in
 from rag.search.retrieval import Evidence
 from rag.text.sentences import UnitKind
 from rag.text.terms import simplified, terms
@@ -43,8 +44,8 @@ class SectionFeatures:
 
     `likeness` is late interaction with the best of the candidates as 0, or `relevance` from 0 to 1 where there are no
     token vectors; `cosine` is the mean of those of the section's passages, that of the best as 0, and only computed
-    where it has a weight; `heading` and `text` are the shares of the question's terms, by rarity, in the heading and
-    in both.
+    where it has a weight; `heading` and `text` are the shares of the terms that the question names, by rarity, in the
+    heading and in both.
     """
 
     likeness: float
@@ -153,7 +154,7 @@ def section_features(
     with_cosines: bool = True,
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
-    asked = terms(evidence.query)
+    asked = named_in(evidence.query)
     most = max(index.keywords.ceiling(asked), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     likeness, relevances = _likeness(index, embedder, evidence, sections)
