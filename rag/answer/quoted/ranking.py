@@ -163,17 +163,23 @@ def section_features(
     def covered(held: set[str]) -> float:
         return sum(index.keywords.ceiling([term]) for term in set(asked) & held) / most
 
+    # How code reads says little of what it is for: its page says it.
+    of_page: dict[str, float] = {}
+    for section, like in zip(sections, likeness.tolist(), strict=True):
+        of_page[section.document] = max(like, of_page.get(section.document, -np.inf))
+
     def features(place: int, section: Section) -> SectionFeatures:
+        is_wanted_code = wants_code and section.holds(UnitKind.CODE)
         heading = set(terms(section.title if section.is_short_answer else section.heading))
         return SectionFeatures(
-            likeness=float(likeness[place]),
+            likeness=of_page[section.document] if is_wanted_code else float(likeness[place]),
             relevance=float(relevances[place]),
             heading=covered(heading),
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
-            code_wanted=float(wants_code and section.holds(UnitKind.CODE)),
+            code_wanted=float(is_wanted_code),
             code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
             formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
             translation=float(section.is_translation),
