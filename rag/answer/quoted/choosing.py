@@ -7,7 +7,7 @@ from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.relevance import relevance
 from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section
-from rag.question.intents import Intent
+from rag.question.intents import Intent, answered_by
 from rag.text.sentences import UnitKind
 
 # Characters of an answer in the standard style: about what is read in a minute and a half.
@@ -52,15 +52,17 @@ def choose_paragraphs(
         characters = characters * COMPARISON // len(rankings)
     for place, ranking in enumerate(rankings):
         room = characters
+        code_is_due = answered_by(Intent.CODE, ranking.query)
         for section in _best(ranking, wanted, cut):
             first = bool(place) and room == characters
-            if section.key in chosen or (section.length > room and chosen and not first):
+            # Half of a block of code is worth nothing: what opens, and the first that was asked for, may be longer.
+            is_due = section.holds(UnitKind.CODE) and (not chosen or code_is_due)
+            if section.key in chosen or (section.length > room and chosen and not (first or is_due)):
                 continue
-            # Half of a block of code is worth nothing: what opens may be longer for it.
-            opens_with_code = section.holds(UnitKind.CODE) and not chosen
-            kept = fitted(section, ranking.query, 2 * room if opens_with_code else room)
+            kept = fitted(section, ranking.query, 2 * characters if is_due else room)
             chosen[section.key] = kept
             room -= kept.length
+            code_is_due &= not is_due
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
 
 
