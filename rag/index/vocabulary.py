@@ -14,7 +14,7 @@ from typing import Protocol
 from rag.text.terms import CHINESE_RUN, simplified
 
 # A Chinese word of a name has so many characters.
-WORD_CHARACTERS = range(2, 7)
+WORD_CHARACTERS = range(2, 8)
 # Names and passages beyond this are not read: by then every common word has been seen.
 MOST_NAMES, MOST_PASSAGES = 50_000, 20_000
 # A shorter Chinese word before a bracket is likely the end of a longer one.
@@ -57,7 +57,7 @@ def read_vocabulary(storage: Named) -> Vocabulary:
         words.update(word.lower() for word in LATIN_WORD.findall(name))
     for run in _runs(names):
         words.update(run[start:end] for start, end in _words_of(run))
-    return Vocabulary(words, _translations(storage.texts(MOST_PASSAGES), words))
+    return Vocabulary(words, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 
 def read_sounds(storage: Named) -> Sounds:

@@ -147,7 +147,10 @@ def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:
             piece = text[place : place + length]
             if not vocabulary.words[piece] and _is_unknown(index, piece):
                 word = index.sounds.words.get("".join(pinyin(piece)), "")
-                if len(word) == length and set(word) & set(piece) and _is_common(vocabulary, word):
+                wrong = {typed for typed, right in zip(piece, word, strict=False) if typed != right}
+                # 生成是什么 does not mean 生成式.
+                alike = len(word) == length and set(word) & set(piece) and not JOINING & wrong
+                if alike and _is_common(vocabulary, word):
                     text = text[:place] + word + text[place + length :]
             place += 1
     return run if text == simplified(run) else text
@@ -163,16 +166,20 @@ def _is_unknown(index: Index, chinese: str) -> bool:
 
 
 def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> str:
-    """The question with the translation behind each term that the material writes otherwise."""
-    folded = simplified(question).lower()
-    added = []
+    """The question with the translation behind each term that the material writes otherwise, and in the place of a
+    Chinese one that stands nowhere but beside it."""
+    text, added = question, list[str]()
     for term, other in vocabulary.translations.items():
-        stands = (
-            term in folded if not term.isascii() else re.search(rf"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])", folded)
-        )
-        if stands and other.lower() not in folded and _uses(index, other) > RARER * _uses(index, term):
+        folded = simplified(text).lower()
+        edges = (r"(?<![a-z0-9])", r"(?![a-z0-9])") if term.isascii() else ("", "")
+        found = re.search(re.escape(term).join(edges), folded)
+        if not found or other.lower() in folded or _uses(index, other) <= RARER * _uses(index, term):
+            continue
+        if term.isascii() or _uses(index, term) > 1 or len(folded) != len(text):
             added.append(other)
-    return " ".join([question, *added])
+        else:
+            text = f"{text[: found.start()]} {other} {text[found.end() :]}".strip()
+    return " ".join([text, *added])
 
 
 def _uses(index: Index, term: str) -> int:

@@ -1,9 +1,9 @@
-"""How much of what a question names the material lacks."""
+"""What a question names, and how much of it the material lacks."""
 
 import pytest
 
 from rag.index import Index
-from rag.question.unheard import unheard_share
+from rag.question.unheard import named_in, unheard_share
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,16 @@ from rag.question.unheard import unheard_share
 )
 def test_what_only_asks_is_not_counted(question: str, share: float, library_index: Index) -> None:
     assert unheard_share(library_index, question) == share
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("LoRA 的秩怎么选？", ("lora", "的秩", "秩怎", "么选")),
+        ("Why is RoPE relative?", ("rope", "relative")),
+        ("怎么了", ("怎么", "么了")),
+        ("", ()),
+    ],
+)
+def test_what_is_named(question: str, named: tuple[str, ...]) -> None:
+    assert named_in(question) == named

@@ -9,7 +9,7 @@ import pytest
 
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
 from rag.answer.quoted.paragraphs import paragraphs
-from rag.answer.quoted.ranking import Wanted, rank
+from rag.answer.quoted.ranking import Ranking, Wanted, rank
 from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import Index, open_index
@@ -222,6 +222,37 @@ def test_a_table_that_has_all_sides_is_quoted(tmp_path: Path, hash_embedder: Has
     assert has_table(("PI", "YaRN"))
     assert not has_table(("PI", "NTK"))
     assert not has_table(())
+
+
+def test_code_that_is_asked_for_is_whole_behind_a_short_answer(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    code = "```python\n" + "\n".join(f"row_{n} = table_of_physical_pages_in_memory_{n}" for n in range(36)) + "\n```"
+    page = f"# 块表怎么写？\n\n## 一句话回答\n块表把逻辑页映射到物理页。\n\n## 代码\n{code}\n"
+    ingest(tmp_path, hash_embedder, {"page.md": page})
+    index = open_index(tmp_path / "index")
+    assert len(code) > ANSWER_CHARACTERS
+    for question, is_quoted in (("手写块表", True), ("块表是什么", False)):
+        found = rank(index, hash_embedder, evidence_for(index, hash_embedder, question)).sections
+        sections = tuple(sorted(found, key=lambda section: not section.is_short_answer))
+        chosen = choose_paragraphs([Ranking(question, sections, (1.0, 0.0))])
+        assert chosen[0].texts == ["块表把逻辑页映射到物理页。"]
+        quoted = "".join(text for paragraph in chosen for text in paragraph.texts)
+        assert [f"memory_{n}\n" in quoted for n in range(36)] == [is_quoted] * 36
+
+
+def test_code_is_as_near_as_its_page_says(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    code = "```python\n{0}_a = 1\n{0}_b = 2\n```"
+    pages = {
+        name: f"# {title}\n\n## 一句话回答\n{title}{told}。\n\n## 代码\n{code.format(name[0])}\n"
+        for name, title, told in (
+            ("beam.md", "束搜索", "留下得分最高的几条"),
+            ("pair.md", "字节对", "合并最常见的一对"),
+        )
+    }
+    ingest(tmp_path, hash_embedder, pages)
+    index = open_index(tmp_path / "index")
+    ranking = rank(index, hash_embedder, evidence_for(index, hash_embedder, "字节对合并最常见的一对，给个代码"))
+    with_code = [section.document for section in ranking.sections if section.heading == "代码"]
+    assert with_code[0] == "pair.md"
 
 
 def test_code_leads_only_where_it_is_asked_for(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
