@@ -55,7 +55,8 @@ PATTERNS = {
 # Questions that code or a formula answers, though they ask for more than that form.
 ANSWERED_BY = {
     Intent.CODE: re.compile(
-        r"(?<!写)代码|手[写撕]|实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b", re.IGNORECASE
+        r"(?<!写)代码|手[写撕]|(?<!的)实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b",
+        re.IGNORECASE,
     ),
     Intent.FORMULA: re.compile(
         r"公式|推导|写出来|怎么算|咋算|表达式|式子|几步|\b(?:formula|derive|equation|write it|steps)\b", re.IGNORECASE
