@@ -121,6 +121,8 @@ MISTAKE_COSTS = 0.05
 MISTAKEN = 0.62
 MISTAKEN_TERMS = 0.25
 MISTAKEN_MORE = 0.06
+# How much nearer than to any point of the rubric: what makes a point is no mistake.
+MISTAKEN_RATHER = 0.04
 # The share of a sentence's terms that the page has, below which it goes beyond the material.
 KNOWN = 0.35
 # rapidfuzz's partial_token_ratio of folded texts, 0..100.
@@ -197,7 +199,8 @@ class EmbedderGrader:
         return PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span)
 
     def _mistakes(self, read: Read, rubric: Rubric) -> list[MistakeMade]:
-        """The mistakes that a sentence makes: it is near to the wrong claim, and nearer than to its correction."""
+        """The mistakes that a sentence makes: it is near to the wrong claim, nearer than to its correction and to any
+        point."""
         made = []
         for mistake in rubric.mistakes:
             if self.comparer.shared_terms(read, mistake.wrong.quote) < MISTAKEN_TERMS:
@@ -210,7 +213,11 @@ class EmbedderGrader:
             right = self.comparer.compare(alone, mistake.right.quote, "")
             clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight).features
             denies = max(clash.polarity, clash.numbers) > clash.agreed
-            if not denies and (right is None or wrong.features.best > right.features.best + MISTAKEN_MORE):
+            points = [self.comparer.compare(alone, point.text, "") for point in rubric.points]
+            nearest = max((compared.features.best for compared in points if compared), default=0.0)
+            if denies or wrong.features.best <= nearest + MISTAKEN_RATHER:
+                continue
+            if right is None or wrong.features.best > right.features.best + MISTAKEN_MORE:
                 made.append(MistakeMade(mistake, (sentence.start, sentence.end)))
         return made
 

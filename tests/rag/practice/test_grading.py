@@ -129,6 +129,13 @@ def test_a_mistake_is_named_and_its_denial_is_none(practice_assistant: Assistant
     assert not grader.grade("KV cache 不能减少 prefill 的计算量。", rubric).mistakes
 
 
+def test_what_makes_a_point_is_no_mistake(practice_assistant: Assistant, rubric: Rubric) -> None:
+    """Though it is word for word what a mistake says: a rubric that has the claim among its points."""
+    grader, claim = open_grader(practice_assistant), rubric.mistakes[0].wrong
+    assert grader.grade(claim.quote, rubric).mistakes
+    assert not grader.grade(claim.quote, replace(rubric, points=(*rubric.points, Point(claim, ESSENTIAL)))).mistakes
+
+
 def test_what_goes_beyond_is_marked_and_costs_nothing(practice_assistant: Assistant, rubric: Rubric) -> None:
     grader = open_grader(practice_assistant)
     plain = grader.grade(rubric.points[0].text, rubric)
