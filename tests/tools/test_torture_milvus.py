@@ -23,13 +23,13 @@ def torture(*options: str) -> dict[str, int]:
 
 
 def test_killed_writers_and_a_killed_server_leave_whole_generations() -> None:
-    figures = torture("--kills", "4", "--server-every", "2")
-    assert figures.get("writer killed", 0) + figures["server killed"] == 4  # a writer may be done before it is killed
+    figures = torture("--kills", "2", "--server-every", "2")
+    assert figures.get("writer killed", 0) + figures["server killed"] == 2  # a writer may be done before it is killed
     assert figures["server killed"] > 0
 
 
 def test_a_crowd_of_writers_and_readers() -> None:
-    figures = torture("--crowd", "--writers", "2", "--readers", "4", "--versions", "1", "--restarts", "1")
+    figures = torture("--crowd", "--writers", "2", "--readers", "2", "--versions", "1", "--restarts", "1")
     assert figures["published"] == 2
-    assert figures["requests"] >= 4
+    assert figures["requests"] >= 2
     assert not figures["failed"] + figures["mixed"] + figures["lost"]
