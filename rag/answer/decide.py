@@ -51,12 +51,14 @@ SPEAKING_HITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A refusal, or None, of one piece of evidence, and what it rests on."""
+    """A refusal, or None, of one piece of evidence, and what it rests on. `unheard` says that nothing named by the
+    question stands in the material, which adds UNHEARD_OF to the log odds."""
 
     refusal: Refusal | None
     names: tuple[str, ...]
     features: AnswerabilityFeatures | None
     log_odds: float | None
+    unheard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Decision:
     """Whether to refuse, and what is left to answer from.
 
     `log_odds` against an answer, refused above `margin`, are None where nothing is calibrated; `names` are those that
-    the question holds.
+    the question holds. `reading` is what a reader said, None where it was not asked.
     """
 
     refusal: Refusal | None
@@ -73,6 +75,8 @@ class Decision:
     features: AnswerabilityFeatures | None = None
     log_odds: float | None = None
     margin: float = 0.0
+    unheard: bool = False
+    reading: float | None = None
 
     @property
     def may_change(self) -> bool:
@@ -93,7 +97,7 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
     if result.plan.parts:
         return _decide_parts(index, result, margin)
     judged = judge(index, result.for_decision, margin=margin)
-    whole = Decision(judged.refusal, result, judged.names, judged.features, judged.log_odds, margin)
+    whole = _whole(judged, result, margin)
     refusal = judged.refusal
     if not result.compared or (refusal is not None and not refusal.missing):
         return whole
@@ -122,7 +126,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     only lifted where it finds an answer. Where nobody would point to the nearest, more is refused."""
     assert decision.log_odds is not None
     if decision.refusal is not None and reading <= 0:
-        return decision
+        return replace(decision, reading=reading)
     second = SECOND_OPINION
     believed = max(-second.limit, min(second.limit, reading))
     log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed
@@ -130,14 +134,21 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     if log_odds > decision.margin - (0.0 if points_to_nearest else WITHOUT_NEAREST):
         evidence = decision.result.for_decision
         refusal = decision.refusal or _refusal(RefusalReason.NOTHING_RELEVANT, (), evidence)
-    return replace(decision, refusal=refusal, log_odds=log_odds)
+    return replace(decision, refusal=refusal, log_odds=log_odds, reading=reading)
+
+
+def _whole(judged: Judgement, result: SearchResult, margin: float) -> Decision:
+    """The decision on all that was asked."""
+    return Decision(
+        judged.refusal, result, judged.names, judged.features, judged.log_odds, margin, unheard=judged.unheard
+    )
 
 
 def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision:
     """As of a question that asks one thing; but parts that name what the material does not know are left out where it
     knows the others, and these alone are judged then."""
     judged = judge(index, result.for_decision, margin=margin)
-    whole = Decision(judged.refusal, result, judged.names, judged.features, judged.log_odds, margin)
+    whole = _whole(judged, result, margin)
     judgements = [judge(index, side, margin=margin) for side in result.sides]
     known = [place for place, one in enumerate(judgements) if one.refusal is None or not one.refusal.missing]
     if len(known) in (0, len(judgements)) or (judged.refusal is not None and not judged.refusal.missing):
@@ -157,7 +168,10 @@ def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judge
     """The decision where something was left out: what is left is judged, by the most doubtful of it."""
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)
-    return replace(whole, refusal=refusal, result=left, features=doubtful.features, log_odds=doubtful.log_odds)
+    return replace(
+        whole, refusal=refusal, result=left, features=doubtful.features, log_odds=doubtful.log_odds,
+        unheard=doubtful.unheard,
+    )  # fmt: skip
 
 
 def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement:
@@ -167,7 +181,8 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     unknown = [name for name in names if not name.forms]
     features = read_features(index, evidence, names)
     log_odds = log_odds_of(index, features) if features else None
-    if log_odds is not None and _is_unheard_of(index, evidence.query):
+    unheard = log_odds is not None and _is_unheard_of(index, evidence.query)
+    if log_odds is not None and unheard:
         log_odds += UNHEARD_OF
     if log_odds is None:
         refusal = _judge_by_names(evidence, unknown)
@@ -176,7 +191,7 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     else:
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
         refusal = _refusal(reason, unknown, evidence)
-    return Judgement(refusal, tuple(name.written for name in names), features, log_odds)
+    return Judgement(refusal, tuple(name.written for name in names), features, log_odds, unheard)
 
 
 def _is_unheard_of(index: Index, question: str) -> bool:

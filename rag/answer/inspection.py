@@ -38,13 +38,21 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """`features` by name; `log_odds` that the material has no answer, refused above `threshold`, and their
-    `probability`, as fitted on questions of which a third had none; None where the embedder has no calibration."""
+    `probability`, as fitted on questions of which a third had none; None where the embedder has no calibration.
+
+    `nearest` says that the nearest material alone is quoted, `unheard` that nothing the question names stands in the
+    material. `reading` is the reader's log odds of an answer, None where it was not asked; where a question is refused
+    and it finds none either, `log_odds` stay as they were.
+    """
 
     refused: bool
+    nearest: bool
     reason: str
     missing: tuple[str, ...]
     names: tuple[str, ...]
     features: dict[str, float]
+    unheard: bool
+    reading: float | None
     log_odds: float | None
     threshold: float
     probability: float | None
@@ -115,7 +123,7 @@ def inspection_of(trace: Trace) -> Inspection:
         candidates=_candidates(trace, result.evidence),
         proposed=_proposed(result.evidence),
         sides=tuple(SideRanking(side.query, _proposed(side), _candidates(trace, side)) for side in result.sides),
-        judgement=_judgement(trace.decision),
+        judgement=_judgement(trace.decision, nearest=selection.is_nearest),
         chosen=tuple(Part(p.passage.document, p.heading, " ".join(p.texts)) for p in selection.paragraphs),
         prompt=selection.prompt,
         prompt_tokens=sum(count_tokens(text) for _, text in selection.prompt),
@@ -123,16 +131,19 @@ def inspection_of(trace: Trace) -> Inspection:
     )
 
 
-def _judgement(decision: Decision) -> Judgement:
+def _judgement(decision: Decision, *, nearest: bool) -> Judgement:
     refusal, odds = decision.refusal, decision.log_odds
     return Judgement(
         refused=refusal is not None,
+        nearest=nearest,
         reason=str(refusal.reason) if refusal else "",
         missing=refusal.missing if refusal else decision.result.silent,
         names=decision.names,
         features={}
         if decision.features is None
         else {name: round(value, 4) for name, value in asdict(decision.features).items()},
+        unheard=decision.unheard,
+        reading=None if decision.reading is None else round(decision.reading, 4),
         log_odds=None if odds is None else round(odds, 4),
         threshold=decision.margin,
         probability=None if odds is None else round(1 / (1 + exp(-odds)), 4),
@@ -193,13 +204,21 @@ def as_text(inspection: Inspection) -> str:
         COLUMNS,
         *map(_line, inspection.candidates),
         *(line for side in inspection.sides for line in (f"side: {side.query}", *map(_line, side.candidates))),
-        f"{'refused: ' + judgement.reason if judgement.refused else 'answered'}{odds}",
+        f"{_outcome(judgement)}{odds}",
         *(f"  {name} = {value}" for name, value in judgement.features.items()),
+        *(["  nothing that it names stands in the material"] if judgement.unheard else []),
+        *([] if judgement.reading is None else [f"  the reader's log odds of an answer = {judgement.reading}"]),
         *(f"uses: {part.document} › {part.heading}: {part.text[:SNIPPET]}" for part in inspection.chosen),
         *(f"--- {role} ---\n{text}" for role, text in inspection.prompt),
         ", ".join(f"{stage} {value} ms" for stage, value in inspection.milliseconds.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _outcome(judgement: Judgement) -> str:
+    if judgement.refused:
+        return f"refused: {judgement.reason}"
+    return "pointed to the nearest" if judgement.nearest else "answered"
 
 
 def _line(c: Candidate) -> str:

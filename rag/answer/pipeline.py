@@ -97,7 +97,7 @@ def write(trace: Trace) -> Iterator[Event]:
             return
     refusal = trace.decision.refusal
     result = trace.decision.result
-    nearest = _is_nearest(trace)
+    nearest = trace.selection.is_nearest
     lead = nearest_text(trace.question) if nearest else silent_side_text(trace.question, result.silent, result.known)
     written = Written(llm=trace.resources.llm)
     first_text = 0.0
@@ -215,7 +215,8 @@ def _select(trace: Trace) -> Trace:
     if trace.decision.refusal is not None:
         return trace
     if _is_nearest(trace):
-        return replace(trace, selection=Selection(tuple(select_quotes(trace, NEAREST_STYLE))))
+        quotes = tuple(select_quotes(trace, NEAREST_STYLE))
+        return replace(trace, selection=Selection(quotes, is_nearest=True))
     return replace(trace, selection=writer_for(trace.resources).select(trace))
 
 

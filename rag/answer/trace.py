@@ -49,10 +49,12 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is quoted, or given to a chat model to read; `prompt` holds its messages as (role, text)."""
+    """What is quoted, or given to a chat model to read; `prompt` holds its messages as (role, text). `is_nearest` says
+    that an answer is doubtful, and that the nearest material alone is quoted."""
 
     paragraphs: tuple[Paragraph, ...] = ()
     prompt: tuple[tuple[str, str], ...] = ()
+    is_nearest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,8 @@ def _found(found: Found | None) -> str:
 
 def _judgement(judgement: Judgement, texts: InspectorTexts) -> str:
     reason = getattr(texts, f"reason_{judgement.reason}", judgement.reason)
-    lines = [texts.refused.format(reason=reason) if judgement.refused else texts.answered]
+    answered = texts.nearest if judgement.nearest else texts.answered
+    lines = [texts.refused.format(reason=reason) if judgement.refused else answered]
     if judgement.log_odds is None or judgement.probability is None:
         lines.append(texts.no_calibration)
     else:
@@ -109,6 +110,10 @@ def _judgement(judgement: Judgement, texts: InspectorTexts) -> str:
         lines.append(texts.names.format(names=", ".join(judgement.names)))
     if judgement.missing:
         lines.append(texts.missing.format(names=", ".join(judgement.missing)))
+    if judgement.unheard:
+        lines.append(texts.unheard)
+    if judgement.reading is not None:
+        lines.append(texts.reading.format(odds=judgement.reading))
     values = [f"{value:.3f}" for value in judgement.features.values()]
     features = figures(
         [[getattr(texts, f"feature_{name}") for name in judgement.features], values],

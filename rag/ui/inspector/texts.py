@@ -43,6 +43,7 @@ class InspectorTexts:
     nothing: str
     judgement: str
     answered: str
+    nearest: str
     refused: str
     reason_nothing_relevant: str
     reason_missing_terms: str
@@ -57,6 +58,8 @@ class InspectorTexts:
     feature_chinese: str
     names: str
     missing: str
+    unheard: str
+    reading: str
     quoted: str
     given: str
     nothing_chosen: str
@@ -113,6 +116,7 @@ TEXTS = {
         nothing="没有找到任何段落。",
         judgement="能不能答",
         answered="判断：资料能回答",
+        nearest="判断：可能答不了，只给最接近的资料",
         refused="判断：拒答（{reason}）",
         reason_nothing_relevant="没有找到相关内容",
         reason_missing_terms="资料里没有问到的名称",
@@ -127,6 +131,8 @@ TEXTS = {
         feature_chinese="中文问题",
         names="问题里的名称：{names}",
         missing="资料里没有的：{names}",
+        unheard="问题里的词资料里都没有出现过",
+        reading="阅读模型认为小节里有答案的对数几率：{odds}",
         quoted="会摘录的段落",
         given="交给模型的段落",
         nothing_chosen="拒答时不摘引、也不交给模型任何段落。",
@@ -181,6 +187,7 @@ TEXTS = {
         nothing="No passage was found.",
         judgement="Can it be answered?",
         answered="The material can answer it",
+        nearest="Doubtful: only the nearest material is quoted",
         refused="Refused: {reason}",
         reason_nothing_relevant="nothing relevant was found",
         reason_missing_terms="the material lacks a name that was asked about",
@@ -195,6 +202,8 @@ TEXTS = {
         feature_chinese="a question in Chinese",
         names="Names in the question: {names}",
         missing="Not in the material: {names}",
+        unheard="Nothing that it names stands in the material",
+        reading="Log odds of an answer in the sections, by the reader: {odds}",
         quoted="Paragraphs that would be quoted",
         given="Paragraphs that the model is given",
         nothing_chosen="A refusal quotes nothing and gives nothing to a model.",

@@ -7,7 +7,8 @@ import pytest
 
 import rag.answer.decide as deciding
 from rag.answer.assistant import Assistant
-from rag.answer.decide import READ_WITHIN, Decision, reconsider
+from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
+from rag.answer.inspection import as_text, inspection_of
 from rag.answer.pipeline import decide_on, search
 from rag.answer.rank import READ_FIRST
 from rag.question.follow_ups import Standalone
@@ -67,6 +68,10 @@ def test_a_doubtful_question_is_read(
     if kind is AnswerKind.REFUSAL:
         assert answer.refusal is not None
         assert answer.refusal.reason is RefusalReason.NOTHING_RELEVANT
+    judgement = inspection_of(assistant.prepare(QUESTION)).judgement
+    assert judgement.reading == reading
+    assert judgement.nearest is (kind is AnswerKind.NEAREST)
+    assert judgement.refused is (kind is AnswerKind.REFUSAL)
 
 
 @pytest.mark.parametrize("log_odds", [-READ_WITHIN - 0.1, READ_WITHIN + 0.1])
@@ -76,6 +81,22 @@ def test_a_clear_question_is_not(log_odds: float, assistant: Assistant, monkeypa
     monkeypatch.setattr(assistant, "reader", reader)
     assert assistant.ask(QUESTION).refused is (log_odds > 0)
     assert not reader.given
+    assert inspection_of(assistant.prepare(QUESTION)).judgement.reading is None
+
+
+def test_the_inspector_tells_what_the_odds_rest_on(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_log_odds(monkeypatch, -1.5)
+    heard = inspection_of(assistant.prepare(QUESTION))
+    assert not heard.judgement.unheard
+    monkeypatch.setattr(deciding, "_is_unheard_of", lambda index, question: True)
+    monkeypatch.setattr(assistant, "reader", Says(6.0))
+    inspection = inspection_of(assistant.prepare(QUESTION))
+    assert inspection.judgement.unheard
+    assert -1.5 + UNHEARD_OF > 0 > (inspection.judgement.log_odds or 0.0)
+    told = as_text(inspection)
+    assert "nothing that it names stands in the material" in told
+    assert "log odds of an answer = 6.0" in told
+    assert "stands in the material" not in as_text(heard)
 
 
 @pytest.mark.parametrize("question", ["LoRA 的秩怎么选？另外 Zorblax 框架怎么装", "LoRA 和 Zorblax 的秩有什么区别"])
@@ -93,7 +114,7 @@ def test_what_is_left_out_makes_nothing_doubtful(
 
 def test_a_reading_is_believed_within_limits(decision: Decision) -> None:
     doubtful = replace(decision, log_odds=0.0)
-    assert reconsider(doubtful, 1e9) == reconsider(doubtful, 1e12)
+    assert reconsider(doubtful, 1e9).log_odds == reconsider(doubtful, 1e12).log_odds
     assert reconsider(doubtful, 1e9).refusal is None
     assert reconsider(doubtful, float("-inf")).refusal is not None
 

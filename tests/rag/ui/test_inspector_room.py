@@ -1,6 +1,6 @@
 """The inspector, without a browser: what it shows, and that nothing in it can run."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -43,6 +43,12 @@ def test_codes_are_shown_in_words(assistant: Assistant, language: Language) -> N
     assert texts.refused.format(reason=texts.reason_missing_terms) in refused
     assert ">missing_terms" not in refused
     assert texts.nothing_chosen in refused
+    plain = inspected(assistant, "LoRA 的秩怎么选？")
+    assert texts.answered in render(plain, texts)
+    judgement = replace(plain.judgement, nearest=True, unheard=True, reading=1.5)
+    doubtful = render(replace(plain, judgement=judgement), texts)
+    assert texts.answered not in doubtful
+    assert all(said in doubtful for said in (texts.nearest, texts.unheard, texts.reading.format(odds=1.5)))
     compared = render(inspected(assistant, "ZeRO-2 和 ZeRO-3 差在哪？"), texts)
     assert compared.count('class="figures ranking"') == 3
     assert {reason for reason in RefusalReason if not hasattr(texts, f"reason_{reason}")} == AFTER_WRITING
