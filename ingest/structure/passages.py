@@ -22,7 +22,9 @@ from rag.text.terms import simplified
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.
 SMALL_PASSAGE_TOKENS = 40
 MIN_CHARACTERS = 8
+# Of the title and the headings above a passage; and of the other ways to ask its page's question.
 HEADER_TOKENS = 96
+ALSO_ASKED_TOKENS = 288
 SENTENCE_BORDERS = ["\n", "(?<=[。！？；!?;])", r"(?<=[.:]) ", "(?<=[，,、])", " ", ""]
 
 
@@ -65,7 +67,7 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
         if content.spans and letters[path] >= MIN_CHARACTERS and _body(content, path)
     ]
     if drafts and also_asked:
-        header = _shorten(" / ".join([drafts[0].header, *also_asked]), HEADER_TOKENS)
+        header = " / ".join([drafts[0].header, _shorten(" / ".join(also_asked), ALSO_ASKED_TOKENS)])
         drafts[0] = replace(drafts[0], header=header)
     return drafts
 

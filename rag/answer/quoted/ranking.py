@@ -42,10 +42,10 @@ class SectionFeatures:
     """What tells the section that answers, and as weights, how much each counts: scores are log odds of being the
     one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/sections.md).
 
-    `likeness` is late interaction with the best of the candidates as 0, or `relevance` from 0 to 1 where there are no
-    token vectors; `cosine` is the mean of those of the section's passages, that of the best as 0, and only computed
-    where it has a weight; `heading` and `text` are the shares of the terms that the question names, by rarity, in the
-    heading and in both.
+    `likeness` is late interaction, with a short answer together with what it answers, and the best of the candidates as
+    0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the section's
+    passages, that of the best as 0, and only computed where it has a weight; `heading` and `text` are the shares of the
+    terms that the question names, by rarity, in the heading and in both.
     """
 
     likeness: float
@@ -219,6 +219,7 @@ def _likeness(
     best = np.full(len(sections), -1.0)
     places: list[list[int]] = []
     parts: list[NDArray[np.bool_]] = []
+    headed: list[NDArray[np.bool_]] = []
     for number in passages:
         starts, ends = spans[number].T
         inside = {
@@ -235,6 +236,9 @@ def _likeness(
                 ]
             )
         )
-    for held, scores in zip(places, index.tokens.part_scores(question, list(passages), parts), strict=True):
+        # What stands before a short answer is the question that it answers, and how else that is asked.
+        headed.append(np.asarray([sections[place].is_short_answer for place in inside]))
+    found = index.tokens.part_scores(question, list(passages), parts, headed)
+    for held, scores in zip(places, found, strict=True):
         best[held] = np.maximum(best[held], scores)
     return best - best.max(), nothing

@@ -84,8 +84,8 @@ class Resources:
         return Kept(self.store.cards(user), self.store.jottings(user))
 
     def grader(self, choices: Choices) -> Grader:
-        """The chat model that a reader chose to answer; without one, or where it cannot be used, the best that is there
-        without a model."""
+        """The chat model that a reader chose to answer. Without one, where it is small, for these grade far worse than the
+        embedder (docs/results), or where it cannot be used, the best that is there without a model."""
         key = (self.assistant.index.manifest_sha256, choices, self.assistant.settings)
         if key not in self._graders:
             current = self._graders.items()
@@ -96,7 +96,7 @@ class Resources:
     def _open_grader(self, choices: Choices) -> Grader:
         try:
             chosen = self.assistant.choosing(choices)
-            if chosen.resources.chat_model is not None:
+            if chosen.resources.chat_model is not None and not chosen.resources.is_small:
                 return open_grader(chosen, Method.CHAT_MODEL)
         except RagError as error:
             logger.warning("%s; no chat model grades (%s)", error.message, error.hint)

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ingest.formats.markdown import fence
-from ingest.structure.passages import Draft, count_tokens, cut, split_draft
+from ingest.structure.passages import ALSO_ASKED_TOKENS, HEADER_TOKENS, Draft, count_tokens, cut, split_draft
 from ingest.structure.sections import structure
 from rag.embedding import Embedder
 from rag.text.blocks import BlockKind, announcer, code_of
@@ -137,11 +137,14 @@ def test_the_heading_path_is_known_and_embedded() -> None:
 
 
 def test_other_ways_to_ask_are_embedded_with_the_first_passage() -> None:
-    page = f"# 热身\n\n{SENTENCES[0] * 30}\n"
-    first, *others = cut(structure(document(page, "page.md")), budget=64, also_asked=["为什么 warmup？", "x" * 5_000])
-    assert "为什么 warmup？" in first.header
-    assert count_tokens(first.header) <= 96
+    page = f"# {'学习率' * 30}热身\n\n{SENTENCES[0] * 30}\n"
+    asked = [f"第 {number} 种问法：学习率为什么要先从小到大升上去，再慢慢降下来？" for number in range(6)]
+    first, *others = cut(structure(document(page, "page.md")), budget=64, also_asked=["为什么 warmup？", *asked])
+    assert all(way in first.header for way in ("为什么 warmup？", *asked))
     assert all("warmup" not in draft.header for draft in others)
+    endless, *_ = cut(structure(document(page, "page.md")), budget=64, also_asked=["为什么 warmup？", "x" * 5_000])
+    assert "为什么 warmup？" in endless.header
+    assert count_tokens(endless.header) <= HEADER_TOKENS + ALSO_ASKED_TOKENS + 1
 
 
 def test_cut_tables_keep_their_head() -> None:

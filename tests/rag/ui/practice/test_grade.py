@@ -1,5 +1,6 @@
 """One question: its grade, overrides and what comes next, without a browser."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,3 +201,13 @@ def test_a_model_that_takes_over_grades_at_once(pages: Assistant) -> None:
         grader = resources.grader(Choices())
         assert isinstance(grader, ChatGrader)
         assert resources.grader(Choices()) is grader
+
+
+def test_a_small_model_does_not_grade(pages: Assistant) -> None:
+    with ChatServer().running() as server:
+        endpoint = {"llm": ChatModelName.ENDPOINT, "endpoint_url": server.url, "endpoint_model": "m"}
+        settings = pages.settings.model_copy(update=endpoint)
+        model = open_chat_model(settings)
+        assert model is not None
+        pages.write_with(settings, replace(model, is_small=True))
+        assert not isinstance(Resources(pages).grader(Choices()), ChatGrader)
