@@ -84,8 +84,8 @@ class Resources:
         return Kept(self.store.cards(user), self.store.jottings(user))
 
     def grader(self, choices: Choices) -> Grader:
-        """The chat model that a reader chose to answer. Without one, where it is small, for these grade far worse than the
-        embedder (docs/results), or where it cannot be used, the best that is there without a model."""
+        """The chat model that a reader chose to answer. Without one, where it is small, for these grade far worse than
+        the embedder (docs/results), or where it cannot be used, the best that is there without a model."""
         key = (self.assistant.index.manifest_sha256, choices, self.assistant.settings)
         if key not in self._graders:
             current = self._graders.items()
