@@ -26,7 +26,7 @@ GRADE_SECONDS = 60.0
 LONGEST_REPLY = 20_000
 # The number of a point, a verdict, and the number of the sentence that bears it.
 LINE = re.compile(
-    r"^[^\w\n]*(?:point\W*)?(\d+)\W+(found|partly|missing|contradicted)\b(?:[^\d\n]*(\d+))?",
+    r"^[^\w\n]*(?:point\W*)?(\d{1,4})\W+(found|partly|missing|contradicted)\b(?:[^\d\n]*(\d{1,4})\b)?",
     re.IGNORECASE | re.MULTILINE,
 )
 PROMPT = ChatPromptTemplate.from_messages(
