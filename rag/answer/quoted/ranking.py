@@ -42,8 +42,8 @@ class SectionFeatures:
     """What tells the section that answers, and as weights, how much each counts: scores are log odds of being the
     one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/sections.md).
 
-    `likeness` is late interaction, with a short answer together with what it answers, and the best of the candidates as
-    0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the section's
+    `likeness` is late interaction, with a question that the section answers as a part of it, and the best of the
+    candidates as 0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the section's
     passages, that of the best as 0, and only computed where it has a weight; `heading` and `text` are the shares of the
     terms that the question names, by rarity, in the heading and in both.
     """
@@ -183,7 +183,7 @@ def section_features(
             code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
             formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
             translation=float(section.is_translation),
-            question=float(section.heading.endswith(("?", "？"))),
+            question=float(section.is_asked),
             log_length=log1p(section.length),
             comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
             cosine=float(cosines[place]),
@@ -236,8 +236,8 @@ def _likeness(
                 ]
             )
         )
-        # What stands before a short answer is the question that it answers, and how else that is asked.
-        headed.append(np.asarray([sections[place].is_short_answer for place in inside]))
+        # What stands before these is the question that they answer, and how else that is asked.
+        headed.append(np.asarray([sections[place].is_short_answer or sections[place].is_asked for place in inside]))
     found = index.tokens.part_scores(question, list(passages), parts, headed)
     for held, scores in zip(places, found, strict=True):
         best[held] = np.maximum(best[held], scores)

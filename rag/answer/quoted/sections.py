@@ -16,6 +16,7 @@ REACH = 40
 SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
 # What goes with a short answer that it follows.
 POINTS_HEADINGS = frozenset({"要点", "key points"})
+QUESTION_MARKS = ("?", "？")
 MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"})
 
 
@@ -35,6 +36,11 @@ class Section:
     @property
     def heading(self) -> str:
         return self.path[-1] if self.path else self.title
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether its heading is a question."""
+        return self.heading.endswith(QUESTION_MARKS)
 
     @property
     def passages(self) -> set[int]:
@@ -112,5 +118,5 @@ def _around(index: Index, document: str, hits: Sequence[Passage]) -> list[Passag
 
 def _same_question(passage: Passage, hit: Passage) -> bool:
     """Whether both stand under the same question: the page, or one of many questions of an article."""
-    depth = next((place for place, name in enumerate(hit.section, start=1) if name.endswith(("?", "？"))), 1)
+    depth = next((place for place, name in enumerate(hit.section, start=1) if name.endswith(QUESTION_MARKS)), 1)
     return passage.section[:depth] == hit.section[:depth]
