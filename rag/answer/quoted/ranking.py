@@ -43,9 +43,9 @@ class SectionFeatures:
     one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/sections.md).
 
     `likeness` is late interaction, with a question that the section answers as a part of it, and the best of the
-    candidates as 0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the section's
-    passages, that of the best as 0, and only computed where it has a weight; `heading` and `text` are the shares of the
-    terms that the question names, by rarity, in the heading and in both.
+    candidates as 0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the
+    section's passages, that of the best as 0, and only computed where it has a weight; `heading` and `text` are the
+    shares of the terms that the question names, by rarity, in the heading and in both.
     """
 
     likeness: float

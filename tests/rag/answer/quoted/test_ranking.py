@@ -31,6 +31,27 @@ def test_nothing_found_ranks_nothing(library_index: Index, hash_embedder: HashEm
     assert (found.query, found.sections, found.scores) == (QUESTION, (), ())
 
 
+@pytest.mark.parametrize(
+    ("question", "document", "heading"),
+    [
+        ("为什么能外推", "rope.md", "一句话回答"),  # what the page is titled, and the section does not say
+        ("为什么能省显存", "lora.txt", "1、LoRA 为什么能省显存？"),
+    ],
+)
+def test_what_a_section_answers_counts_as_said_by_it(
+    question: str,
+    document: str,
+    heading: str,
+    library_index: Index,
+    hash_embedder: HashEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nothing = SectionFeatures(**dict.fromkeys((field.name for field in fields(SectionFeatures)), 0.0))
+    monkeypatch.setitem(WEIGHTS_OF, library_index.manifest.embedder_name, replace(nothing, likeness=1.0))
+    found = rank(library_index, hash_embedder, search(library_index, hash_embedder, question))
+    assert (found.sections[0].document, found.sections[0].heading) == (document, heading)
+
+
 def test_an_embedder_has_weights_of_its_own(
     library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
