@@ -5,6 +5,8 @@
 // conversation and each reader who signs in.
 let sent = ""; // the question on its way, until the page shows it
 let isReady = false; // a question that is asked before waits: see getReady
+let awaited = 0; // what `done` must come to before the page is ready
+let waiting = 0;
 let begun = 0; // questions that the page has shown
 const reader = () => find("#account a")?.title ?? "";
 const draftOf = (conversation) => remembered(`draft.${reader()}.${conversation || "new"}`);
@@ -45,9 +47,19 @@ const sendQuestion = () => send({ action: "send", number: 0, rest: sent });
 // The server has greeted, so that it knows who asks and what they chose, and the conversation of this tab is open. What it
 // answers before that would not be kept, and be overwritten by the greeting, which brings the page as it was.
 function getReady() {
-  if (isReady) return;
+  if (isReady || done < awaited) return;
   isReady = true;
+  clearTimeout(waiting);
   if (sent) sendQuestion();
+}
+// A question must not overtake the step to another conversation: it would be asked in the one before, or be overwritten
+// by what the step brings.
+function awaitStep() {
+  if (isReady && sent) return; // it is on its way already
+  isReady = false;
+  awaited = Math.max(awaited, done) + 1;
+  clearTimeout(waiting);
+  waiting = setTimeout(notTaken, PATIENCE);
 }
 function taken() {
   sent = "";
@@ -55,10 +67,11 @@ function taken() {
   keepDraft();
 }
 function notTaken() {
+  isReady ||= greeted; // its conversation cannot be opened
+  awaited = 0;
   if (!sent) return;
   const text = [sent, box().value].filter(Boolean).join("\n");
   sent = "";
-  isReady ||= greeted; // its conversation cannot be opened
   fill(text);
 }
 
@@ -77,6 +90,7 @@ document.addEventListener(
   true,
 );
 document.addEventListener("click", (event) => event.target.closest?.("#send") && askQuestion());
+document.addEventListener("click", (event) => event.target.closest?.("#clear") && awaitStep(), true); // sent by Gradio
 // An example is sent by Gradio itself, as soon as it is clicked.
 document.addEventListener(
   "click",

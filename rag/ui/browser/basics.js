@@ -28,7 +28,12 @@ const EVENTS = {
   whole: "expand",
   import: "upload",
 };
-const send = (what) => trigger(EVENTS[what.action] ?? "input", what);
+// What decides where the next question is asked, and from what: it waits until this is done.
+const STEPS = ["new", "open", "about", "delete", "restore", "import", "branch", "scope", "unscope"];
+function send(what) {
+  if (STEPS.includes(what.action)) awaitStep();
+  trigger(EVENTS[what.action] ?? "input", what);
+}
 
 // Components come into the page one after the other: calls `back` with this one when it is there, and whenever what is
 // in it changes.

@@ -30,13 +30,15 @@ for (const name of ["wheel", "touchmove", "pointerdown"]) {
 let shownConversation = 0;
 let greeted = false;
 let done = 0;
+let isStale = false;
 function refresh() {
   const current = panel();
   if (!current) return;
-  // Gradio sends the end of an answer twice. The second time must not undo what the reader has done in between.
-  const stale = Number(current.dataset.done) < done;
-  done = stale ? 0 : Number(current.dataset.done);
-  if (stale) return send({ action: "show", number: 0, rest: "" });
+  // Gradio sends the end of an answer twice. The second time must not undo what the reader has done in between; nor may
+  // what comes late undo a question that was asked in between. A server that has started anew counts from zero.
+  isStale = !isStale && (Number(current.dataset.done) < done || Number(current.dataset.begun) < begun);
+  if (isStale) return send({ action: "show", number: 0, rest: "" });
+  done = Number(current.dataset.done);
   const turn = Number(current.dataset.turn);
   document.documentElement.lang = current.dataset.language;
   setAsWritten(isAsWritten());
@@ -51,7 +53,7 @@ function refresh() {
   writeAddress(isNew && !shownConversation);
   shownConversation = open();
   if (isAnother && !isNew) restoreDraft();
-  if (greeted && done) getReady(); // what has been done is that the conversation was opened
+  if (greeted) getReady(); // what has been done is that the conversation was opened
 }
 
 // Gradio calls the examples a list, of buttons, which a list may not have.
@@ -72,7 +74,6 @@ watchOver("#conversations", (list) => {
   greeted = true;
   find("#page").dataset.greeted = "";
   if (location.hash) follow();
-  if (addressed()) return;
-  restoreDraft();
+  if (!addressed()) restoreDraft();
   getReady();
 });

@@ -13,7 +13,7 @@ from rag.settings import Settings
 from rag.ui.library import texts as library_texts
 from rag.ui.texts import TEXTS, Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import SLOW, ask, open_browser, open_page, serve
+from tests.rag.ui.browser import SLOW, ask, open_browser, open_page, serve, settle
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -119,20 +119,60 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
     page.context.close()
 
 
-# The page waits a second where it would wait fifteen.
-IMPATIENT = "const wait = setTimeout; setTimeout = (f, ms, ...more) => wait(f, ms === 15_000 ? 1_000 : ms, ...more);\n"
+# Once `window.impatient` is set, the page waits a second where it would wait fifteen.
+IMPATIENT = """
+const wait = setTimeout;
+setTimeout = (work, ms, ...more) => wait(work, window.impatient && ms === 15_000 ? 1_000 : ms, ...more);
+"""
 
 
 def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser, address: str) -> None:
     page = open_page(browser, address, before=IMPATIENT + SLOW)
     first, second = begin(page, QUESTION), begin(page, OTHER)
-    page.evaluate("void (window.delays = [600_000])")
+    page.evaluate("() => { window.delays = [600_000]; window.impatient = true; }")
     page.go_back()
+    page.fill(BOX, "通信量呢？")
+    page.press(BOX, "Enter")
     expect(page).to_have_url(second)
+    expect(page.locator(BOX)).to_have_value("通信量呢？")  # the conversation that it was for is not there
     expect(page.locator("#chat .user-row")).to_have_text(OTHER)
     page.locator(f".conversations a[href='#{first.partition('#')[2]}']").click()
     expect(page.locator("#chat .user-row")).to_have_text(QUESTION)
     assert page.url == first
+    page.context.close()
+
+
+# What is done beside asking gets to the server two seconds late once `window.late` is set.
+LATE = """
+const fetched = window.fetch;
+window.fetch = async (...request) => {
+  const isLate = window.late && String(request[0]?.url ?? request[0]).includes("run/predict");
+  if (isLate) await new Promise((resolve) => setTimeout(resolve, 2_000));
+  return fetched(...request);
+};
+"""
+
+
+@pytest.mark.parametrize("before", [SLOW, LATE])
+def test_a_question_waits_for_the_conversation_it_is_asked_in(browser: Browser, address: str, before: str) -> None:
+    page = open_page(browser, address, before=before)
+    first = begin(page, QUESTION)
+    shown = page.locator("#chat .user-row")
+    page.evaluate("() => { window.delays = [2_000]; window.late = true; }")
+    page.click("#clear")
+    page.fill(BOX, OTHER)
+    page.press(BOX, "Enter")
+    page.wait_for_timeout(3_000)  # whatever comes late has come
+    settle(page, 0)
+    expect(shown).to_have_text([OTHER])
+    second = page.url
+    page.evaluate("() => { window.delays = [2_000]; }")
+    page.go_back()
+    page.fill(BOX, "通信量呢？")
+    page.press(BOX, "Enter")
+    settle(page, 1)
+    expect(shown).to_have_text([QUESTION, "通信量呢？"])
+    assert page.url == first != second
     page.context.close()
 
 
