@@ -20,7 +20,7 @@ from rag.settings import Settings
 from tests.paths import ROOT as HOUSE
 from tools.torture.scene import content, page
 
-COUNTS = {"kills": 23, "flips": 60, "disks": 6, "readers": 4, "ingests": 5}
+COUNTS = {"kills": 12, "flips": 30, "disks": 4, "readers": 4, "ingests": 3}
 
 
 def test_in_small() -> None:

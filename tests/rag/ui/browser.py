@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rag.errors import UsageError
+from tests.rag.ui.forked import serve
 from tools import browser
-from tools.browser import open_page, serve
+from tools.browser import open_page
 
 __all__ = [
     "FORBIDDEN",

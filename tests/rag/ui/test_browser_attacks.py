@@ -226,17 +226,19 @@ def test_attacks_of_documents_and_of_the_chat_model(page: Page) -> None:
     seen = ""
     for topic, attacks in zip(TOPICS, batches(BATCH), strict=True):
         Misbehaving.attacks = attacks
+        page.click("#clear")  # what was answered before is not drawn again with every word
+        expect(page.locator("#chat .bot-row")).to_have_count(0)
         ask(page, f"{topic}样本的阈值取多少？")
         check(page)
-        seen += page.locator("#sources").inner_text() + page.locator("#chat .bot-row").last.inner_text()
+        seen += page.locator("#sources").inner_text() + page.locator("#chat .bot-row").inner_text()
+        page.locator("#chat .bot-row").hover()
+        press_everything(page)
+        check(page)
     # That they were there to be seen: else all this would pass on an empty page.
     numbers = {int(number) for number in re.findall(r"第 (\d+) 号", seen)}
     assert len(numbers & set(range(len(ATTACKS)))) >= 0.8 * len(ATTACKS)
     for text in ("<script>window.ran=1</script>", "onerror=window.ran=1", "javascript:window.ran=1", "evil.invalid"):
         assert text in seen
-    page.locator("#chat .bot-row").last.hover()
-    press_everything(page)
-    check(page)
 
 
 def test_attacks_in_questions(page: Page) -> None:
