@@ -1,5 +1,6 @@
 """The values that travel between the stages. Imports nothing of ours but text and the kinds of failures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +11,12 @@ from rag.text.mapped import MappedText
 
 # A section of this name says what the page says, in another language.
 TRANSLATIONS = {"english": Language.EN, "in english": Language.EN, "中文": Language.ZH, "中文版": Language.ZH}
+
+
+def translation_of(section: Sequence[str]) -> Language | None:
+    """The language of a section that translates its page, by the path of headings above it; None for what the page was
+    written in."""
+    return next((TRANSLATIONS[name.lower()] for name in section if name.lower() in TRANSLATIONS), None)
 
 
 class Role(StrEnum):
@@ -91,8 +98,7 @@ class Passage:
 
     @property
     def translated_into(self) -> Language | None:
-        """The language of a section that translates its page; None for what the page was written in."""
-        return next((TRANSLATIONS[name.lower()] for name in self.section if name.lower() in TRANSLATIONS), None)
+        return translation_of(self.section)
 
     @property
     def start(self) -> int:

@@ -16,8 +16,10 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together, without_numbering
 from rag.text.blocks import Block, BlockKind
+from rag.text.language import Language, language_of
 from rag.text.mapped import MappedText
 from rag.text.terms import simplified
+from rag.types import translation_of
 
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.
 SMALL_PASSAGE_TOKENS = 40
@@ -55,7 +57,8 @@ def count_tokens(text: str) -> int:
 
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
-    """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first."""
+    """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first, and in its
+    language to the first of each translation."""
     packed = [(path, *put_together(parts)) for path, parts in _pack(document.root, (), budget)]
     # A section that says next to nothing is no passage; the short end of a long one is.
     letters: Counter[tuple[str, ...]] = Counter()
@@ -66,10 +69,20 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
         for path, content, blocks in packed
         if content.spans and letters[path] >= MIN_CHARACTERS and _body(content, path)
     ]
-    if drafts and also_asked:
-        header = " / ".join([drafts[0].header, _shorten(" / ".join(also_asked), ALSO_ASKED_TOKENS)])
-        drafts[0] = replace(drafts[0], header=header)
+    begun: set[Language | None] = set()
+    for place, draft in enumerate(drafts):
+        language = translation_of(draft.section)
+        if place and (language is None or language in begun):
+            continue
+        begun.add(language)
+        drafts[place] = _asked(draft, [way for way in also_asked if language in (None, language_of(way))])
     return drafts
+
+
+def _asked(draft: Draft, ways: Sequence[str]) -> Draft:
+    if not ways:
+        return draft
+    return replace(draft, header=" / ".join([draft.header, _shorten(" / ".join(ways), ALSO_ASKED_TOKENS)]))
 
 
 def split_draft(draft: Draft, fits: Callable[[str], bool]) -> list[Draft]:
