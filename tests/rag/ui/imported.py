@@ -7,6 +7,7 @@ from rag.ui.launch import private_environment
 environment = contextlib.ExitStack()
 environment.enter_context(private_environment())  # which Gradio reads when it is imported
 
+import torch  # noqa: E402, F401
+
 import rag.answer.assistant  # noqa: E402
 import rag.ui.page  # noqa: E402, F401
-import torch  # noqa: E402, F401
