@@ -73,14 +73,15 @@ def questions_of(documents: Sequence[StoredDocument]) -> dict[int, tuple[str, ..
 
 
 def _asked(document: StoredDocument) -> Iterator[tuple[StoredPassage, list[str]]]:
-    begun: set[Language | None] = set()
-    for place, passage in enumerate(document.passages):
-        language = translation_of(passage.section)
-        if (place and language is None) or language in begun:
-            continue
-        begun.add(language)
+    """The first passage with the ways to ask in the languages that the page is not translated into, and the first of
+    each translation with those in its language."""
+    begins: dict[Language | None, StoredPassage] = {}
+    for passage in document.passages:
+        begins.setdefault(translation_of(passage.section), passage)
+    for language, passage in begins.items():
         ways = (document.title, *document.asked_as)
-        yield passage, [way for way in ways if language in (None, language_of(way))]
+        spoken = {way: language_of(way) for way in ways}
+        yield passage, [way for way in ways if (spoken[way] if spoken[way] in begins else None) is language]
 
 
 def save_questions(questions: QuestionVectors, prefix: Path) -> None:

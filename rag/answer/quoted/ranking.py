@@ -136,7 +136,16 @@ def rank(
     weights = weights_for(index)
     features = section_features(index, embedder, evidence, sections, wanted, with_cosines=bool(weights.cosine))
     scores = np.asarray([found.row() for found in features]) @ weights.row()
-    order = sorted(range(len(sections)), key=lambda place: (-scores[place], place))
+    translated = {s.document: place for place, s in enumerate(sections) if s.is_short_answer and s.is_translation}
+    said_twice = {
+        place: translated[section.document]
+        for place, section in enumerate(sections)
+        if section.is_short_answer and not section.is_translation and section.document in translated
+    }
+    for place, other in said_twice.items():  # the reader's language comes first, however well either was matched
+        scores[other] = max(scores[place], scores[other])
+    places = [place for place in range(len(sections)) if place not in said_twice]
+    order = sorted(places, key=lambda place: (-scores[place], place))
     return Ranking(
         evidence.query,
         tuple(sections[place] for place in order),

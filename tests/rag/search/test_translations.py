@@ -56,6 +56,12 @@ def test_an_english_question_finds_both(assistant: Assistant) -> None:
     assert {hit.passage.translated_into for hit in hits} == {None, Language.EN}
 
 
+def test_who_asks_in_english_reads_the_short_answer_in_english(assistant: Assistant) -> None:
+    text = assistant.ask("How is the rank of LoRA chosen?").text
+    assert text.startswith("Start LoRA with rank 8.")
+    assert "LoRA 的秩从 8 试起" not in text
+
+
 @pytest.mark.parametrize("question", ["LoRA 的秩怎么选？", "LoRA 的秩从多少试起"])
 def test_points_follow_the_short_answer_and_stay_in_its_language(assistant: Assistant, question: str) -> None:
     quotes = [citation.quote for citation in assistant.ask(question).citations]
