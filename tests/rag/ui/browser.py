@@ -1,6 +1,7 @@
 """A real browser for tests, and the server that it visits."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlparse
@@ -16,9 +17,13 @@ from tools.browser import open_page
 __all__ = [
     "FORBIDDEN",
     "HOLD",
+    "IMPATIENT",
+    "LATE",
     "LATE_GREETING",
     "SLOW",
+    "VOICES",
     "ask",
+    "begin",
     "is_remote",
     "open_browser",
     "open_page",
@@ -36,6 +41,22 @@ window.fetch = async (...request) => {
   await new Promise((resolve) => setTimeout(resolve, delay));
   return answer;
 };
+"""
+
+# What is done beside asking gets to the server two seconds late once `window.late` is set.
+LATE = """
+const fetched = window.fetch;
+window.fetch = async (...request) => {
+  const isLate = window.late && String(request[0]?.url ?? request[0]).includes("run/predict");
+  if (isLate) await new Promise((resolve) => setTimeout(resolve, 2_000));
+  return fetched(...request);
+};
+"""
+
+# Once `window.impatient` is set, the page waits a second where it would wait fifteen.
+IMPATIENT = """
+const wait = setTimeout;
+setTimeout = (work, ms, ...more) => wait(work, window.impatient && ms === 15_000 ? 1_000 : ms, ...more);
 """
 
 # The greeting is the first that is asked of the server: it is asked once `letGo` is called, and is answered two seconds
@@ -75,6 +96,23 @@ for (const name of ["getItem", "setItem", "removeItem"]) {
 """
 
 
+# A voice of this device and one that would be sent the text, for a browser that has none.
+VOICES = """
+const said = (window.said = []);
+const voices = [
+  { lang: "zh-CN", name: "elsewhere", localService: false },
+  { lang: "zh-CN", name: "here", localService: true },
+];
+window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+Object.defineProperty(window, "speechSynthesis", { value: {
+  getVoices: () => window.noVoices ? [] : voices,
+  speak: (utterance) => said.push(utterance),
+  cancel: () => said.push("cancel"),
+  addEventListener: () => {},
+} });
+"""
+
+
 @contextmanager
 def open_browser() -> Iterator[Browser]:
     """Where Chromium is not installed the test is skipped, except in CI, where it fails."""
@@ -96,6 +134,15 @@ def ask(page: Page, question: str) -> None:
     page.fill("#question textarea", question)
     page.press("#question textarea", "Enter")
     settle(page, number)
+
+
+def begin(page: Page, question: str) -> str:
+    """A new conversation with one answered question; its address."""
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    ask(page, question)
+    expect(page).to_have_url(re.compile(r"#conversation-\d+$"))
+    return page.url
 
 
 def settle(page: Page, number: int) -> None:

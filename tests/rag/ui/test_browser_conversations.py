@@ -13,7 +13,18 @@ from rag.settings import Settings
 from rag.ui.library import texts as library_texts
 from rag.ui.texts import TEXTS, Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import SLOW, ask, open_browser, open_page, serve, settle
+from tests.rag.ui.browser import (
+    IMPATIENT,
+    LATE,
+    SLOW,
+    VOICES,
+    ask,
+    begin,
+    open_browser,
+    open_page,
+    serve,
+    settle,
+)
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -57,15 +68,6 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     yield page
     page.context.close()
     assert trouble == []
-
-
-def begin(page: Page, question: str) -> str:
-    """A new conversation with one answered question; its address."""
-    page.click("#clear")
-    expect(page.locator("#chat .user-row")).to_have_count(0)
-    ask(page, question)
-    expect(page).to_have_url(re.compile(r"#conversation-\d+$"))
-    return page.url
 
 
 def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -> None:
@@ -119,13 +121,6 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
     page.context.close()
 
 
-# Once `window.impatient` is set, the page waits a second where it would wait fifteen.
-IMPATIENT = """
-const wait = setTimeout;
-setTimeout = (work, ms, ...more) => wait(work, window.impatient && ms === 15_000 ? 1_000 : ms, ...more);
-"""
-
-
 def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser, address: str) -> None:
     page = open_page(browser, address, before=IMPATIENT + SLOW)
     first, second = begin(page, QUESTION), begin(page, OTHER)
@@ -140,17 +135,6 @@ def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser
     expect(page.locator("#chat .user-row")).to_have_text(QUESTION)
     assert page.url == first
     page.context.close()
-
-
-# What is done beside asking gets to the server two seconds late once `window.late` is set.
-LATE = """
-const fetched = window.fetch;
-window.fetch = async (...request) => {
-  const isLate = window.late && String(request[0]?.url ?? request[0]).includes("run/predict");
-  if (isLate) await new Promise((resolve) => setTimeout(resolve, 2_000));
-  return fetched(...request);
-};
-"""
 
 
 @pytest.mark.parametrize("before", [SLOW, LATE])
@@ -332,23 +316,6 @@ def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(br
     assert view["height"] > 0.66 * 375
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.context.close()
-
-
-# A voice of this device and one that would be sent the text, for a browser that has none.
-VOICES = """
-const said = (window.said = []);
-const voices = [
-  { lang: "zh-CN", name: "elsewhere", localService: false },
-  { lang: "zh-CN", name: "here", localService: true },
-];
-window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
-Object.defineProperty(window, "speechSynthesis", { value: {
-  getVoices: () => window.noVoices ? [] : voices,
-  speak: (utterance) => said.push(utterance),
-  cancel: () => said.push("cancel"),
-  addEventListener: () => {},
-} });
-"""
 
 
 def test_an_answer_is_read_aloud_and_stops(browser: Browser, address: str) -> None:
