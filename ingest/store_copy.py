@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from rag.errors import IndexCorruptError, IndexMismatchError
 from rag.index.generation import (
     KEYWORDS,
-    QUESTIONS,
     STORAGE_FILE,
     TOKENS,
     current_generation,
@@ -34,7 +33,6 @@ from rag.index.milvus.lease import Lease, writing
 from rag.index.milvus.publish import publish
 from rag.index.milvus.schema import Table, create_missing
 from rag.index.milvus.store import MilvusIndex, open_generation
-from rag.index.questions import QuestionVectors, save_questions
 from rag.index.storage import StoredDocument, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
@@ -173,9 +171,6 @@ def _write(folder: Path, index: MilvusIndex) -> None:
         save_vectors(index.vectors.rows(old), written)
         if index.tokens is not None:
             save_tokens(index.tokens.codec, index.fetched.tokens(old), written / TOKENS)
-        if index.questions is not None:
-            asked = {new[number]: vectors for number, vectors in index.questions.by_passage().items()}
-            save_questions(QuestionVectors.of_passages(asked), written / QUESTIONS)
         texts = (passage.embedded_text for passage in passages if passage.number is not None)
         KeywordIndex.build(map(terms, texts)).save(written / KEYWORDS)
         fields = index.manifest.model_dump(exclude={"format", "files"}) | {"generation": number}

@@ -16,12 +16,11 @@ from ingest.previous_generation import Earlier, Key, open_earlier
 from ingest.probe import Probe, Question, probe
 from ingest.report import Report, Stage
 from ingest.sources import absolute, choose_roots, documents_of, name_documents
-from ingest.vectors import Known, embed, embed_questions, known_vectors
+from ingest.vectors import Known, embed, known_vectors
 from ingest.workers import File, PassageError, Workers, open_workers
 from rag.errors import IndexCorruptError, IngestError
 from rag.index.generation import (
     KEYWORDS,
-    QUESTIONS,
     REPORT_FILE,
     STORAGE_FILE,
     TOKENS,
@@ -35,7 +34,6 @@ from rag.index.generation import (
 from rag.index.keywords import KeywordIndex
 from rag.index.locks import writer_lock
 from rag.index.manifest import FORMAT, Anchors, Manifest, Root
-from rag.index.questions import save_questions
 from rag.index.storage import DocumentEntry, StoredDocument, StoredPassage, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
@@ -226,7 +224,6 @@ class _Run:
                 scratch=self.settings.index,
                 progress=lambda done, total: self.progress(Stage.PASSAGES, done, total),
             )  # fmt: skip
-            questions = embed_questions(documents, self._live(), self.workers.load_embedder)
         generation = self._next_number()
 
         def report(outcome: Probe | None = None) -> Report:
@@ -243,8 +240,6 @@ class _Run:
                 save_vectors(embedded.vectors, folder)
                 if embedded.codec is not None:
                     save_tokens(embedded.codec, embedded.tokens, folder / TOKENS)
-                if questions is not None:
-                    save_questions(questions, folder / QUESTIONS)
                 _write_keywords(passages, folder / KEYWORDS)
                 # Read back, since FAISS does not tell of every failed write.
                 written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
@@ -292,14 +287,10 @@ class _Run:
     def _anchors(self, written: DiskIndex, added: int) -> Anchors | None:
         from ingest.anchors import anchors_of
 
-        live = self._live()
+        live = self.earlier.index if self.earlier.is_kept else None
         removed = 0 if live is None else live.manifest.passages + added - written.manifest.passages
         earlier = None if live is None else live.manifest.anchors
         return anchors_of(written, earlier, added + removed, self.workers.load_embedder)
-
-    def _live(self) -> DiskIndex | None:
-        """The last generation, where what it holds can be used again."""
-        return self.earlier.index if self.earlier.is_kept else None
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""
@@ -312,8 +303,8 @@ class _Run:
         return int(live or last) + 1
 
     def _known(self, stored: Mapping[Key, StoredDocument]) -> Known:
-        index = self._live()
-        if index is None:
+        index = self.earlier.index
+        if index is None or not self.earlier.is_kept:
             return Known()
         return known_vectors(index, (p for d in stored.values() for p in d.passages))
 

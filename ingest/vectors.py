@@ -1,7 +1,7 @@
 """The vectors of a generation: those of the last one where the text is the same, the others embedded anew."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ingest.workers import Workers
 from rag.embedding import Embedder, Progress
 from rag.index.generation import DiskIndex
-from rag.index.questions import QuestionVectors, questions_of
-from rag.index.storage import StoredDocument, StoredPassage
+from rag.index.storage import StoredPassage
 from rag.index.tokens import PER_BYTE, PER_WORD, Coded, TokenCodec
 
 # The vectors of these tokens have the mean about which all are coded. It need not be exact, but always the same, or an
@@ -101,23 +100,6 @@ def embed(
         dimension = len(next(iter(vectors.values())))
     stacked = np.stack([vectors[key] for key in order]) if order else np.zeros((0, dimension), np.float32)
     return Embedded(stacked, [tokens[key] for key in order] if codec is not None else (), codec)
-
-
-def embed_questions(
-    documents: Sequence[StoredDocument], last: DiskIndex | None, load_embedder: Callable[[], Embedder]
-) -> QuestionVectors | None:
-    """The vectors of the questions that documents say they answer; None where they name none. Those of a passage are
-    embedded together, or all taken from the last generation: what else is embedded with a text moves its last digits,
-    and an index brought up to date shall be the same as a new one."""
-    known: dict[tuple[str, ...], NDArray[np.float32]] = {}
-    if last is not None and last.questions is not None:
-        before = questions_of(last.storage.documents(with_passages=True))
-        known = {texts: last.questions.of(number) for number, texts in before.items()}
-    asked = questions_of(documents)
-    for texts in asked.values():
-        if texts not in known:
-            known[texts] = np.stack([question.vector for question in load_embedder().encode_queries(texts)])
-    return QuestionVectors.of_passages({number: known[texts] for number, texts in asked.items()}) if asked else None
 
 
 def _kept_on_disk(

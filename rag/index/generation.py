@@ -2,8 +2,8 @@
 
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
 INDEX/generations/000007/           manifest.json and the files that it lists: passages.sqlite, vectors.faiss,
-                                    keywords.*.npy, tokens.*.npy (unless late interaction is off), questions.*.npy
-                                    (where documents name any), report.json; in a large index also vectors.npy
+                                    keywords.*.npy, tokens.*.npy (unless late interaction is off), report.json;
+                                    in a large index also vectors.npy
 INDEX/writer.lock                   one writer at a time; readers never wait
 INDEX/writer.json                   which process that is, while it writes
 """
@@ -39,7 +39,6 @@ from rag.index.manifest import (
     verify_file,
 )
 from rag.index.part import IndexPart, PassagesOfPart
-from rag.index.questions import load_questions
 from rag.index.storage import Storage
 from rag.index.store import Index
 from rag.index.tokens import TokenIndex, load_tokens
@@ -51,7 +50,6 @@ STORAGE_FILE = "passages.sqlite"
 # What the names of several files begin with.
 KEYWORDS = "keywords"
 TOKENS = "tokens"
-QUESTIONS = "questions"
 REPORT_FILE = "report.json"
 # The one before the live one is what a rebuild falls back on where the live one is damaged.
 KEPT_GENERATIONS = 2
@@ -80,7 +78,6 @@ class DiskIndex(Index):
             vectors=self.vectors,
             keywords=self.keywords,
             tokens=self.tokens,
-            questions=self.questions,
             manifest_sha256=self.manifest_sha256,
             within=np.asarray(sorted(self.storage.numbers_of(documents)), np.int64),
             whole=self,
@@ -199,9 +196,8 @@ def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) 
     tokens = load_tokens(folder / TOKENS) if any(folder.glob(f"{TOKENS}.*")) else None
     storage = Storage(folder / STORAGE_FILE)
     return DiskIndex(
-        folder=folder, manifest=manifest, storage=storage, vectors=vectors, keywords=keywords, tokens=tokens,
-        questions=load_questions(folder / QUESTIONS), hold=hold,
-    )  # fmt: skip
+        folder=folder, manifest=manifest, storage=storage, vectors=vectors, keywords=keywords, tokens=tokens, hold=hold
+    )
 
 
 def sealed_generations(index_folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

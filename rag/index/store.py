@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from rag.embedding import Encoded
 from rag.index.manifest import Manifest
-from rag.index.questions import QuestionVectors
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
 from rag.index.vocabulary import Sounds, Vocabulary, read_sounds, read_vocabulary
 from rag.types import Passage
@@ -105,7 +104,6 @@ class Index(ABC):
     vectors: VectorSearch
     keywords: KeywordSearch
     tokens: TokenScores | None = None
-    questions: QuestionVectors | None = None
     manifest_sha256: str = ""
     within: NDArray[np.int64] | None = None
     whole: "Index | None" = None

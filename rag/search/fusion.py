@@ -25,13 +25,11 @@ class Ranking:
     cosine_weight: float = 0.0
     # Without tokens: weight of the keyword share against the spread of the candidates' cosines.
     spread_weight: float = 2.0
-    # Weight of how much nearer than others the questions are that a passage is known to answer.
-    question_weight: float = 0.5
 
 
 DEFAULT = Ranking()
 # The token vectors of EmbeddingGemma tell less than its text vectors where an answer does not repeat its question.
-RANKINGS = {"embeddinggemma-300m": Ranking(cosine_weight=2.0, question_weight=0.0)}
+RANKINGS = {"embeddinggemma-300m": Ranking(cosine_weight=2.0)}
 
 
 def ranking_for(index: Index) -> Ranking:
@@ -40,19 +38,13 @@ def ranking_for(index: Index) -> Ranking:
 
 
 def fuse_scores(
-    ranking: Ranking,
-    cosines: NDArray[np.float32],
-    shares: NDArray[np.float32],
-    likeness: NDArray[np.float32] | None,
-    leads: NDArray[np.float32],
+    ranking: Ranking, cosines: NDArray[np.float32], shares: NDArray[np.float32], likeness: NDArray[np.float32] | None
 ) -> NDArray[np.float32]:
-    """Fused scores of n candidates, shape (n,), from their cosines, keyword shares (0..1), where there are token
-    vectors their late-interaction scores, and the leads of the questions that they answer."""
+    """Fused scores of n candidates, shape (n,), from their cosines, keyword shares (0..1) and, where there are token
+    vectors, their late-interaction scores."""
     if likeness is None:
-        fused = weighted_mean(spread(cosines), (ranking.spread_weight, shares))
-    else:
-        fused = weighted_mean(likeness, (ranking.token_weight, shares), (ranking.cosine_weight, cosines))
-    return fused + np.float32(ranking.question_weight) * leads
+        return weighted_mean(spread(cosines), (ranking.spread_weight, shares))
+    return weighted_mean(likeness, (ranking.token_weight, shares), (ranking.cosine_weight, cosines))
 
 
 def weighted_mean(first: NDArray[np.float32], *others: tuple[float, NDArray[np.float32]]) -> NDArray[np.float32]:

@@ -126,16 +126,14 @@ def propose(index: Index, question: str, encoded: Encoded, *, count: int, rankin
     dense = search_dense(index, encoded.vector, count)
     match = index.keywords.match(asked)
     keyword = search_keyword(match, count, index.within)
-    leads = index.questions.leads(encoded.vector, index.within) if index.questions and ranking.question_weight else {}
-    numbers = np.union1d(np.union1d(dense.numbers, keyword.numbers), np.asarray(list(leads), np.int64))
+    numbers = np.union1d(dense.numbers, keyword.numbers)
     if not len(numbers):
         return None
     cosines = _cosines(index, encoded.vector, dense, numbers)
     shares = match.of(numbers) / max(index.keywords.ceiling(asked), 1e-6)
     by_token = ranking.by_token and index.tokens is not None and len(encoded.tokens)
     likeness = index.tokens.scores(encoded, numbers) if by_token and index.tokens is not None else None
-    led = np.asarray([leads.get(number, 0.0) for number in numbers.tolist()], np.float32)
-    fused = fuse_scores(ranking, cosines, shares, likeness, led)
+    fused = fuse_scores(ranking, cosines, shares, likeness)
     order = np.lexsort((numbers, -fused))
     return Candidates(dense, keyword, numbers, cosines, shares, likeness, fused, order)
 

@@ -136,14 +136,9 @@ def rank(
     weights = weights_for(index)
     features = section_features(index, embedder, evidence, sections, wanted, with_cosines=bool(weights.cosine))
     scores = np.asarray([found.row() for found in features]) @ weights.row()
-    translated = {s.document: place for place, s in enumerate(sections) if s.is_short_answer and s.is_translation}
-    said_twice = {
-        place: translated[section.document]
-        for place, section in enumerate(sections)
-        if section.is_short_answer and not section.is_translation and section.document in translated
-    }
-    for place, other in said_twice.items():  # the reader's language comes first, however well either was matched
-        scores[other] = max(scores[place], scores[other])
+    said_twice = _said_twice(sections)
+    for place, translation in said_twice.items():  # the reader's language comes first, however well either was matched
+        scores[translation] = max(scores[place], scores[translation])
     places = [place for place in range(len(sections)) if place not in said_twice]
     order = sorted(places, key=lambda place: (-scores[place], place))
     return Ranking(
@@ -151,6 +146,17 @@ def rank(
         tuple(sections[place] for place in order),
         tuple(float(scores[place]) for place in order),
     )
+
+
+def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
+    """The places of short answers that the translation of their page gives in the reader's language, and where it does."""
+    short = {place: section for place, section in enumerate(sections) if section.is_short_answer}
+    translated = {section.document: place for place, section in short.items() if section.is_translation}
+    return {
+        place: translated[section.document]
+        for place, section in short.items()
+        if not section.is_translation and section.document in translated
+    }
 
 
 def section_features(

@@ -5,9 +5,8 @@ from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
-from rag.index.generation import KEYWORDS, QUESTIONS, STORAGE_FILE, TOKENS, DiskIndex, load_generation
+from rag.index.generation import KEYWORDS, STORAGE_FILE, TOKENS, DiskIndex, load_generation
 from rag.index.keywords import KeywordIndex
-from rag.index.questions import QuestionVectors, questions_of, save_questions
 from rag.index.storage import StoredDocument, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
@@ -39,10 +38,4 @@ def part_of(index: DiskIndex, dropped: Container[str], folder: Path) -> DiskInde
     if index.tokens is not None:
         tokens = [index.tokens.passage(number) for number in numbers]
         save_tokens(index.tokens.codec, tokens, folder / TOKENS)
-    if index.questions is not None:
-        before = questions_of(index.storage.documents(with_passages=True))
-        known = {texts: index.questions.of(number) for number, texts in before.items()}
-        asked = {number: known[texts] for number, texts in questions_of(documents).items() if texts in known}
-        if asked:
-            save_questions(QuestionVectors.of_passages(asked), folder / QUESTIONS)
     return load_generation(folder, index.manifest)

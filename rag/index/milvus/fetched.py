@@ -19,7 +19,7 @@ from rag.index.tokens import Coded
 from rag.types import Passage
 
 V = TypeVar("V")
-TOKENS, QUESTIONS = "tokens", "questions"
+TOKENS = "tokens"
 # Passages whose rows are kept; token vectors are some 50 kB each.
 KEPT, KEPT_TOKENS = 20_000, 1_000
 

@@ -18,7 +18,7 @@ from rag.errors import IndexCorruptError, StoreError
 from rag.index.generation import DiskIndex
 from rag.index.milvus.connection import MOST_VALUES, STRONG, Connection, Row
 from rag.index.milvus.documents import BODY, SOURCE
-from rag.index.milvus.fetched import QUESTIONS, TOKENS
+from rag.index.milvus.fetched import TOKENS
 from rag.index.milvus.generations import RECORD, Generation, Hidden, flip, live_number
 from rag.index.milvus.keywords import saturated
 from rag.index.milvus.lease import Lease
@@ -358,16 +358,13 @@ class _Writer:
         for kind, text in ((BODY, body), (SOURCE, each.document.source)):
             for place, part in enumerate(text_parts(text)):
                 yield self._part(kind, document, document, place, part)
-        tokens, questions = self._index.tokens, self._index.questions
+        tokens = self._index.tokens
         for place, passage in enumerate(each.document.passages):
-            if passage.number is None:
-                continue
-            vectors = questions.of(passage.number).tobytes() if questions is not None else b""
-            kinds = {TOKENS: coded_bytes(tokens.passage(passage.number))} if tokens is not None else {}
-            kinds |= {QUESTIONS: vectors} if vectors else {}
-            for kind, data in kinds.items():
-                for which, part in enumerate(byte_parts(data)):
-                    yield self._part(kind, document, numbers[each.document.name, place], which, part)
+            if tokens is not None and passage.number is not None:
+                data = coded_bytes(tokens.passage(passage.number))
+                number = numbers[each.document.name, place]
+                for which, coded in enumerate(byte_parts(data)):
+                    yield self._part(TOKENS, document, number, which, coded)
 
     def _part(self, kind: str, document: int, owner: int, place: int, data: str) -> Row:
         return self._row(

@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from rag.errors import IndexCorruptError, IndexMismatchError, StoreError
 from rag.index.manifest import FORMAT
 from rag.index.milvus.connection import BOUNDED, Connection
 from rag.index.milvus.documents import MilvusDocuments
-from rag.index.milvus.fetched import QUESTIONS, Fetched, Rows
+from rag.index.milvus.fetched import Fetched, Rows
 from rag.index.milvus.generations import SCHEMA, Generation, live_number, require_live
 from rag.index.milvus.keywords import MilvusKeywords
 from rag.index.milvus.part import read_part
@@ -23,7 +22,6 @@ from rag.index.milvus.tables import read_table
 from rag.index.milvus.tokens import MilvusTokens
 from rag.index.milvus.vectors import MilvusVectors
 from rag.index.part import PassagesOfPart
-from rag.index.questions import QuestionVectors
 from rag.index.store import Index
 from rag.index.tokens import TokenCodec
 from rag.settings import Settings
@@ -126,7 +124,6 @@ def open_generation(
         vectors=MilvusVectors(fetched),
         keywords=MilvusKeywords(fetched, {str(term): (values[0], values[1]) for term, values in terms.items()}),
         tokens=_tokens(fetched, rows) if generation.codec else None,
-        questions=_questions(fetched),
         manifest_sha256=f"{generation.mirrors}-{generation.number}",
         generation=generation,
         fetched=fetched,
@@ -143,23 +140,6 @@ def require_whole(connection: Connection, generation: Generation) -> None:
                 f"{generation.number} at {connection.uri}",
                 hint="write it again: python -m ingest --rebuild",
             )
-
-
-def _questions(fetched: Fetched) -> QuestionVectors | None:
-    condition = f'({fetched.generation.visible}) and kind == "{QUESTIONS}"'
-    found: defaultdict[int, dict[int, str]] = defaultdict(dict)
-    for row in fetched.connection.all(Table.PARTS, condition, ["owner", "place", "data"]):
-        found[int(row["owner"])][int(row["place"])] = row["data"]
-    if not found:
-        return None
-    dimension = fetched.generation.manifest.dimension
-    parts = {passage: [part for _, part in sorted(some.items())] for passage, some in found.items()}
-    return QuestionVectors.of_passages(
-        {
-            passage: np.frombuffer(joined_bytes(some), np.float32).reshape(-1, dimension)
-            for passage, some in parts.items()
-        }
-    )
 
 
 def _tokens(fetched: Fetched, rows: Rows) -> MilvusTokens:

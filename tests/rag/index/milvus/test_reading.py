@@ -1,18 +1,15 @@
 """What is read from Milvus is what the embedded store has, passage for passage and score for score."""
 
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from rag.answer.answerability import read_features
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.errors import IndexCorruptError
 from rag.evaluation.datasets import load_gold
-from rag.index import Index
 from rag.index.milvus.connection import Connection
 from rag.index.milvus.records import PART_CHARACTERS
 from rag.index.milvus.schema import Table
@@ -41,14 +38,6 @@ def said(passage: Passage) -> tuple[object, ...]:
     return passage.document, passage.title, passage.section, passage.content, passage.also_in, passage.blocks
 
 
-def asked(index: Index) -> dict[tuple[object, ...], NDArray[np.float32]]:
-    """The vectors of the questions of each passage."""
-    assert index.questions is not None
-    questions = index.questions.by_passage()
-    passages = index.storage.passages(list(questions))
-    return {said(passage): questions[passage.number] for passage in passages}
-
-
 def test_search_equals_the_embedded_one(place: Place) -> None:
     place.ingest()
     with closing(place.on_disk()) as disk:
@@ -67,24 +56,6 @@ def test_search_equals_the_embedded_one(place: Place) -> None:
             assert features[0] is not None
             assert features[1] is not None
             np.testing.assert_allclose(features[0].row(), features[1].row(), atol=2e-6)
-
-
-def test_questions_equal_the_embedded_ones_and_come_back_with_a_copy(place: Place, tmp_path: Path) -> None:
-    head = "---\nasked_as: [位置编码怎么外推, 旋转位置编码]\n---\n"
-    other = head.replace("位置", "显存")
-    place.ingest({"rope.md": head + DOCUMENTS["rope.md"], "zero.md": DOCUMENTS["zero.md"]})
-    place.ingest({"rope.md": head + DOCUMENTS["rope.md"], "zero.md": other + DOCUMENTS["zero.md"]})
-    elsewhere = place.changed(index=tmp_path / "elsewhere")
-    elsewhere.sync()
-    stored = place.open()
-    with closing(place.on_disk()) as disk, closing(elsewhere.on_disk()) as copy:
-        for index in (stored, copy):
-            found, expected = asked(index), asked(disk)
-            assert len(expected) == 2
-            assert found.keys() == expected.keys()
-            for passage, vectors in expected.items():
-                np.testing.assert_array_equal(found[passage], vectors)
-        assert search(stored, place.embedder, "旋转位置编码").hits[0].passage.document == "rope.md"
 
 
 def test_keyword_scores_equal_the_embedded_ones_after_updates_that_changed_every_length(place: Place) -> None:
