@@ -149,7 +149,7 @@ def rank(
 
 
 def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
-    """The places of short answers that the translation of their page gives in the reader's language, and where it does."""
+    """The places of short answers that their page also gives in the reader's language, and where it does."""
     short = {place: section for place, section in enumerate(sections) if section.is_short_answer}
     translated = {section.document: place for place, section in short.items() if section.is_translation}
     return {
