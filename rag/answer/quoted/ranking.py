@@ -12,10 +12,10 @@ from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.question.intents import Intent, answered_by
-from rag.question.unheard import named_in
+from rag.question.unheard import ASKING, named_in
 from rag.search.retrieval import Evidence
 from rag.text.sentences import UnitKind
-from rag.text.terms import simplified, terms
+from rag.text.terms import fold, simplified, terms
 
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
 PAGES = 5
@@ -136,8 +136,9 @@ def rank(
     weights = weights_for(index)
     features = section_features(index, embedder, evidence, sections, wanted, with_cosines=bool(weights.cosine))
     scores = np.asarray([found.row() for found in features]) @ weights.row()
-    said_twice = _said_twice(sections)
-    for place, translation in said_twice.items():  # the reader's language comes first, however well either was matched
+    # Whoever asks in words reads their language, however well either was matched; bare names are of every language.
+    said_twice = _said_twice(sections) if ASKING.search(fold(evidence.query)) else {}
+    for place, translation in said_twice.items():
         scores[translation] = max(scores[place], scores[translation])
     places = [place for place in range(len(sections)) if place not in said_twice]
     order = sorted(places, key=lambda place: (-scores[place], place))
