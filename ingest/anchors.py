@@ -32,13 +32,13 @@ LEAST_SPREAD = 1e-3
 
 
 def anchors_of(
-    index: Index, earlier: Anchors | None, changed: int, load_embedder: Callable[[], Embedder]
+    index: Index, earlier: Anchors | None, changed: int, load_embedder: Callable[[], Embedder], *, unfinished: bool = False
 ) -> Anchors | None:
-    """Those of an index, `earlier` unless much has changed; None where it is too small. `changed` counts the passages
-    that were added and removed."""
+    """Those of an index, `earlier` unless much has changed and it is not `unfinished`; None where it is too small.
+    `changed` counts the passages that were added and removed."""
     if index.manifest.passages < FEWEST_PASSAGES:
         return None
-    if earlier is not None and earlier.changed + changed <= CHANGED * earlier.passages:
+    if earlier is not None and (unfinished or earlier.changed + changed <= CHANGED * earlier.passages):
         return earlier.model_copy(update={"changed": earlier.changed + changed})
     return _measure(index, load_embedder())
 

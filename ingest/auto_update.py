@@ -2,14 +2,16 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
+from ingest.first_reading import FirstReading
 from ingest.report import Counts, Report
-from ingest.sync import sync
+from ingest.sync import Stage, sync
 from ingest.watch_folder import RETRY_SECONDS, watch
 from rag.errors import IngestError, RagError
 from rag.settings import Settings
@@ -21,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 # How long another writer may hold the index before that counts as a problem; seconds.
 WAIT = 60.0
+# Between two runs that read a material for the first time, so that other writers come to their turn; seconds.
+LET_OTHERS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,13 @@ class AutoUpdate:
         self._lock = threading.Lock()
         self._status = AutoUpdateStatus()
         self._stop: threading.Event | None = None
+        self._reading: FirstReading | None = None
+
+    @property
+    def reading(self) -> FirstReading | None:
+        """The first reading of the material, while it is under way."""
+        with self._lock:
+            return self._reading
 
     def start(self) -> None:
         """Sync now and after every change, until `stop`. Does nothing where it is on."""
@@ -78,11 +89,13 @@ class AutoUpdate:
             threading.Thread(target=self._run, args=(self._stop,), name="auto-update", daemon=True).start()
 
     def run_once(self, then: Callable[[], None] = lambda: None) -> None:
-        """Sync once, and `then` where that succeeds; the switch stays off. Does nothing where it is on."""
+        """Read what has not been read yet, a few documents at once, and `then` where that succeeds; the switch stays
+        off. Does nothing where it is on."""
         with self._lock:
             if not self._status.is_changing:
                 self._status = AutoUpdateStatus(once=True)
-                threading.Thread(target=self._once, args=(then,), name="one update", daemon=True).start()
+                self._reading = FirstReading()
+                threading.Thread(target=self._once, args=(self._reading, then), name="one update", daemon=True).start()
 
     def stop(self) -> None:
         """Off from the caller's view at once; a run under way is brought to its end."""
@@ -102,23 +115,43 @@ class AutoUpdate:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _once(self, then: Callable[[], None]) -> None:
+    def _once(self, reading: FirstReading, then: Callable[[], None]) -> None:
+        def is_wanted() -> bool:
+            with self._lock:
+                return self._status.once  # not switched on or off meanwhile
+
         def tell(**what: object) -> None:
             with self._lock:
-                if self._status.once:  # not switched on or off meanwhile
+                if self._status.once:
                     self._status = replace(self._status, **what)  # type: ignore[arg-type]
 
+        def progress(stage: Stage, done: int, total: int) -> None:
+            read, of = reading.read(done / total if stage is Stage.PASSAGES and total else 0.0)
+            tell(done=read, total=of)
+
+        added = 0
         try:
-            report = sync(
-                self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
-                progress=lambda stage, done, total: tell(done=done, total=total),
-            )  # fmt: skip
+            while reading.is_unfinished and is_wanted():
+                report = sync(
+                    self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
+                    choose=reading.choose, progress=progress,
+                )  # fmt: skip
+                added += report.documents.added
+                time.sleep(LET_OTHERS)
         except RagError as error:
             logger.warning("%s", error.message)
             tell(total=0, problem=error)
         else:
-            then()
-            tell(total=0, last=Update(datetime.now().astimezone(), report.documents))
+            if not reading.is_unfinished:
+                then()
+                read = report.documents
+                counts = replace(read, added=added, unchanged=read.unchanged - (added - read.added))
+                tell(total=0, last=Update(datetime.now().astimezone(), counts))
+        finally:
+            reading.end()
+            with self._lock:
+                if self._reading is reading:
+                    self._reading = None
 
     def _run(self, stop: threading.Event) -> None:
         def tell(**what: object) -> None:

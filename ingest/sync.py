@@ -42,10 +42,12 @@ from rag.settings import Settings, StoreName, rebuild_settings
 if TYPE_CHECKING:
     from rag.embedding import Embedder
 
-__all__ = ["Progress", "Report", "Stage", "sync"]
+__all__ = ["Choose", "Progress", "Report", "Stage", "sync"]
 
 Progress = Callable[[Stage, int, int], None]
 """Called with the stage, how many are done, and how many there are."""
+Choose = Callable[[Sequence[File], Sequence[File]], Sequence[File]]
+"""Called with the new documents and the known ones; returns those of the new ones that are to be read."""
 
 
 def sync(
@@ -60,7 +62,7 @@ def sync(
     rebuild: bool = False,
     wait: float = 0.0,
     questions: Sequence[Question] = (),
-    most_new: int | None = None,
+    choose: Choose | None = None,
     workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -69,7 +71,7 @@ def sync(
     `identity` is the identity of the embedder that `load_embedder` loads; it is loaded only where something must be
     embedded. With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while
     another is missing. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of
-    the new generation. At most `most_new` new documents are read, from all over the roots; the next run reads on.
+    the new generation. Of the new documents those are read that `choose` returns; the next run reads on.
     `workers` read and embed; None: those that the settings name, for this run.
     Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError, StoreError.
     """
@@ -86,7 +88,7 @@ def sync(
             some = earlier.is_kept and (paths or named_only)
             asked = {absolute(path) for path in paths} if some else {root.path for root in roots}
             run = _Run(settings, at_work, identity, earlier, questions, progress or _no_progress, started)
-            return run.bring_in_line(roots, asked, allow_empty=allow_empty, most_new=most_new)
+            return run.bring_in_line(roots, asked, allow_empty=allow_empty, choose=choose)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise IngestError(
@@ -145,9 +147,11 @@ class _Run:
         self.progress = progress
         self.started = started
         self.roots: tuple[Root, ...] = ()
+        # Whether new documents are left for the next run.
+        self.leaves_some = False
 
     def bring_in_line(
-        self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, most_new: int | None
+        self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, choose: Choose | None
     ) -> Report:
         self.roots = tuple(roots)
         counts = self.documents.counts
@@ -161,8 +165,8 @@ class _Run:
                 root, self.documents.leave_out, had_documents=root.number in had, allow_empty=allow_empty
             )
         ]
-        if most_new is not None:
-            files = self._without_most_new(files, most_new)
+        if choose is not None:
+            files = self._chosen(files, choose)
         kept = [entry for key, entry in self.before.items() if key[0] in skipped]
         counts.unchanged += len(kept)
         read: list[StoredDocument] = []
@@ -192,12 +196,13 @@ class _Run:
             return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
         return self._publish(kept, read, moved, removed)
 
-    def _without_most_new(self, files: list[File], most_new: int) -> list[File]:
-        """The known files, and so many of the new ones, in equal distances."""
+    def _chosen(self, files: list[File], choose: Choose) -> list[File]:
+        """The known files and those new ones that are to be read."""
         new = [file for file in files if (file.root, file.relative) not in self.before]
-        step = max(1, len(new) // max(1, most_new))
-        left = {id(file) for file in new} - {id(file) for file in new[::step][:most_new]}
-        return [file for file in files if id(file) not in left]
+        known = [file for file in files if (file.root, file.relative) in self.before]
+        left = {*new} - {*choose(new, known)}
+        self.leaves_some = bool(left)
+        return [file for file in files if file not in left]
 
     def _publish(
         self,
@@ -290,7 +295,10 @@ class _Run:
         live = self.earlier.index if self.earlier.is_kept else None
         removed = 0 if live is None else live.manifest.passages + added - written.manifest.passages
         earlier = None if live is None else live.manifest.anchors
-        return anchors_of(written, earlier, added + removed, self.workers.load_embedder)
+        # Measuring takes as long as reading six documents.
+        return anchors_of(
+            written, earlier, added + removed, self.workers.load_embedder, unfinished=self.leaves_some
+        )
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""

@@ -52,6 +52,9 @@ class PassagesOfPart:
     def source(self, name: str) -> str | None:
         return self._whole.source(name) if name in self._names else None
 
+    def known_as(self, name: str) -> tuple[str, ...]:
+        return self._whole.known_as(name) if name in self._names else ()
+
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
         found = self._whole.documents(with_passages=with_passages)
         return [document for document in found if document.name in self._names]

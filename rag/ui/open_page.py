@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from rag.paths import PROGRAM
 from rag.settings import ChatModelName, Settings
 
 if TYPE_CHECKING:
+    from ingest.workers import File
     from rag.answer.assistant import Assistant
     from rag.embedding import Embedder
     from rag.ui.guide.preparing import Preparation
@@ -147,6 +149,7 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
 
 def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation") -> None:
     """An index of the first documents; the others follow while readers ask."""
+    from ingest.first_reading import spread
     from ingest.progress import Bars
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
@@ -157,11 +160,14 @@ def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation"
     sys.stderr.write(f"making an index of {default_root()} at {settings.index}; this happens once\n")
     with Bars() as bars:
 
+        def some(new: "Sequence[File]", known: "Sequence[File]") -> "Sequence[File]":
+            return spread(new, FIRST_DOCUMENTS)
+
         def tell(stage: Stage, done: int, total: int) -> None:
             bars.update(stage, done, total)
             preparation.tell(Step(stage), done, total)
 
-        report = sync(settings, lambda: embedder, identity=embedder.identity, most_new=FIRST_DOCUMENTS, progress=tell)
+        report = sync(settings, lambda: embedder, identity=embedder.identity, choose=some, progress=tell)
     sys.stderr.write(report.as_text())
 
 

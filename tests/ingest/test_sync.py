@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ingest.first_reading import spread
 from ingest.probe import Question
 from rag.index.generation import current_generation
 from tests.conftest import HashEmbedder
@@ -188,10 +189,10 @@ def test_progress_is_told(library: Library) -> None:
 def test_a_part_of_the_new_documents_and_then_the_rest(library: Library) -> None:
     for number in range(7):
         library.page("beam", f"more/{number}.md")
-    report = library.sync(most_new=5)
+    report = library.sync(choose=lambda new, known: spread(new, 5))
     assert counts(report) == {"added": 5}
     assert library.names() == ["attention.md", "more/0.md", "more/2.md", "more/4.md", "more/6.md"]
-    assert counts(library.sync(most_new=2)) == {"unchanged": 5, "added": 2}
+    assert counts(library.sync(choose=lambda new, known: spread(new, 2))) == {"unchanged": 5, "added": 2}
     assert counts(library.sync()) == {"unchanged": 7, "added": 3}
     assert len(library.names()) == 10
 
@@ -199,7 +200,7 @@ def test_a_part_of_the_new_documents_and_then_the_rest(library: Library) -> None
 def test_the_way_there_does_not_show_in_the_index(library: Library, tmp_path: Path) -> None:
     for topic in TOPICS:
         library.page(topic)
-    library.sync(most_new=2)
+    library.sync(choose=lambda new, known: spread(new, 2))
     library.sync()
     (tmp_path / "other").mkdir()
     other = Library(tmp_path / "other", library.embedder)

@@ -45,7 +45,8 @@ class SectionFeatures:
     `likeness` is late interaction, with a question that the section answers as a part of it, and the best of the
     candidates as 0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the
     section's passages, that of the best as 0, and only computed where it has a weight; `heading` and `text` are the
-    shares of the terms that the question names, by rarity, in the heading and in both.
+    shares of the terms that the question names, by rarity, in the heading and in both. `known_as` marks the page whose
+    title, tags and other ways to ask hold the largest such share.
     """
 
     likeness: float
@@ -63,6 +64,7 @@ class SectionFeatures:
     log_length: float
     comparing_table: float
     cosine: float
+    known_as: float
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -71,21 +73,22 @@ class SectionFeatures:
 # `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
 # sides of a comparison are rare.
 WEIGHTS = SectionFeatures(
-    likeness=44.5,
+    likeness=33.0,
     relevance=3.0,
-    heading=5.0,
-    text=2.4,
-    first_page=1.3,
+    heading=3.1,
+    text=1.9,
+    first_page=0.9,
     short_answer=1.4,
-    mistakes=-2.0,
-    code_wanted=3.8,
-    code_unwanted=-2.4,
-    formula_wanted=6.7,
-    translation=-0.4,
-    question=-1.1,
-    log_length=0.4,
+    mistakes=-1.9,
+    code_wanted=3.0,
+    code_unwanted=-2.0,
+    formula_wanted=5.7,
+    translation=-1.4,
+    question=-1.7,
+    log_length=0.3,
     comparing_table=2.0,
-    cosine=0.0,
+    cosine=33.4,
+    known_as=1.1,
 )
 # Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
 WEIGHTS_OF = {
@@ -105,6 +108,7 @@ WEIGHTS_OF = {
         log_length=0.5,
         comparing_table=2.0,
         cosine=18.2,
+        known_as=0.0,
     )
 }
 
@@ -184,6 +188,10 @@ def section_features(
     for section, like in zip(sections, likeness.tolist(), strict=True):
         of_page[section.document] = max(like, of_page.get(section.document, -np.inf))
 
+    names = {section.document: index.storage.known_as(section.document) for section in sections}
+    known = {document: covered(set(terms("\n".join(names)))) for document, names in names.items()}
+    best_known = max(known.values())
+
     def features(place: int, section: Section) -> SectionFeatures:
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
         heading = set(terms(section.title if section.is_short_answer else section.heading))
@@ -203,6 +211,7 @@ def section_features(
             log_length=log1p(section.length),
             comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
             cosine=float(cosines[place]),
+            known_as=float(known[section.document] == best_known > 0),
         )
 
     return [features(place, section) for place, section in enumerate(sections)]

@@ -112,6 +112,13 @@ class MilvusDocuments:
     def texts(self, most: int) -> list[str]:
         return [record["text"] for record in self._first_records(most)]
 
+    def known_as(self, name: str) -> tuple[str, ...]:
+        row = self._document(name)
+        if row is None:
+            return ()
+        record = unpacked(row["record"])
+        return (record["title"], *record["tags"], *record["asked_as"])
+
     def source(self, name: str) -> str | None:
         row = self._document(name)
         if row is None:

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ingest.first_reading import FirstReading
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded
@@ -33,6 +34,8 @@ QUOTED_WITHIN = 0.25
 # hinders. A chat model is mostly waited for.
 QUOTED_AT_ONCE = 3
 _quoting = threading.BoundedSemaphore(QUOTED_AT_ONCE)
+# Seconds after which an early question is answered from what is read by then.
+PATIENCE = 20.0
 # Passages kept with an exchange as what its answer was taken from.
 EVIDENCE_KEPT = 6
 
@@ -53,10 +56,11 @@ def answer_after(
     *,
     llm: ChatModelName | None = None,
     early: bool = False,
+    reading: FirstReading | None = None,
 ) -> Generator[None, None, None]:
     """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
     writes this one answer, else whom the reader or the settings chose. The exchange remembers that it came `early`:
-    documents are still being read.
+    documents are still being read; `reading` reads first what it is about.
 
     Whatever goes wrong is kept in the exchange, never raised. Yields nothing where an answer is being written already.
     """
@@ -66,7 +70,7 @@ def answer_after(
         history = session.history(parent)
         exchange = keeper.begin(session, question, parent) if keeper else session.begin(question, parent=parent)
         try:
-            yield from _write(assistant, session, exchange, history, llm, early=early)
+            yield from _write(assistant, session, exchange, history, llm, early=early, reading=reading)
         except RagError as error:
             logger.warning("%s", error.message)
             _fail(exchange, error)
@@ -91,13 +95,18 @@ def _write(
     llm: ChatModelName | None,
     *,
     early: bool,
+    reading: FirstReading | None,
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
     choices = session.choices if llm is None else replace(session.choices, llm=llm)
     writer = writer_of(assistant, choices)
     quotes = writer.llm == ChatModelName.EXTRACTIVE
     events = writer.stream(exchange.question, history)
-    run = Run(_in_turn(events) if quotes else events)
+    events = _in_turn(events) if quotes else events
+    if reading is not None:
+        exchange.state = State.AWAITING
+        events = _once_read(reading, exchange.question, events)
+    run = Run(events)
     session.start(run)
     try:
         yield
@@ -107,7 +116,7 @@ def _write(
             due = True
             match event:
                 case None:
-                    due = not (quotes and exchange.state is State.SEARCHING)  # it may have to wait for its turn
+                    due = not (quotes and exchange.state in (State.AWAITING, State.SEARCHING))  # it may have to wait for its turn
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence)
                     exchange.standalone = evidence.query
@@ -148,6 +157,12 @@ def _in_turn(events: Iterator[Event]) -> Iterator[Event]:
     """Runs in the thread of the answer, so that stopping waits for nobody."""
     with _quoting:
         yield from events
+
+
+def _once_read(reading: FirstReading, question: str, events: Iterator[Event]) -> Iterator[Event]:
+    """The events, once what the question is about is read. Holds nobody else up meanwhile."""
+    reading.wait_for(question, PATIENCE)
+    yield from events
 
 
 def writer_of(assistant: Assistant, choices: Choices) -> Assistant:

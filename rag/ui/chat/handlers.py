@@ -117,8 +117,9 @@ class Handlers:
         if problem is None:
             early = self._updates is not None and self._updates.status().is_unfinished
             steps = chat.answer_after(
-                self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm), early=early
-            )
+                self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm), early=early,
+                reading=self._updates.reading if self._updates is not None else None,
+            )  # fmt: skip
             with closing(steps):
                 for _ in steps:
                     yield self.show(state, whole=not asked or not state.busy)

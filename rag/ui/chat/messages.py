@@ -180,13 +180,18 @@ def _cited(answer: Answer, texts: Texts) -> str:
 def _steps(exchange: Exchange, texts: Texts) -> str:
     """Where an answer that is being made stands. Each sentence is checked before it is shown."""
     names = (texts.step_searching, texts.step_reading, texts.step_writing, texts.step_checking)
-    at = {State.SEARCHING: 0, State.READING: 1, State.LOADING: 1, State.WRITING: 2}[exchange.state]
+    at = {State.AWAITING: 0, State.SEARCHING: 0, State.READING: 1, State.LOADING: 1, State.WRITING: 2}[exchange.state]
     steps = "".join(
         f'<span class="{"done" if place < at else "now" if place == at or (at, place) == (2, 3) else "later"}">'
         f"{escape(name)}</span>"
         for place, name in enumerate(names)
     )
-    waits = {State.SEARCHING: texts.searching, State.READING: texts.reading, State.LOADING: texts.loading}
+    waits = {
+        State.AWAITING: texts.awaiting,
+        State.SEARCHING: texts.searching,
+        State.READING: texts.reading,
+        State.LOADING: texts.loading,
+    }
     if exchange.steps and exchange.state in (State.READING, State.LOADING):
         waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())

@@ -27,6 +27,7 @@ CLAIMS = threading.Lock()
 
 
 class State(StrEnum):
+    AWAITING = "awaiting"
     SEARCHING = "searching"
     READING = "reading"
     LOADING = "loading"
@@ -36,7 +37,7 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-UNFINISHED = frozenset({State.SEARCHING, State.READING, State.LOADING, State.WRITING})
+UNFINISHED = frozenset({State.AWAITING, State.SEARCHING, State.READING, State.LOADING, State.WRITING})
 
 
 @dataclass(slots=True)

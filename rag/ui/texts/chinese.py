@@ -44,6 +44,7 @@ CHINESE = Texts(
     close="关闭",
     source_number="出处 {number}",
     searching="正在查找资料…",
+    awaiting="资料还没有读完，先读与这个问题有关的几篇，要几秒…",
     loading="正在加载本机模型，第一次要等几秒；找到的资料在出处栏里…",
     stopped="已停止，上面是停止前写出的部分。",
     stopped_early="已停止，还没有写出内容。",

@@ -44,6 +44,7 @@ ENGLISH = Texts(
     close="Close",
     source_number="source {number}",
     searching="Searching the material…",
+    awaiting="Not all material is read yet; reading first what this question is about, for some seconds…",
     loading="Loading the model, which takes some seconds the first time; sources are shown already…",
     stopped="Stopped; what was written until then stands above.",
     stopped_early="Stopped before anything was written.",

@@ -50,6 +50,7 @@ class Texts:
     close: str
     source_number: str
     searching: str
+    awaiting: str
     loading: str
     stopped: str
     stopped_early: str

@@ -85,6 +85,8 @@ def test_a_question_is_early_until_the_first_run_has_ended(
         def __init__(self) -> None:
             """Without documents."""
 
+        reading = None
+
         def status(self) -> AutoUpdateStatus:
             return status
 

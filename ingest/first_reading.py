@@ -1,0 +1,107 @@
+"""A material that is read for the first time, a few documents at once, while readers ask: what they ask about is read
+first."""
+
+import threading
+from collections.abc import Sequence
+from itertools import islice
+
+from ingest.previous_generation import Key
+from ingest.workers import File
+from rag.index.keywords import KeywordIndex
+from rag.question.unheard import named_in
+from rag.text.terms import terms
+
+# Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
+AT_ONCE = 8
+# How much of a file tells what it is about: its title, and what else it is known by; bytes. More finds no better.
+HEAD = 1_000
+# At most so many documents are read before a question is answered, those with this share of the best one's score: 2.1
+# on average, and the right one is among them for .92 of the answerable development questions of `asked.jsonl`.
+READ_FIRST = 3
+NEAR = 0.5
+
+
+def spread(files: Sequence[File], most: int) -> Sequence[File]:
+    """At most so many of the files, in equal distances."""
+    return files[:: max(1, len(files) // max(1, most))][:most]
+
+
+class FirstReading:
+    """Says which documents the next run of `sync` reads. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        # None until the first run has said which documents there are.
+        self._unread: set[Key] | None = None
+        self._tried: set[Key] = set()
+        self._wanted: dict[Key, None] = {}
+        self._heads: tuple[KeywordIndex, tuple[Key, ...]] | None = None
+        self._all = 0
+        self._over = False
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether documents are left for another run."""
+        with self._changed:
+            return not self._over and (self._unread is None or bool(self._unread - self._tried))
+
+    def choose(self, new: Sequence[File], known: Sequence[File]) -> Sequence[File]:
+        """Those of the new documents that are read by this run, which ends the one before."""
+        heads = self._heads or _heads([*new, *known])
+        with self._changed:
+            self._heads = heads
+            self._all = self._all or len(new)
+            self._unread = {_key(file) for file in new} - self._tried
+            wanted = [key for key in self._wanted if key in self._unread]
+            chosen = set(islice(wanted or (_key(file) for file in new if _key(file) in self._unread), AT_ONCE))
+            self._tried |= chosen
+            # What could not be read is tried again by the last run, which tells of it.
+            left = bool(self._unread - chosen)
+            self._changed.notify_all()
+        return [file for file in new if _key(file) in chosen or not left]
+
+    def read(self, share: float) -> tuple[int, int]:
+        """How many documents are read, and of how many, with this share of the run under way."""
+        with self._changed:
+            under_way = len(self._tried & (self._unread or set()))
+            return self._all - len(self._unread or ()) + int(share * under_way), self._all
+
+    def end(self) -> None:
+        """All is read that can be, or nothing more will be."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def wait_for(self, question: str, seconds: float) -> None:
+        """Have the documents read first that say most, at their beginning, of what is asked; until they are read."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._over or self._unread is not None, seconds)
+            about = self._about(question)
+            self._wanted |= dict.fromkeys(about)
+            self._changed.wait_for(lambda: self._over or not about & (self._unread or set()), seconds)
+
+    def _about(self, question: str) -> set[Key]:
+        if self._heads is None:
+            return set()
+        index, keys = self._heads
+        scores = index.scores(named_in(question))
+        best = scores.argsort(kind="stable")[::-1][:READ_FIRST]
+        return {keys[place] for place in best.tolist() if scores[place] >= max(NEAR * scores.max(), 1e-6)}
+
+
+def _heads(files: Sequence[File]) -> tuple[KeywordIndex, tuple[Key, ...]]:
+    return KeywordIndex.build(terms(_head(file)) for file in files), tuple(map(_key, files))
+
+
+def _head(file: File) -> str:
+    """The name of a file, and how it begins where that is text."""
+    try:
+        with file.path.open("rb") as stream:
+            text = stream.read(HEAD).decode(errors="ignore")
+    except OSError:  # the run tells of it
+        text = ""
+    return f"{file.relative}\n{'' if chr(0) in text else text}"
+
+
+def _key(file: File) -> Key:
+    return file.root, file.relative

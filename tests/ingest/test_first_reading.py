@@ -1,0 +1,131 @@
+"""A first reading: a few documents at once, first those that are asked about, and to its end whatever happens."""
+
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ingest.auto_update import AutoUpdate
+from ingest.first_reading import AT_ONCE, FirstReading, spread
+from ingest.workers import File
+from rag.answer.assistant import Assistant
+from rag.settings import ChatModelName, Settings
+from rag.ui.chat import exchange as chat
+from rag.ui.chat.session import Session
+from tests.conftest import HashEmbedder
+from tests.ingest.library import Library
+
+COUNT = 5 * AT_ONCE
+LAST = COUNT - 1
+SECONDS = 20.0
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[File]:
+    names = [f"{number:02}.md" for number in range(COUNT)]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_text(f"---\nasked_as: [step{number}]\n---\n# 第 {number} 步\n", encoding="utf-8")
+    return [File(0, name, tmp_path / name) for name in names]
+
+
+def names(files: Iterator[File] | list[File]) -> list[str]:
+    return [file.relative for file in files]
+
+
+def test_at_most_so_many_from_all_over(files: list[File]) -> None:
+    assert names(list(spread(files, 4))) == ["00.md", "10.md", "20.md", "30.md"]
+    assert spread(files, 1_000) == files
+    assert list(spread([], 4)) == []
+
+
+def test_what_is_asked_about_is_read_next(files: list[File]) -> None:
+    reading = FirstReading()
+    waiting = threading.Thread(target=partial(reading.wait_for, f"step{LAST} 怎么做", SECONDS))
+    waiting.start()  # before anything is known of the documents
+    left = list(files)
+    for _ in range(3):
+        chosen = reading.choose(left, [file for file in files if file not in left])
+        left = [file for file in left if file not in chosen]
+        if f"{LAST}.md" in names(list(chosen)):
+            break
+        assert waiting.is_alive()
+        time.sleep(0.1)
+    assert names(list(chosen)) == [f"{LAST}.md"]
+    assert waiting.is_alive()  # it is being read
+    reading.choose(left, [file for file in files if file not in left])
+    waiting.join(SECONDS)
+    assert not waiting.is_alive()
+    assert reading.is_unfinished
+
+
+@pytest.mark.parametrize("question", ["step0 怎么做", "那呢？", "今天下雨吗"])
+def test_what_is_read_or_nowhere_said_is_not_waited_for(files: list[File], question: str) -> None:
+    reading = FirstReading()
+    reading.choose(files[1:], files[:1])
+    began = time.monotonic()
+    reading.wait_for(question, SECONDS)
+    assert time.monotonic() - began < 1
+
+
+def test_nobody_waits_for_a_reading_that_ended_or_for_ever(files: list[File]) -> None:
+    reading = FirstReading()
+    reading.choose(files, [])
+    began = time.monotonic()
+    reading.wait_for(f"step{LAST}", 0.2)
+    reading.end()
+    reading.wait_for(f"step{LAST}", SECONDS)
+    assert 0.2 <= time.monotonic() - began < 2
+
+
+@pytest.fixture
+def begun(library: Library) -> Library:
+    """An index of the first of many documents."""
+    for number in range(COUNT):
+        library.write(f"{number:02}.md", f"# step{number} 是什么？\n\nstep{number} 写下编号 {number}。\n")
+    library.sync(choose=lambda new, known: spread(new, AT_ONCE))
+    return library
+
+
+def test_all_is_read_in_the_end_and_counted(begun: Library, hash_embedder: HashEmbedder) -> None:
+    new = len(list(begun.root.iterdir())) - AT_ONCE
+    begun.write("bad.md", "\0")
+    done: list[bool] = []
+    auto_update = AutoUpdate(begun.settings, hash_embedder)
+    auto_update.run_once(then=lambda: done.append(True))
+    assert auto_update.reading is not None
+    seen = set()
+    end = time.monotonic() + SECONDS
+    while auto_update.status().is_changing:
+        assert time.monotonic() < end
+        seen.add((auto_update.status().done, auto_update.status().total))
+        time.sleep(0.01)
+    last = auto_update.status().last
+    assert last is not None
+    counts = last.documents
+    assert (counts.added, counts.unchanged, len(counts.failed)) == (new, AT_ONCE, 1)
+    assert done == [True]
+    assert auto_update.reading is None
+    assert len(begun.names()) == new + AT_ONCE
+    assert len(seen) > 2  # one sees how far it is
+    assert all(done <= total <= new + 1 for done, total in seen)
+
+
+def test_a_question_waits_for_what_it_asks_about(begun: Library, hash_embedder: HashEmbedder) -> None:
+    settings = Settings(index=begun.settings.index, llm=ChatModelName.EXTRACTIVE)
+    assistant = Assistant(settings, hash_embedder)
+    reading = FirstReading()
+    reading.choose([File(0, f"{LAST}.md", begun.root / f"{LAST}.md")], [])
+    session = Session()
+    steps = chat.answer_after(assistant, session, f"step{LAST} 是什么？", None, early=True, reading=reading)
+    next(steps)
+    assert session.exchanges[0].state == "awaiting"
+    begun.sync()
+    reading.end()
+    for _ in steps:
+        pass
+    answer = session.exchanges[0].answer
+    assert answer is not None
+    assert answer.citations[0].document == f"{LAST}.md"
