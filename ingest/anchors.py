@@ -32,7 +32,12 @@ LEAST_SPREAD = 1e-3
 
 
 def anchors_of(
-    index: Index, earlier: Anchors | None, changed: int, load_embedder: Callable[[], Embedder], *, unfinished: bool = False
+    index: Index,
+    earlier: Anchors | None,
+    changed: int,
+    load_embedder: Callable[[], Embedder],
+    *,
+    unfinished: bool = False,
 ) -> Anchors | None:
     """Those of an index, `earlier` unless much has changed and it is not `unfinished`; None where it is too small.
     `changed` counts the passages that were added and removed."""

@@ -296,9 +296,7 @@ class _Run:
         removed = 0 if live is None else live.manifest.passages + added - written.manifest.passages
         earlier = None if live is None else live.manifest.anchors
         # Measuring takes as long as reading six documents.
-        return anchors_of(
-            written, earlier, added + removed, self.workers.load_embedder, unfinished=self.leaves_some
-        )
+        return anchors_of(written, earlier, added + removed, self.workers.load_embedder, unfinished=self.leaves_some)
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""

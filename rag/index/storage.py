@@ -296,7 +296,9 @@ class Storage:
     def known_as(self, name: str) -> tuple[str, ...]:
         """The title of a document, its tags, and other ways to ask for it; nothing where there is no such document."""
         rows = self._rows("SELECT title, tags, asked_as FROM documents WHERE name = ?", [name])
-        return tuple(str(row[0]) for row in rows) + tuple(n for row in rows for j in row[1:] for n in json.loads(str(j)))
+        return tuple(str(row[0]) for row in rows) + tuple(
+            n for row in rows for j in row[1:] for n in json.loads(str(j))
+        )
 
     def source(self, name: str) -> str | None:
         """The source text of a document; None where there is no such document."""

@@ -116,7 +116,8 @@ def _write(
             due = True
             match event:
                 case None:
-                    due = not (quotes and exchange.state in (State.AWAITING, State.SEARCHING))  # it may have to wait for its turn
+                    # It may have to wait for its turn.
+                    due = not quotes or exchange.state not in (State.AWAITING, State.SEARCHING)
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence)
                     exchange.standalone = evidence.query
