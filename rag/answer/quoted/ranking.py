@@ -20,6 +20,9 @@ from rag.text.terms import fold, simplified, terms
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
 PAGES = 5
 SIDE_PAGES = 2
+# What a pair of Chinese characters counts beside a name in Latin letters, since neighbouring pairs overlap: 加速推理 is
+# two words, and three pairs.
+OF_A_PAIR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +178,14 @@ def section_features(
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
     asked = named_in(evidence.query)
-    most = max(index.keywords.ceiling(asked), 1e-6)
+    rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in asked}
+    most = max(sum(rarity.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     likeness, relevances = _likeness(index, embedder, evidence, sections)
     cosines = _cosines(index, evidence, sections) if with_cosines else np.zeros(len(sections))
 
     def covered(held: set[str]) -> float:
-        return sum(index.keywords.ceiling([term]) for term in set(asked) & held) / most
+        return sum(rarity[term] for term in rarity.keys() & held) / most
 
     # How code reads says little of what it is for: its page says it.
     of_page: dict[str, float] = {}
