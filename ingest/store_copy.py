@@ -37,7 +37,6 @@ from rag.index.storage import StoredDocument, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
 from rag.settings import Settings
-from rag.text.terms import terms
 
 logger = logging.getLogger(__name__)
 
@@ -171,7 +170,8 @@ def _write(folder: Path, index: MilvusIndex) -> None:
         save_vectors(index.vectors.rows(old), written)
         if index.tokens is not None:
             save_tokens(index.tokens.codec, index.fetched.tokens(old), written / TOKENS)
-        texts = (passage.embedded_text for passage in passages if passage.number is not None)
-        KeywordIndex.build(map(terms, texts)).save(written / KEYWORDS)
+        KeywordIndex.build(d.keyword_terms(p) for d in stored for p in d.passages if p.number is not None).save(
+            written / KEYWORDS
+        )
         fields = index.manifest.model_dump(exclude={"format", "files"}) | {"generation": number}
         publish_on_disk(folder, written, fields)

@@ -34,7 +34,7 @@ from rag.index.generation import (
 from rag.index.keywords import KeywordIndex
 from rag.index.locks import writer_lock
 from rag.index.manifest import FORMAT, Anchors, Manifest, Root
-from rag.index.storage import DocumentEntry, StoredDocument, StoredPassage, write_storage
+from rag.index.storage import DocumentEntry, StoredDocument, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
 from rag.settings import Settings, StoreName, rebuild_settings
@@ -245,7 +245,9 @@ class _Run:
                 save_vectors(embedded.vectors, folder)
                 if embedded.codec is not None:
                     save_tokens(embedded.codec, embedded.tokens, folder / TOKENS)
-                _write_keywords(passages, folder / KEYWORDS)
+                KeywordIndex.build(
+                    d.keyword_terms(p) for d in documents for p in d.passages if p.number is not None
+                ).save(folder / KEYWORDS)
                 # Read back, since FAISS does not tell of every failed write.
                 written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
             except (sqlite3.Error, RuntimeError, ValueError, IndexCorruptError) as error:
@@ -352,9 +354,3 @@ class _Run:
             seconds=time.perf_counter() - self.started, roots=self.roots, changes=changes or Changes(), probe=outcome,
             warnings=tuple(self.documents.warnings), cleaned=tuple(self.documents.cleaned),
         )  # fmt: skip
-
-
-def _write_keywords(passages: Sequence[StoredPassage], file: Path) -> None:
-    from rag.text.terms import terms
-
-    KeywordIndex.build(terms(passage.embedded_text) for passage in passages).save(file)

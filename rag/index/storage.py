@@ -11,7 +11,7 @@ from urllib.parse import quote
 from rag.errors import IndexCorruptError
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText, Piece
-from rag.text.terms import simplified
+from rag.text.terms import simplified, terms
 from rag.types import Passage, Place
 
 SCHEMA = """
@@ -107,6 +107,13 @@ class StoredDocument:
     @property
     def entry(self) -> DocumentEntry:
         return DocumentEntry(self.root, self.relative, self.name, self.sha256, self.stale)
+
+    def keyword_terms(self, passage: StoredPassage) -> tuple[str, ...]:
+        """What the keyword search knows a passage of this document by: what is embedded, and the tags of the document
+        and other ways to ask for it, where these are not in it: passages deep in a page are found by its names too."""
+        embedded = passage.embedded_text
+        names = (simplified(name) for name in (*self.tags, *self.asked_as))
+        return terms("\n".join((embedded, *(name for name in names if name not in embedded))))
 
 
 def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:

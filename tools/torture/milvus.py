@@ -23,7 +23,6 @@ from ingest.sync import sync
 from rag.errors import IndexMissingError
 from rag.index import Index, open_index
 from rag.settings import Settings, StoreName
-from rag.text.terms import terms
 from tools.dense_milvus import without_sparse_vectors
 from tools.full_milvus import FullMilvusServer
 from tools.milvus_server import MilvusServer
@@ -182,7 +181,7 @@ def content(index: Index) -> str:
     assert index.tokens is not None
     for number in numbers:
         digest.update(index.tokens.vectors(number).round(4).tobytes())
-    for term in sorted({term for d in documents for p in d.passages for term in terms(p.embedded_text)}):
+    for term in sorted({term for d in documents for p in d.passages for term in d.keyword_terms(p)}):
         digest.update(f"{term}{index.keywords.frequency(term)}".encode())
         digest.update(index.keywords.match([term]).of(numbers).round(4).tobytes())
     return digest.hexdigest()

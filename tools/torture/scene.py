@@ -17,7 +17,6 @@ from rag.embedding import Encoded
 from rag.errors import IndexMissingError
 from rag.index import open_index
 from rag.settings import Settings
-from rag.text.terms import terms
 from tools.hash_embedder import HashEmbedder
 
 WORDS = [
@@ -110,7 +109,7 @@ def content(index_folder: Path) -> str:
         for number in range(index.manifest.passages):
             coded = index.tokens.passage(number)
             digest.update(coded.codes.tobytes() + coded.scales.tobytes() + coded.token_ids.tobytes())
-        for term in sorted({term for d in documents for p in d.passages for term in terms(p.embedded_text)}):
+        for term in sorted({term for d in documents for p in d.passages for term in d.keyword_terms(p)}):
             digest.update(index.keywords.scores([term]).tobytes())
         return digest.hexdigest()
 

@@ -37,7 +37,6 @@ from rag.index.milvus.schema import NOTHING, Table, create_missing
 from rag.index.milvus.store import require_whole
 from rag.index.milvus.tables import Parts, changed_entries, is_worn, read_table, write_parts
 from rag.index.storage import StoredDocument, as_json
-from rag.text.terms import terms
 
 # Rows sent at once; those of parts have 64 kB at most.
 AT_ONCE = {Table.PASSAGES: 200, Table.DOCUMENTS: 500, Table.PARTS: 200}
@@ -135,7 +134,7 @@ def _change(connection: Connection, base: Generation | None, described: Sequence
     kept = {name: number for name, (number, _) in stored.items() if name in names}
     gone = tuple(number for name, (number, _) in stored.items() if name not in names)
     terms_in_all = sum(
-        len(terms(p.embedded_text)) for each in new for p in each.document.passages if p.number is not None
+        len(each.document.keyword_terms(p)) for each in new for p in each.document.passages if p.number is not None
     )
     if base is not None:
         removed = (
@@ -336,7 +335,7 @@ class _Writer:
     ) -> Row:
         passage = each.document.passages[place]
         number = numbers[each.document.name, place] = next(self._keys)
-        found = terms(passage.embedded_text)
+        found = each.document.keyword_terms(passage)
         counted = sorted((dimensions[term], many) for term, many in Counter(found).items())
         counts = TermCounts(
             np.asarray([dimension for dimension, _ in counted], np.uint32),

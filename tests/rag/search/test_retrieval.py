@@ -1,6 +1,7 @@
 """Retrieval: both sides, their fusion, and that every hit says truly how it was found."""
 
 import math
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -216,3 +217,18 @@ def test_merged_searches_rank_by_what_each_found(library_index: DiskIndex, hash_
     assert merged.hits[0].passage == parts[0].hits[0].passage  # two searches found it
     assert parts[1].hits[0].passage in [hit.passage for hit in merged.hits[:3]]
     assert [hit.passage for hit in merge(parts[:1], 4).hits] == [hit.passage for hit in parts[0].hits]
+
+
+def test_a_passage_deep_in_a_page_is_known_by_the_names_of_the_page(tmp_path: Path) -> None:
+    sections = "".join(f"\n## 第 {number} 步\n{'一步一步地做。' * 40}\n" for number in range(5))
+    page = f"---\ntags: [warmup]\nasked_as: [How is a cold start avoided?]\n---\n# 预热怎么做？\n{sections}"
+    embedder = HashEmbedder()
+    ingest(tmp_path, embedder, {"a.md": page, "b.md": "# 冷启动\n\nwarmup 也叫预热。\n"})
+    with closing(open_index(tmp_path / "index")) as index:
+        own = index.storage.document_numbers("a.md")
+        assert len(own) > 3
+        assert index.keywords.frequency("avoided") == len(own)
+        assert index.keywords.frequency("warmup") == len(own) + 1
+        # Where a name is part of what is embedded, it is not counted twice.
+        scores = index.keywords.match(["avoided"]).of(own)
+        assert scores.max() / scores.min() < 1.3
