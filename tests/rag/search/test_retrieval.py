@@ -221,7 +221,7 @@ def test_merged_searches_rank_by_what_each_found(library_index: DiskIndex, hash_
 
 def test_a_passage_deep_in_a_page_is_known_by_the_names_of_the_page(tmp_path: Path) -> None:
     sections = "".join(f"\n## 第 {number} 步\n{f'{number} 步一步地做。' * 40}\n" for number in range(5))
-    page = f"---\ntags: [warmup]\nasked_as: [How is a cold start avoided?]\n---\n# 预热怎么做？\n{sections}"
+    page = f"---\ntags: [warmup]\nasked_as: [How is a cold start avoided]\n---\n# 预热怎么做？\n{sections}"
     embedder = HashEmbedder()
     ingest(tmp_path, embedder, {"a.md": page, "b.md": "# 冷启动\n\nwarmup 也叫预热。\n"})
     with closing(open_index(tmp_path / "index")) as index:
