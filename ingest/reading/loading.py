@@ -24,6 +24,8 @@ MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
 FRONT_MATTER_RULE = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
+# A line that only front matter has.
+FIELD = re.compile(r"^[A-Za-z_]+:(?:[ \t]|\r?$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
             hint="break the text into lines",
             reason=Unreadable.LARGE,
         )
-    body_start, metadata = _split_front_matter(source) if suffix in MARKDOWN_SUFFIXES else (0, {})
+    body_start, metadata, warnings = _split_front_matter(source) if suffix in MARKDOWN_SUFFIXES else (0, {}, ())
     return Document(
         name=name,
         source=source,
@@ -147,7 +149,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
         tags=_strings(metadata.get("tags")),
         asked_as=_strings(metadata.get("asked_as")),
         pages=extract.pages,
-        warnings=extract.warnings,
+        warnings=(*extract.warnings, *warnings),
     )
 
 
@@ -162,16 +164,21 @@ def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
         return own.extract(suffix, data)
 
 
-def _split_front_matter(source: str) -> tuple[int, dict[str, object]]:
+def _split_front_matter(source: str) -> tuple[int, dict[str, object], tuple[str, ...]]:
+    """Where the text begins, what stands before it, and what is wrong with that."""
     opening = FRONT_MATTER_RULE.match(source)
     closing = FRONT_MATTER_RULE.search(source, opening.end()) if opening else None
     if opening is None or closing is None:
-        return 0, {}
+        return 0, {}, ()
     try:
         metadata = yaml.safe_load(source[opening.end() : closing.start()])
-    except (yaml.YAMLError, ValueError, RecursionError):  # YAML's dates raise ValueError
-        return 0, {}
-    return (closing.end(), metadata) if metadata and isinstance(metadata, dict) else (0, {})
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # YAML's dates raise ValueError
+        if not FIELD.search(source, opening.end(), closing.start()):  # text between two rules
+            return 0, {}, ()
+        mark = error.context_mark or error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        line = f" (line {mark.line + 1})" if mark else ""
+        return 0, {}, (f"its front matter is not valid YAML{line} and is read as text: put quotes around the value",)
+    return (closing.end(), metadata, ()) if metadata and isinstance(metadata, dict) else (0, {}, ())
 
 
 def _strings(value: object) -> tuple[str, ...]:

@@ -69,6 +69,25 @@ def test_what_is_no_front_matter_is_text(tmp_path: Path, text: str) -> None:
     assert document.title == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("---\ntitle: x\nasked_as: [Is it so?]\n---\n正文在此\n", "line 3"),
+        ("---\ntitle: 2024-13-45\n---\n正文在此\n", "not valid YAML and"),
+        ("---\ntitle: [a\n---\n正文在此\n", "line 2"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_told_of(tmp_path: Path, text: str, line: str) -> None:
+    (warning,) = read(tmp_path, text.encode(), "page.md").warnings
+    assert "front matter" in warning
+    assert line in warning
+
+
+@pytest.mark.parametrize("text", ["---\n他说: “[好”: 不\n---\n再一段\n", "---\n正文\n---\n再一段\n", "# 题\n\n---\n"])
+def test_text_between_rules_is_no_front_matter(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text.encode(), "page.md").warnings == ()
+
+
 def test_front_matter_that_blows_up_is_left_alone(tmp_path: Path) -> None:
     """Ten aliases of ten aliases …: harmless until somebody turns them into text."""
     lines = ['a0: &a0 ["x", "x"]'] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
