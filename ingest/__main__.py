@@ -88,7 +88,7 @@ def ingest(options: argparse.Namespace) -> int:
             sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
 
     if options.watch:
-        from ingest.watch_folder import watch
+        from ingest.updates.watch_folder import watch
 
         watch(
             settings,

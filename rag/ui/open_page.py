@@ -78,8 +78,8 @@ def open_page(options: argparse.Namespace) -> int:
             except RagError as error:
                 sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
                 serve_guide(error, settings, host=host, port=port, users=users, language=language)
-        from ingest.auto_update import AutoUpdate
         from ingest.library import Library
+        from ingest.updates.auto_update import AutoUpdate
         from rag.ui.model_setup.setup import ModelSetup
         from rag.ui.rooms import Rooms
 
@@ -149,10 +149,10 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
 
 def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation") -> None:
     """An index of the first documents; the others follow while readers ask."""
-    from ingest.first_reading import spread
     from ingest.progress import Bars
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
+    from ingest.updates.first_reading import spread
     from rag.ui.guide.preparing import Step
 
     settings.index.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.auto_update import AutoUpdate
 from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate
 from rag.ui.model_setup.setup import ModelSetup
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ingest.first_reading import spread
 from ingest.probe import Question
+from ingest.updates.first_reading import spread
 from rag.index.generation import current_generation
 from tests.conftest import HashEmbedder
 from tests.ingest.library import TOPICS, Library, counts

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from ingest.auto_update import AutoUpdateStatus
+from ingest.updates.auto_update import AutoUpdateStatus
 from rag.ui.problems import tell
 from rag.ui.texts import Texts
 

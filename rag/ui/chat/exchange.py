@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ingest.first_reading import FirstReading
+from ingest.updates.first_reading import FirstReading
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded

@@ -9,7 +9,7 @@ from urllib.parse import urlparse
 
 import gradio as gr
 
-from ingest.auto_update import AutoUpdateStatus
+from ingest.updates.auto_update import AutoUpdateStatus
 from rag.answer.assistant import Assistant
 from rag.chat_models.answerers import Answerers
 from rag.chat_models.local import LOCAL_MODEL

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ingest.auto_update import AutoUpdate
 from ingest.library import Library, LibraryRun
 from ingest.report import Stage
 from ingest.sync import sync
+from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
 from rag.errors import DocumentError, Unreadable, UsageError
 from rag.index import open_index

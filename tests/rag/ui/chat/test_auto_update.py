@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.auto_update import AutoUpdate, AutoUpdateStatus, Update
 from ingest.report import Counts, Failure
+from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus, Update
 from rag.answer.assistant import Assistant
 from rag.errors import IngestError, Unreadable
 from rag.ui.chat import exchange as chat

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.auto_update import AutoUpdate
-from ingest.first_reading import AT_ONCE, FirstReading, spread
+from ingest.updates.auto_update import AutoUpdate
+from ingest.updates.first_reading import AT_ONCE, FirstReading, spread
 from ingest.workers import File
 from rag.answer.assistant import Assistant
 from rag.settings import ChatModelName, Settings

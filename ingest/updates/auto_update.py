@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
-from ingest.first_reading import FirstReading
 from ingest.report import Counts, Report
 from ingest.sync import Stage, sync
-from ingest.watch_folder import RETRY_SECONDS, watch
+from ingest.updates.first_reading import FirstReading
+from ingest.updates.watch_folder import RETRY_SECONDS, watch
 from rag.errors import IngestError, RagError
 from rag.settings import Settings
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.auto_update import AutoUpdate, AutoUpdateStatus
 from ingest.sync import sync
+from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus
 from rag.answer.assistant import Assistant
 from rag.settings import ChatModelName, Settings
 from tests.conftest import HashEmbedder

@@ -16,7 +16,7 @@ import pytest
 
 from ingest.progress import Bars
 from ingest.report import Report
-from ingest.watch_folder import watch
+from ingest.updates.watch_folder import watch
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.errors import RagError
@@ -147,7 +147,7 @@ def test_what_is_not_foreseen_does_not_end_it_either(watched: Watched, monkeypat
             def broken(*_: object, **__: object) -> None:
                 raise ZeroDivisionError("broken")
 
-            patch.setattr("ingest.watch_folder.sync", broken)
+            patch.setattr("ingest.updates.watch_folder.sync", broken)
             watched.write("预热")
             assert "broken" in watched.errors.get(timeout=SECONDS).message
         assert watched.told()["added"] == 1
