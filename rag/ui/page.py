@@ -13,7 +13,7 @@ from rag.ui.chat.tab import build_chat
 from rag.ui.conversations.listing import feedback_export
 from rag.ui.inspector.tab import build_inspector
 from rag.ui.library.tab import build_library
-from rag.ui.part import AT_ONCE, Overlays, Part, Updates
+from rag.ui.part import AT_ONCE, EACH, Overlays, Part, Updates
 from rag.ui.practice.state import Practice
 from rag.ui.practice.tab import build_practice
 from rag.ui.preferences.handlers import take
@@ -89,8 +89,11 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         def turn(state: Session, name: str) -> Updates:
             return (to_store(state.preferences, Language(name)), *speak(state, Language(name)))
 
+        settled = {component for part in parts for component in part.settled}
+
         def again(state: Session) -> Updates:
-            return speak(state, state.language)
+            told = zip(labels, speak(state, state.language), strict=True)
+            return tuple(gr.skip() if component in settled else update for component, update in told)
 
         switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
         greeted = page.load(greet, [session, kept], labels, **AT_ONCE)
@@ -98,7 +101,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             if part.prepare is not None:
                 greeted.then(part.prepare, None, None, **AT_ONCE)
         for event in events:
-            event.then(again, session, labels, **AT_ONCE)
+            event.then(again, session, labels, **EACH)
     page.queue(max_size=WAITING)
     return page
 

@@ -26,8 +26,10 @@ class Overlays:
 @dataclass(frozen=True, slots=True)
 class Part:
     """The components whose words depend on the reader's language, and their updates, in the same order. `prepare` does
-    what the first visit would wait for, once a page has greeted its reader."""
+    what the first visit would wait for, once a page has greeted its reader. `settled` are the components that
+    nothing but their reader changes: what refreshes the page may come after the next change, and would undo it."""
 
     components: tuple[Any, ...]
     speak: Callable[[Session], Updates]
     prepare: Callable[[], None] | None = None
+    settled: tuple[Any, ...] = ()

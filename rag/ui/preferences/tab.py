@@ -13,7 +13,7 @@ from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.chat.session import Session
 from rag.ui.model_setup.part import build_model_setup
-from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.part import AT_ONCE, EACH, Part, Updates
 from rag.ui.preferences.elements import hint
 from rag.ui.preferences.handlers import Handlers, heading, models, named, themes
 from rag.ui.preferences.stored import limits
@@ -87,7 +87,7 @@ def build_preferences(
     def speak(state: Session) -> Updates:
         return (*handlers.speak(state), *(update for part in more for update in part.speak(state)))
 
-    return Part(components, speak)
+    return Part(components, speak, settled=tuple(parts.fields[1:]))  # who writes is also changed by a model's set-up
 
 
 def _components(texts: PreferencesTexts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
@@ -144,7 +144,7 @@ def _wire(
     """The events that change a setting. The theme is the browser's own affair; see theme.js."""
     inputs = [parts.llm.input, parts.style.input, parts.caution.input, parts.only.input, parts.top_k.release]
     chosen = [kept, parts.llm, parts.notice, parts.where, parts.tested]
-    changed = gr.on(inputs, handlers.choose, [session, *parts.fields], chosen, **AT_ONCE)
+    changed = gr.on(inputs, handlers.choose, [session, *parts.fields], chosen, **EACH)
     emptied = [kept, parts.notice, *parts.fields, parts.where]
     forgotten = parts.reset.click(handlers.forget, session, emptied, **AT_ONCE)
 

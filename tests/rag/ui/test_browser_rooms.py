@@ -18,7 +18,7 @@ from rag.ui.preferences import texts as preferences_texts
 from rag.ui.quality import texts as quality_texts
 from rag.ui.texts import Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import open_browser, open_page, serve
+from tests.rag.ui.browser import LATE, open_browser, open_page, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -283,6 +283,30 @@ def test_quality_is_shown_and_measured(page: Page, folder: Path) -> None:
     page.click("#quality-start")
     page.click("#quality-stop")
     expect(page.locator("#quality-progress")).to_contain_text(QUALITY.stopped)
+
+
+@pytest.mark.parametrize(
+    "milliseconds", [1_000, 3_000]
+)  # the first change, or the refresh that follows it, is on its way
+def test_what_comes_late_undoes_no_setting(browser: Browser, address: str, milliseconds: int) -> None:
+    page = open_page(browser, address)
+    page.add_init_script(LATE)
+    page.reload()
+    page.wait_for_selector("#page[data-greeted]")
+    open_room(page, SETTINGS.tab)
+    page.evaluate("() => { window.late = true; }")
+    page.get_by_label(SETTINGS.style_short).click()
+    page.wait_for_timeout(milliseconds)
+    page.get_by_label(SETTINGS.caution_cautious).click()
+    for _ in range(30):
+        expect(page.get_by_label(SETTINGS.caution_cautious)).to_be_checked(timeout=1)
+        page.wait_for_timeout(200)
+    page.evaluate("() => { window.late = false; }")
+    page.reload()
+    open_room(page, SETTINGS.tab)
+    expect(page.get_by_label(SETTINGS.style_short)).to_be_checked()
+    expect(page.get_by_label(SETTINGS.caution_cautious)).to_be_checked()
+    page.context.close()
 
 
 def test_settings_hold_and_are_remembered(page: Page) -> None:
