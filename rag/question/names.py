@@ -28,7 +28,7 @@ AMOUNT = re.compile(r"v?\d[\d.,]*[a-z]{0,4}|top[-_]?\d+")
 OPENING, CLOSING = "\"'`“‘「", "\"'`”’」"
 # Latin words in Chinese questions that name nothing.
 FUNCTION_WORDS = frozenset(
-    ("vs", "versus", "and", "or", "the", "of", "in", "is", "what", "why", "how", "to", "for", "with", "ai")
+    ("vs", "versus", "and", "or", "the", "of", "in", "is", "what", "why", "how", "to", "for", "with", "ai", "vanilla")
 )
 SEPARATORS = re.compile(r"[-_.+#/&]")
 # Those that are left out or put in as one likes; ZeRO++ is not ZeRO.

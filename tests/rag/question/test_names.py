@@ -31,6 +31,7 @@ def keywords() -> KeywordIndex:
         ("ZeRO++ 量化到几位", ["ZeRO++"]),
         ("FlashAttention 快在哪", []),
         ("transfomer 是什么", []),
+        ("Vanilla transformer 有几层", []),
         ("temp 调到 0 会怎样", []),
         ("LLaVA 怎么接图像", ["LLaVA"]),
         ("mamba 和 lora 比呢", ["mamba"]),
