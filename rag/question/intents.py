@@ -55,7 +55,7 @@ PATTERNS = {
 # Questions that code or a formula answers, though they ask for more than that form.
 ANSWERED_BY = {
     Intent.CODE: re.compile(
-        r"(?<!写)代码|手[写撕]|(?<!的)实现|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b",
+        r"(?<!写)代码|手[写撕]|(?<!的)实现(?!的?(?:方式|方法|原理|思路|机制))|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b",
         re.IGNORECASE,
     ),
     Intent.FORMULA: re.compile(
@@ -69,6 +69,8 @@ def answered_by(form: Intent, question: str) -> bool:
 
     >>> answered_by(Intent.CODE, "LoRA 怎么实现"), answered_by(Intent.FORMULA, "LoRA 怎么实现")
     (True, False)
+    >>> answered_by(Intent.CODE, "LoRA 的作用和实现方式")  # the ways there are, in words
+    False
     """
     return ANSWERED_BY[form].search(question) is not None
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.question.follow_ups import restates
-from rag.question.intents import MESSAGES, Intent, intent_of
+from rag.question.intents import MESSAGES, Intent, answered_by, intent_of
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,17 @@ def test_what_the_buttons_say_asks_for_the_last_answer_in_another_form(message: 
 @pytest.mark.parametrize("question", ["LoRA 的常见错误有哪些", "展开讲讲 ZeRO", "beam search 的代码", "有哪些量化方法"])
 def test_a_question_with_a_subject_of_its_own_restates_nothing(question: str) -> None:
     assert not restates(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("LoRA 怎么实现", True),
+        ("用 PyTorch 实现 LayerNorm", True),
+        ("位置编码的作用和实现方式", False),
+        ("流式输出实现的原理", False),
+        ("KV cache 实现思路", False),
+    ],
+)
+def test_the_ways_something_is_done_are_told_in_words(question: str, code: bool) -> None:
+    assert answered_by(Intent.CODE, question) is code
