@@ -26,8 +26,8 @@ class AnswerStyle:
 
 # What can be said in thirty seconds, in a minute or two, and most of what the page has.
 STYLES = {
-    StyleName.SHORT: AnswerStyle(400, 4.0, 0.6, {True: "只用两三句话回答。", False: "Use two or three sentences."}),
-    StyleName.STANDARD: AnswerStyle(1_500, 1.0, 1.0, {True: "", False: ""}),
+    StyleName.SHORT: AnswerStyle(350, 4.0, 0.6, {True: "只用两三句话回答。", False: "Use two or three sentences."}),
+    StyleName.STANDARD: AnswerStyle(1_200, 1.0, 1.0, {True: "", False: ""}),
     StyleName.DEEP: AnswerStyle(
         3_000,
         0.5,

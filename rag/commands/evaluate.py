@@ -77,7 +77,7 @@ def _retrieval(options: argparse.Namespace) -> int:
 def _add_answers(kinds: "Commands") -> None:
     answers = kinds.add_parser("answers", help="how well questions are answered and refused")
     add_common_options(answers)
-    answers.add_argument("gold", type=Path, metavar="GOLD", help="a gold file, or one of asked questions (JSON lines)")
+    answers.add_argument("gold", type=Path, metavar="GOLD", help="gold, asked, or placed questions (JSON lines)")
     answers.add_argument(
         "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answers (default: auto)"
     )
@@ -95,30 +95,26 @@ def _answers(options: argparse.Namespace) -> int:
     from rag.evaluation.extra import require_evaluation_extra
 
     require_evaluation_extra()
-    from rag.evaluation.answers.asked import is_asked
+    from rag.evaluation.answers.asked import as_text as as_measures
+    from rag.evaluation.answers.asked import evaluate_asked, is_asked
+    from rag.evaluation.answers.best_places import evaluate_placed, is_placed
     from rag.evaluation.answers.run import evaluate
     from rag.evaluation.answers.table import as_text
     from rag.evaluation.datasets import Split
 
     for file in (options.out, options.per_query):
         _require_writable(file)
-    if is_asked(options.gold):
-        return _asked(options)
+    for is_kind, measure in ((is_asked, evaluate_asked), (is_placed, evaluate_placed)):
+        if is_kind(options.gold):
+            settings = settings_from(options, llm=options.llm)
+            result, rows = measure(options.gold, settings, split=Split(options.split), limit=options.limit)
+            _give(options, result, rows, as_measures)
+            return 0
     evaluation = evaluate(
         options.gold, settings_from(options, llm=options.llm), split=Split(options.split), limit=options.limit
     )
     _give(options, evaluation.result, evaluation.rows, as_text)
     return int(options.gate and not all(gate["met"] for gate in evaluation.result["gates"].values()))
-
-
-def _asked(options: argparse.Namespace) -> int:
-    from rag.evaluation.answers.asked import as_text, evaluate_asked
-    from rag.evaluation.datasets import Split
-
-    settings = settings_from(options, llm=options.llm)
-    result, rows = evaluate_asked(options.gold, settings, split=Split(options.split), limit=options.limit)
-    _give(options, result, rows, as_text)
-    return 0
 
 
 def _add_practice(kinds: "Commands") -> None:

@@ -134,35 +134,27 @@ class TokenIndex:
         return result
 
     def part_scores(
-        self,
-        question: Encoded,
-        numbers: Sequence[int],
-        parts: Sequence[NDArray[np.bool_]],
-        headed: Sequence[NDArray[np.bool_]],
+        self, question: Encoded, numbers: Sequence[int], parts: Sequence[NDArray[np.bool_]]
     ) -> list[NDArray[np.float32]]:
         """How well parts of passages answer, scored as passages are, shape (m,) for each passage.
 
-        The parts of a passage, shape (m, n), say which of its last n tokens each part holds, and `headed`, shape (m,),
-        whether it holds those before them as well; one without tokens scores -1. All passages at once cost a third of
-        what they do one after the other.
+        The parts of a passage, shape (m, n), say which of its last n tokens each part holds; one without tokens scores
+        -1. All passages at once cost a third of what they do one after the other.
         """
         result = [np.full(len(held), -1.0, np.float32) for held in parts]
         if not len(question.tokens) or not len(numbers):
             return result
         ranges = []
-        for number, held, named in zip(numbers, parts, headed, strict=True):
+        for number, held in zip(numbers, parts, strict=True):
             start, end = int(self.starts[number]), int(self.starts[number + 1])
-            ranges.append(np.arange(start if named.any() else max(start, end - held.shape[1]), end))
+            ranges.append(np.arange(max(start, end - held.shape[1]), end))
         weights = self.rarity(question.token_ids)
         cosines = self._cosines(question, np.concatenate(ranges))
         begin = 0
         for place, (rows, held) in enumerate(zip(ranges, parts, strict=True)):
             if len(rows):
-                count = min(len(rows), held.shape[1])
-                head, own = np.split(cosines[begin : begin + len(rows)], [len(rows) - count])
-                best = np.stack([own[part].max(axis=0, initial=-1.0) for part in held[:, held.shape[1] - count :]])
-                named = headed[place]
-                best[named] = np.maximum(best[named], head.max(axis=0, initial=-1.0))
+                own = cosines[begin : begin + len(rows)]
+                best = np.stack([own[part].max(axis=0, initial=-1.0) for part in held[:, held.shape[1] - len(rows) :]])
                 # Not a matrix product: that of a few rows may warn of numbers beyond their end.
                 result[place] = np.asarray((best * weights).sum(axis=1) / weights.sum(), np.float32)
                 begin += len(rows)

@@ -1,38 +1,56 @@
-"""What to quote: whole sections, best first."""
+"""What to quote: the section that answers best, what in it answers first, and what is about as good."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
-from rag.answer.quoted.relevance import relevance
 from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section
 from rag.question.intents import Intent, answered_by
 from rag.text.sentences import UnitKind
 
-# Characters of an answer in the standard style: about what is read in a minute and a half.
-ANSWER_CHARACTERS = 1_500
-# Sections for a question, and for each side of a comparison.
-SECTIONS = 4
+# Characters of an answer in the standard style: what is read in a minute.
+ANSWER_CHARACTERS = 1_200
+# Sections for a question, and for each side of a comparison, in the standard style.
+SECTIONS = 3
 # How much longer a comparison may be, shared by the whole question and its sides.
 COMPARISON = 2
 # A section follows while its log odds are not further than this below those of the best.
-CLEARLY_WORSE = 3.0
+CLEARLY_WORSE = 1.5
 
 
-def fitted(section: Section, question: str, room: int) -> Section:
+def fitted(section: Section, room: int) -> Section:
     """The section whole where it fits into so many characters; else its paragraphs that answer best, in order, at least
     one."""
     if section.length <= room:
         return section
-    scores = [float(relevance(question, p.texts, topic=section.title).max()) for p in section.paragraphs]
     kept: list[int] = []
-    for place in sorted(range(len(scores)), key=lambda place: -scores[place]):
+    for place in _best_first(section):
         length = section.paragraphs[place].length
         if length <= room or not kept:
             kept.append(place)
             room -= length
-    return replace(section, paragraphs=tuple(section.paragraphs[place] for place in sorted(kept)))
+    return _with(section, sorted(kept))
+
+
+def answer_first(section: Section) -> Section:
+    """The section with the paragraph that answers best in front of the others."""
+    first = _best_first(section)[0]
+    return _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])
+
+
+def _best_first(section: Section) -> list[int]:
+    """The places of its paragraphs; in their order where nothing was asked."""
+    answering = section.answering or (0.0,) * len(section.paragraphs)
+    return sorted(range(len(answering)), key=lambda place: -answering[place])
+
+
+def _with(section: Section, places: Sequence[int]) -> Section:
+    return replace(
+        section,
+        paragraphs=tuple(section.paragraphs[place] for place in places),
+        answering=tuple(section.answering[place] for place in places) if section.answering else (),
+    )
 
 
 def choose_paragraphs(
@@ -59,8 +77,8 @@ def choose_paragraphs(
             is_due = section.holds(UnitKind.CODE) and (not chosen or code_is_due)
             if section.key in chosen or (section.length > room and chosen and not (first or is_due)):
                 continue
-            kept = fitted(section, ranking.query, 2 * characters if is_due else room)
-            chosen[section.key] = kept
+            kept = fitted(section, 2 * characters if is_due else room)
+            chosen[section.key] = answer_first(kept)
             room -= kept.length
             code_is_due &= not is_due
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
@@ -73,14 +91,8 @@ def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
     least = ranking.scores[0] - CLEARLY_WORSE / cut
     best = [section for section, score in zip(ranking.sections, ranking.scores, strict=True) if score >= least]
     # The short answer of another page answers another question.
-    best = [s for s in best if not s.is_short_answer or s.document == best[0].document][:SECTIONS]
-    part = _wanted_part(ranking.sections, best, wanted)
-    if part:
-        return part
-    short = [
-        s.brief for s in ranking.sections if s.is_short_answer and s.document == best[0].document and s not in best
-    ]
-    return [best[0], *short[:1], *best[1:]]
+    best = [s for s in best if not s.is_short_answer or s.document == best[0].document][: max(1, round(SECTIONS / cut))]
+    return _wanted_part(ranking.sections, best, wanted) or best
 
 
 def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: Wanted) -> list[Section]:
@@ -99,7 +111,8 @@ def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: W
             )
             return [section for section in more if not section.holds(UnitKind.CODE)][:SECTIONS]
         case Intent.SHORTER:
-            return [best[0].brief]
+            short = [section for section in sections if section.is_short_answer]
+            return short[:1] or [_with(best[0], _best_first(best[0])[:1])]
         case Intent.SIMPLER:
             short = [section for section in sections if section.is_short_answer and section is not best[0]]
             return [best[0], *short]

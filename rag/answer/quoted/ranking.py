@@ -1,13 +1,12 @@
 """Which sections of the best pages answer a question, and in which order."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from math import log1p
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.answer.quoted.relevance import relevance
+from rag.answer.quoted.likeness import by_paragraph
 from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
@@ -15,7 +14,7 @@ from rag.question.intents import Intent, answered_by
 from rag.question.unheard import ASKING, named_in
 from rag.search.retrieval import Evidence
 from rag.text.sentences import UnitKind
-from rag.text.terms import fold, simplified, terms
+from rag.text.terms import fold, terms
 
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
 PAGES = 5
@@ -43,31 +42,27 @@ NOTHING_ELSE = Wanted()
 @dataclass(frozen=True, slots=True)
 class SectionFeatures:
     """What tells the section that answers, and as weights, how much each counts: scores are log odds of being the
-    one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/sections.md).
+    one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/best_places.md).
 
-    `likeness` is late interaction, with a question that the section answers as a part of it, and the best of the
-    candidates as 0, or `relevance` from 0 to 1 where there are no token vectors; `cosine` is the mean of those of the
-    section's passages, that of the best as 0, and only computed where it has a weight; `heading` and `text` are the
-    shares of the terms that the question names, by rarity, in the heading and in both. `known_as` marks the page whose
-    title, tags and other ways to ask hold the largest such share.
+    `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
+    `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
+    search, below that of the best; `text` the share of the terms that the question names, by rarity, in heading and
+    text.
     """
 
-    likeness: float
+    sentence: float
     relevance: float
-    heading: float
+    found: float
     text: float
     first_page: float
     short_answer: float
+    points: float
     mistakes: float
+    question: float
     code_wanted: float
     code_unwanted: float
     formula_wanted: float
-    translation: float
-    question: float
-    log_length: float
     comparing_table: float
-    cosine: float
-    known_as: float
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -76,44 +71,22 @@ class SectionFeatures:
 # `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
 # sides of a comparison are rare.
 WEIGHTS = SectionFeatures(
-    likeness=33.0,
+    sentence=28.9,
     relevance=3.0,
-    heading=3.1,
-    text=1.9,
+    found=27.7,
+    text=2.1,
     first_page=0.9,
-    short_answer=1.4,
-    mistakes=-1.9,
-    code_wanted=3.0,
-    code_unwanted=-2.0,
-    formula_wanted=5.7,
-    translation=-1.4,
-    question=-1.7,
-    log_length=0.3,
+    short_answer=-0.6,
+    points=-0.6,
+    mistakes=-0.9,
+    question=-0.7,
+    code_wanted=1.1,
+    code_unwanted=-1.4,
+    formula_wanted=1.0,
     comparing_table=2.0,
-    cosine=33.4,
-    known_as=1.1,
 )
 # Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
-WEIGHTS_OF = {
-    "embeddinggemma-300m": SectionFeatures(
-        likeness=4.3,
-        relevance=3.0,
-        heading=3.0,
-        text=3.3,
-        first_page=0.5,
-        short_answer=1.1,
-        mistakes=-1.9,
-        code_wanted=3.1,
-        code_unwanted=-1.9,
-        formula_wanted=4.9,
-        translation=-0.8,
-        question=-1.2,
-        log_length=0.5,
-        comparing_table=2.0,
-        cosine=18.2,
-        known_as=0.0,
-    )
-}
+WEIGHTS_OF: dict[str, SectionFeatures] = {}
 
 
 def weights_for(index: Index) -> SectionFeatures:
@@ -135,19 +108,18 @@ def rank(
     index: Index, embedder: Embedder, evidence: Evidence, *, pages: int = PAGES, wanted: Wanted = NOTHING_ELSE
 ) -> Ranking:
     """The sections of the best `pages` documents by how well they score."""
-    sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
-    if wanted.intent is not None:  # the words speak of the page before, not of what is wanted of it
-        sections = [s for s in sections if s.document == wanted.subject_page] or sections
+    sections = competing(index, embedder, evidence, pages=pages)
     if not sections:
         return Ranking(evidence.query)
-    weights = weights_for(index)
-    features = section_features(index, embedder, evidence, sections, wanted, with_cosines=bool(weights.cosine))
-    scores = np.asarray([found.row() for found in features]) @ weights.row()
+    features = section_features(index, evidence, sections, wanted)
+    scores = np.asarray([of.row() for of in features]) @ weights_for(index).row()
     # Whoever asks in words reads their language, however well either was matched; bare names are of every language.
     said_twice = _said_twice(sections) if ASKING.search(fold(evidence.query)) else {}
     for place, translation in said_twice.items():
         scores[translation] = max(scores[place], scores[translation])
     places = [place for place in range(len(sections)) if place not in said_twice]
+    if wanted.intent is not None:  # the words speak of the page before, not of what is wanted of it
+        places = [place for place in places if sections[place].document == wanted.subject_page] or places
     order = sorted(places, key=lambda place: (-scores[place], place))
     return Ranking(
         evidence.query,
@@ -167,107 +139,59 @@ def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
     }
 
 
+def competing(index: Index, embedder: Embedder, evidence: Evidence, *, pages: int) -> list[Section]:
+    """The sections of the best `pages` documents, in their order, each with how well its paragraphs answer."""
+    sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
+    answering = by_paragraph(index, embedder, evidence, sections)
+    return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]
+
+
 def section_features(
-    index: Index,
-    embedder: Embedder,
-    evidence: Evidence,
-    sections: Sequence[Section],
-    wanted: Wanted,
-    *,
-    with_cosines: bool = True,
+    index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
     asked = named_in(evidence.query)
     rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in asked}
     most = max(sum(rarity.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
-    likeness, relevances = _likeness(index, embedder, evidence, sections)
-    cosines = _cosines(index, evidence, sections) if with_cosines else np.zeros(len(sections))
-
-    def covered(held: set[str]) -> float:
-        return sum(rarity[term] for term in rarity.keys() & held) / most
-
+    has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
+    answering = np.asarray([max(section.answering) for section in sections])
+    below, above = answering - answering.max(initial=-np.inf), answering - answering.min(initial=np.inf)
+    found = _found(evidence, sections)
     # How code reads says little of what it is for: its page says it.
     of_page: dict[str, float] = {}
-    for section, like in zip(sections, likeness.tolist(), strict=True):
+    for section, like in zip(sections, below.tolist(), strict=True):
         of_page[section.document] = max(like, of_page.get(section.document, -np.inf))
-
-    names = {section.document: index.storage.known_as(section.document) for section in sections}
-    known = {document: covered(set(terms("\n".join(names)))) for document, names in names.items()}
-    best_known = max(known.values())
 
     def features(place: int, section: Section) -> SectionFeatures:
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
-        heading = set(terms(section.title if section.is_short_answer else section.heading))
+        held = rarity.keys() & set(terms(" ".join((section.heading, *section.texts))))
         return SectionFeatures(
-            likeness=of_page[section.document] if is_wanted_code else float(likeness[place]),
-            relevance=float(relevances[place]),
-            heading=covered(heading),
-            text=covered(heading | set(terms(" ".join(section.texts)))),
+            sentence=0.0 if not has_tokens else of_page[section.document] if is_wanted_code else float(below[place]),
+            relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
+            found=float(found[place]),
+            text=sum(rarity[term] for term in held) / most,
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
+            points=float(section.is_points),
             mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
+            question=float(section.is_asked),
             code_wanted=float(is_wanted_code),
             code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
             formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
-            translation=float(section.is_translation),
-            question=float(section.is_asked),
-            log_length=log1p(section.length),
             comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
-            cosine=float(cosines[place]),
-            known_as=float(known[section.document] == best_known > 0),
         )
 
     return [features(place, section) for place, section in enumerate(sections)]
 
 
-def _cosines(index: Index, evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
-    """Of each section the mean cosine of its passages with the question, below that of the best; shape
-    (len(sections),)."""
-    if evidence.encoded is None:
+def _found(evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
+    """How well the search scored the best passage of each section, below the best of all; what it did not propose is
+    as far below as the last that it did. Shape (len(sections),)."""
+    candidates = evidence.candidates
+    if candidates is None:
         return np.zeros(len(sections))
-    numbers = sorted({number for section in sections for number in section.passages})
-    near = dict(zip(numbers, index.vectors.rows(numbers) @ evidence.encoded.vector, strict=True))
-    means = np.asarray([np.mean([near[number] for number in section.passages]) for section in sections])
-    return np.asarray(means - means.max(), np.float64)
-
-
-def _likeness(
-    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Late interaction of each section below that of the best, and `relevance` where there are no token vectors; the
-    other is 0, both of shape (len(sections),)."""
-    nothing = np.zeros(len(sections))
-    question = evidence.encoded
-    if index.tokens is None or question is None or not len(question.tokens):
-        answering = np.asarray([float(relevance(evidence.query, s.texts, topic=s.title).max()) for s in sections])
-        return nothing, (answering - answering.min()) / max(float(np.ptp(answering)), 1e-6)
-    passages = {p.passage.number: p.passage for section in sections for p in section.paragraphs}
-    # The tokens of a passage are those of its text, after those of its headings. Folding keeps the length of a text.
-    spans = dict(zip(passages, embedder.token_spans([simplified(p.text) for p in passages.values()]), strict=True))
-    best = np.full(len(sections), -1.0)
-    places: list[list[int]] = []
-    parts: list[NDArray[np.bool_]] = []
-    headed: list[NDArray[np.bool_]] = []
-    for number in passages:
-        starts, ends = spans[number].T
-        inside = {
-            place: [p.units for p in section.paragraphs if p.passage.number == number]
-            for place, section in enumerate(sections)
-            if number in section.passages
-        }
-        places.append(list(inside))
-        parts.append(
-            np.asarray(
-                [
-                    np.logical_or.reduce([(starts < u[-1].end) & (ends > u[0].start) for u in units])
-                    for units in inside.values()
-                ]
-            )
-        )
-        # What stands before these is the question that they answer, and how else that is asked.
-        headed.append(np.asarray([sections[place].is_short_answer or sections[place].is_asked for place in inside]))
-    found = index.tokens.part_scores(question, list(passages), parts, headed)
-    for held, scores in zip(places, found, strict=True):
-        best[held] = np.maximum(best[held], scores)
-    return best - best.max(), nothing
+    scores = dict(zip(candidates.numbers.tolist(), candidates.fused.tolist(), strict=True))
+    last = min(scores.values())
+    best = np.asarray([max(scores.get(number, last) for number in section.passages) for section in sections])
+    return np.asarray(best - best.max(initial=-np.inf), np.float64)

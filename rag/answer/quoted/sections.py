@@ -11,10 +11,12 @@ from rag.text.language import language_of
 from rag.text.sentences import UnitKind
 from rag.types import Passage
 
+# A longer section is answered by parts of it, in characters.
+LONG = 1_200
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
 SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
-# What goes with a short answer that it follows.
+# What says a short answer again, at more length.
 POINTS_HEADINGS = frozenset({"要点", "key points"})
 QUESTION_MARKS = ("?", "？")
 MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"})
@@ -22,12 +24,14 @@ MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive paragraphs under one path of headings."""
+    """Consecutive paragraphs under one path of headings. `answering` says how well each of them answers what the
+    section was ranked for, higher is better; it is empty before."""
 
     title: str
     path: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
     is_short_answer: bool = False
+    answering: tuple[float, ...] = ()
 
     @property
     def document(self) -> str:
@@ -63,9 +67,8 @@ class Section:
         return [text for paragraph in self.paragraphs for text in paragraph.texts]
 
     @property
-    def brief(self) -> "Section":
-        """A short answer without its points; another section whole."""
-        return replace(self, paragraphs=tuple(p for p in self.paragraphs if p.path == self.path))
+    def is_points(self) -> bool:
+        return self.heading.lower() in POINTS_HEADINGS
 
     @property
     def is_translation(self) -> bool:
@@ -85,23 +88,28 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int) -> list[Section
             (p for p in _around(index, document, hits) if p.translated_into in (None, language)),
             key=lambda passage: passage.start,
         )
-        found += in_sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
+        whole = in_sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
+        found += [part for section in whole for part in parts_of(section)]
     return found
 
 
 def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
-    """Paragraphs by their headings; the points of a short answer stand with it. What opens a translation is its short
-    answer."""
+    """Paragraphs by their headings. What opens a translation is its short answer."""
     found: list[Section] = []
     for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
         section = Section(title, path, tuple(members))
-        before = found[-1] if found else None
-        if before and before.is_short_answer and section.heading.lower() in POINTS_HEADINGS:
-            found[-1] = replace(before, paragraphs=before.paragraphs + section.paragraphs)
-            continue
-        opens = section.is_translation and not (before and before.is_translation)
+        opens = section.is_translation and not (found and found[-1].is_translation)
         found.append(replace(section, is_short_answer=opens or section.heading.lower() in SHORT_ANSWER_HEADINGS))
     return found
+
+
+def parts_of(section: Section) -> list[Section]:
+    """A section as it is quoted: whole, or where it is LONG, such as a text without headings, passage by passage. Code
+    that runs over several passages stays whole."""
+    if section.length <= LONG or section.holds(UnitKind.CODE):
+        return [section]
+    passages = groupby(section.paragraphs, key=lambda paragraph: paragraph.passage.number)
+    return [replace(section, paragraphs=tuple(members)) for _, members in passages]
 
 
 def _around(index: Index, document: str, hits: Sequence[Passage]) -> list[Passage]:

@@ -1,8 +1,8 @@
-"""python -m rag.evaluation.answers.section_fit ASKED: fit which section opens an answer to the development half of
-asked questions, and say how often it is one to open with on pages that it was not fitted to.
+"""python -m rag.evaluation.answers.section_fit PLACES: fit which section opens an answer to the development half of
+questions with a best place, and say how often that comes first on pages that it was not fitted to.
 
-A conditional logit (McFadden, 1974) over the sections of the five best pages: the likelihood of a question is the
-probability that a softmax over the scores gives to the sections that labellers would open with. Folds are by page.
+Listwise (Cao et al., ListNet, 2007): the cross entropy between a softmax over the scores of the sections of the five
+best pages and their gains, by the grades that labellers gave. Folds are by page.
 """
 
 import argparse
@@ -16,51 +16,63 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import selection_evidence
-from rag.answer.quoted.ranking import PAGES, SectionFeatures, section_features, weights_for
-from rag.answer.quoted.sections import sections_of
+from rag.answer.quoted.ranking import PAGES, SectionFeatures, competing, section_features, weights_for
+from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.commands.command_line import Parser, add_common_options, run, settings_from
-from rag.evaluation.answers.asked import AskedRow, load_asked
+from rag.evaluation.answers.best_places import BEST, PlacedRow, load_placed
 from rag.evaluation.datasets import Split
 from rag.evaluation.extra import require_evaluation_extra
 from rag.evaluation.intervals import share
 from rag.evaluation.progress import bar
 from rag.settings import ChatModelName
-from rag.types import Role, Turn
 
 FOLDS = 10
 RIDGE = 5.0
+# What a section of each grade is worth as the first: beside, belonging, a good second, the best.
+GAINS = np.asarray([0.0, 0.05, 0.25, 1.0])
 # What is fitted; the others keep their weights.
 FITTED = tuple(f.name for f in fields(SectionFeatures) if f.name not in ("relevance", "comparing_table"))
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The sections that compete for one question: features, shape (n, len(FITTED)), and which may open, shape (n,)."""
+    """The sections that compete for one question: features, shape (n, len(FITTED)), and grades, shape (n,)."""
 
     page: str
     features: NDArray[np.float64]
-    opens: NDArray[np.bool_]
+    grades: NDArray[np.int64]
+
+    @property
+    def has_best(self) -> bool:
+        return bool((self.grades == BEST).any())
 
 
-def choices(assistant: Assistant, rows: Sequence[AskedRow]) -> list[Choice]:
+def choices(assistant: Assistant, rows: Sequence[PlacedRow]) -> list[Choice]:
     """The questions that have an answer, each with the sections of its best pages."""
     found = []
-    for row in bar([row for row in rows if row.open], "questions"):
-        history: list[Turn] = []
-        if row.after:
-            first = assistant.ask(row.after)
-            history = [Turn(Role.USER, row.after), Turn(Role.ASSISTANT, first.text, first.refused)]
-        trace = assistant.prepare(row.question, history)
+    for row in bar([row for row in rows if row.best], "questions"):
+        trace = assistant.prepare(row.standalone or row.question, [])
+        if trace.courtesy is not None or trace.plan.standalone.intent is not None:
+            continue
         index, embedder = trace.resources.index, trace.resources.embedder
         evidence = selection_evidence(embedder, trace.result)
-        sections = sections_of(index, evidence, pages=PAGES) if evidence.hits else []
-        if sections and trace.plan.standalone.intent is None:
-            features = section_features(index, embedder, evidence, sections, wanted_of(trace.result))
+        sections = competing(index, embedder, evidence, pages=PAGES)
+        if sections:
+            features = section_features(index, evidence, sections, wanted_of(trace.result))
             values = np.asarray([[getattr(one, name) for name in FITTED] for one in features])
-            opens = np.asarray([(section.document, section.heading) in row.open for section in sections])
-            found.append(Choice(row.open[0][0], values, opens))
+            found.append(Choice(str(row.best and row.best[0]), values, grades_of(row, sections)))
     return found
+
+
+def grades_of(row: PlacedRow, sections: Sequence[Section]) -> NDArray[np.int64]:
+    """The grades of sections, shape (n,). Of the parts of a long one only that which holds the sentence is the best."""
+    graded = row.graded
+    grades = [graded.get((section.document, section.heading), 0) for section in sections]
+    holding = [row.sentence in "".join(section.texts) for section in sections]
+    if any(holds and grade == BEST for holds, grade in zip(holding, grades, strict=True)):
+        grades = [min(g, BEST - 1) if not holds else g for g, holds in zip(grades, holding, strict=True)]
+    return np.asarray(grades, np.int64)
 
 
 def fit(chosen: Sequence[Choice]) -> NDArray[np.float64]:
@@ -68,16 +80,16 @@ def fit(chosen: Sequence[Choice]) -> NDArray[np.float64]:
     from scipy.optimize import minimize
 
     spread = np.concatenate([choice.features for choice in chosen]).std(axis=0) + 1e-9
-    usable = [(choice.features / spread, choice.opens) for choice in chosen if choice.opens.any()]
+    usable = [(choice.features / spread, GAINS[choice.grades]) for choice in chosen if choice.has_best]
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         total, slope = RIDGE * float(weights @ weights), 2 * RIDGE * weights
-        for features, opens in usable:
+        for features, gains in usable:
             scores = features @ weights
-            odds = np.exp(scores - scores.max())
-            everywhere, right = odds / odds.sum(), odds * opens / (odds * opens).sum()
-            total -= float(np.log(everywhere[opens].sum()))
-            slope = slope - features.T @ (right - everywhere)
+            log_odds = scores - scores.max() - np.log(np.exp(scores - scores.max()).sum())
+            wanted = gains / gains.sum()
+            total -= float(wanted @ log_odds)
+            slope = slope - features.T @ (wanted - np.exp(log_odds))
         return total, slope
 
     found = minimize(loss, np.zeros(len(FITTED)), jac=True, method="L-BFGS-B")
@@ -85,7 +97,7 @@ def fit(chosen: Sequence[Choice]) -> NDArray[np.float64]:
 
 
 def opened_right(weights: NDArray[np.float64], chosen: Sequence[Choice]) -> int:
-    return sum(bool(choice.opens[int((choice.features @ weights).argmax())]) for choice in chosen)
+    return sum(int(choice.grades[int((choice.features @ weights).argmax())] == BEST) for choice in chosen)
 
 
 def cross_validated(chosen: Sequence[Choice]) -> int:
@@ -105,7 +117,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_common_options(parser)
     parser.add_argument(
-        "asked", type=Path, metavar="ASKED", help="a file of asked questions; its development half is used"
+        "places", type=Path, metavar="PLACES", help="questions with a best place; their development half is used"
     )
     return parser
 
@@ -116,15 +128,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fit(options: argparse.Namespace) -> int:
     require_evaluation_extra()
-    rows = [row for row in load_asked(options.asked) if row.split is Split.DEV]
+    rows = [row for row in load_placed(options.places) if row.split is Split.DEV]
     assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
     chosen = choices(assistant, rows)
     weights = fit(chosen)
     program = weights_for(assistant.index)
     present = np.asarray([getattr(program, name) for name in FITTED])
     lines = [
-        f"{len(chosen)} questions; the section to open with is a candidate of {sum(c.opens.any() for c in chosen)}",
-        f"opened right with the weights of the program: {_told(opened_right(present, chosen), len(chosen))}",
+        f"{len(chosen)} questions; the best section is a candidate of {sum(c.has_best for c in chosen)}",
+        f"the best comes first with the weights of the program: {_told(opened_right(present, chosen), len(chosen))}",
         f"fitted anew, page left out: {_told(cross_validated(chosen), len(chosen))}",
         *(f"  {name}={value:.2f}" for name, value in zip(FITTED, weights, strict=True)),
     ]

@@ -42,14 +42,10 @@ class MilvusTokens:
         return own.scores(question, places)
 
     def part_scores(
-        self,
-        question: Encoded,
-        numbers: Sequence[int],
-        parts: Sequence[NDArray[np.bool_]],
-        headed: Sequence[NDArray[np.bool_]],
+        self, question: Encoded, numbers: Sequence[int], parts: Sequence[NDArray[np.bool_]]
     ) -> list[NDArray[np.float32]]:
         own, places = self._some(numbers)
-        return own.part_scores(question, places.tolist(), parts, headed)
+        return own.part_scores(question, places.tolist(), parts)
 
     def vectors(self, number: int) -> NDArray[np.float32]:
         return self._some([number])[0].vectors(0)

@@ -140,16 +140,13 @@ def test_a_part_scores_as_a_passage_of_its_tokens_would(
     halves = np.zeros((3, len(passages[6].token_ids)), np.bool_)
     halves[0, :4] = halves[1, 4:] = True
     whole = np.ones((1, halves.shape[1]), np.bool_)
-    one, three = np.zeros(1, np.bool_), np.zeros(3, np.bool_)
     everything = index.scores(question, [6])
-    np.testing.assert_allclose(index.part_scores(question, [6], [whole], [one])[0], everything, rtol=1e-5)
-    scores = index.part_scores(question, [6], [halves], [three])[0]
+    np.testing.assert_allclose(index.part_scores(question, [6], [whole])[0], everything, rtol=1e-5)
+    scores = index.part_scores(question, [6], [halves])[0]
     assert scores[:2].max() <= everything[0] + 1e-6
     assert scores[2] == -1
-    # Where the parts speak of the last tokens only, the first ones belong to none, or to those that are headed by them.
+    # Where the parts speak of the last tokens only, the first ones belong to none.
     last = halves[:, 4:]
-    np.testing.assert_allclose(index.part_scores(question, [6], [last[1:2]], [one])[0], scores[1:2], rtol=1e-5)
-    headed = index.part_scores(question, [6], [last], [np.asarray([False, True, True])])[0]
-    np.testing.assert_allclose(headed, [-1, everything[0], scores[0]], rtol=1e-5)
+    np.testing.assert_allclose(index.part_scores(question, [6], [last[1:2]])[0], scores[1:2], rtol=1e-5)
     nothing = Encoded(question.vector, question.tokens[:0], question.token_ids[:0])
-    assert index.part_scores(nothing, [6], [halves], [three])[0].tolist() == [-1, -1, -1]
+    assert index.part_scores(nothing, [6], [halves])[0].tolist() == [-1, -1, -1]

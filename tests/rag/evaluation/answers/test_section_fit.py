@@ -1,4 +1,4 @@
-"""Which section opens: the fit finds what made-up choices were made by."""
+"""Which section comes first: the fit finds what made-up choices were made by."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from rag.evaluation.answers.section_fit import FITTED, Choice, cross_validated, 
 
 
 def made_up(count: int) -> list[Choice]:
-    """Of eight sections the one with most of the first feature opens, less a little of the third."""
+    """Of eight sections the one with most of the first feature is best, less a little of the third."""
     random = np.random.default_rng(3)
     found = []
     for number in range(count):
         features = random.normal(size=(8, len(FITTED)))
         scores = 4 * features[:, 0] - 2 * features[:, 2]
-        found.append(Choice(f"page {number % 20}", features, np.asarray(scores == scores.max())))
+        found.append(Choice(f"page {number % 20}", features, np.where(scores == scores.max(), 3, 0)))
     return found
 
 
@@ -28,5 +28,5 @@ def test_the_fit_finds_what_decides() -> None:
 
 def test_questions_whose_section_is_no_candidate_teach_nothing() -> None:
     chosen = made_up(60)
-    lost = [Choice("lost", choice.features, np.zeros(8, bool)) for choice in chosen[:20]]
+    lost = [Choice("lost", choice.features, np.zeros(8, np.int64)) for choice in chosen[:20]]
     np.testing.assert_allclose(fit([*chosen, *lost]), fit(chosen), rtol=0.2)

@@ -1,0 +1,56 @@
+"""How like a question the paragraphs of sections are, by the vectors of their tokens."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.relevance import relevance
+from rag.answer.quoted.sections import Section
+from rag.embedding import Embedder
+from rag.index import Index
+from rag.index.store import TokenScores
+from rag.search.retrieval import Evidence
+from rag.text.terms import simplified
+
+
+def by_paragraph(
+    index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section]
+) -> list[tuple[float, ...]]:
+    """Of each section how well each paragraph answers: the late interaction of the sentence most like the question, or
+    its `relevance` where there are no token vectors."""
+    question = evidence.encoded
+    if index.tokens is None or question is None or not len(question.tokens):
+        return [_by_relevance(evidence.query, section) for section in sections]
+    paragraphs = [paragraph for section in sections for paragraph in section.paragraphs]
+    found = _by_tokens(index.tokens, embedder, evidence, paragraphs)
+    scores = iter(found)
+    return [tuple(next(scores) for _ in section.paragraphs) for section in sections]
+
+
+def _by_tokens(
+    tokens: TokenScores, embedder: Embedder, evidence: Evidence, paragraphs: Sequence[Paragraph]
+) -> list[float]:
+    assert evidence.encoded is not None
+    passages = {paragraph.passage.number: paragraph.passage for paragraph in paragraphs}
+    inside: dict[int, list[int]] = {number: [] for number in passages}
+    for place, paragraph in enumerate(paragraphs):
+        inside[paragraph.passage.number].append(place)
+    # The tokens of a passage are those of its text, after those of its headings. Folding keeps the length of a text.
+    spans = embedder.token_spans([simplified(passage.text) for passage in passages.values()])
+    sentences = [
+        np.asarray([(span[:, 0] < u.end) & (span[:, 1] > u.start) for place in places for u in paragraphs[place].units])
+        for span, places in zip(spans, inside.values(), strict=True)
+    ]
+    answering = [-1.0] * len(paragraphs)
+    scored = tokens.part_scores(evidence.encoded, list(passages), sentences)
+    for places, of_passage in zip(inside.values(), scored, strict=True):
+        scores = iter(of_passage.tolist())
+        for place in places:
+            answering[place] = max(next(scores) for _ in paragraphs[place].units)
+    return answering
+
+
+def _by_relevance(question: str, section: Section) -> tuple[float, ...]:
+    scores = iter(relevance(question, section.texts, topic=section.title).tolist())
+    return tuple(max(next(scores) for _ in paragraph.units) for paragraph in section.paragraphs)

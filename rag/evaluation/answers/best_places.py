@@ -1,0 +1,212 @@
+"""Whether an answer opens with what answers: questions that name the section, and the sentence in it, to come first.
+
+A row was labelled by somebody who read the pages and no answer. It grades sections: 3 for the ideal first one, 2 for a
+good second, 1 for one that belongs; any other is beside the question. Measured is what a reader meets, from the top:
+
+- first, in_two: the best section is quoted first, or among the first two;
+- sentence_first: the sentence that answers stands in the first paragraph;
+- on_screen: it begins within the first SCREEN characters;
+- anywhere: it is quoted at all;
+- beside: the share of quoted text in sections beside the question;
+- torn: the share of quoted sections that lack a part, though their page keeps them shorter than LONG;
+- refusals and pointers to the nearest section, of questions that the pages answer and of those that they do not.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag.answer.assistant import Assistant
+from rag.errors import UsageError
+from rag.evaluation.answers.asked import WHOLE, Answerable, Section, body_length, section_of, sections
+from rag.evaluation.datasets import IdentifiedRow, Split, evenly_spread, first_row_has, json_rows
+from rag.evaluation.intervals import ratio, share
+from rag.evaluation.progress import Track, bar
+from rag.evaluation.provenance import commit, machine, today
+from rag.settings import Settings
+from rag.types import Answer, AnswerKind, Citation, Role, Turn
+
+# Characters that a reader sees before anything else: half a screen of a telephone.
+SCREEN = 350
+# Of a section longer than this a part is no torn one.
+LONG = 1_200
+BEST = 3
+
+
+class PlacedRow(IdentifiedRow):
+    """`after` is the question before, in a talk of two; `grades` are (document, heading, grade above 0); `best` is the
+    section with the highest, `sentence` what in it answers, word for word; `short` says that one sentence suffices."""
+
+    split: Split
+    style: str
+    after: str | None = None
+    question: str
+    standalone: str | None = None
+    answerable: Answerable
+    best: tuple[str, str] | None = None
+    sentence: str = ""
+    grades: tuple[tuple[str, str, int], ...] = ()
+    short: bool = False
+
+    @property
+    def graded(self) -> dict[tuple[str, str], int]:
+        return {(document, heading): grade for document, heading, grade in self.grades}
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedReading:
+    """What a reader meets in one answer; `quoted` and `beside` in characters of the source."""
+
+    first: bool
+    in_two: bool
+    sentence_first: bool
+    on_screen: bool
+    anywhere: bool
+    quoted: int
+    beside: int
+    sections: int
+    torn: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedOutcome:
+    row: PlacedRow
+    answer: Answer
+    reading: PlacedReading | None
+
+
+def is_placed(file: Path) -> bool:
+    return first_row_has(file, "grades")
+
+
+def load_placed(file: Path) -> list[PlacedRow]:
+    """Raises UsageError."""
+    return list(json_rows(file, PlacedRow))
+
+
+def evaluate_placed(
+    file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The measures, and a row for each question. Raises UsageError."""
+    rows = [row for row in load_placed(file) if split in (Split.ALL, row.split)]
+    if limit is not None:
+        kept = set(evenly_spread([row.id for row in rows], limit))
+        rows = [row for row in rows if row.id in kept]
+    if not rows:
+        raise UsageError(f"{file} has no question in its split {split}", hint="choose another --split")
+    assistant = Assistant.open(settings)
+    outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
+    styles = dict.fromkeys(row.style for row in rows)
+    return {
+        "dataset": file.stem,
+        "split": str(split),
+        "llm": str(assistant.llm),
+        "questions": len(rows),
+        "measures": measures(outcomes),
+        "styles": {style: measures([o for o in outcomes if o.row.style == style]) for style in styles},
+        "embedder": assistant.embedder.identity,
+        "commit": commit(),
+        "machine": machine(),
+        "date": today(),
+    }, [as_row(outcome) for outcome in outcomes]
+
+
+def ask(assistant: Assistant, row: PlacedRow) -> PlacedOutcome:
+    """Ask as in a conversation."""
+    history: list[Turn] = []
+    if row.after:
+        first = assistant.ask(row.after)
+        history = [Turn(Role.USER, row.after), Turn(Role.ASSISTANT, first.text, first.refused)]
+    answer = assistant.ask(row.question, history)
+    reading = None if answer.kind is AnswerKind.REFUSAL or not answer.citations else read(answer, row, assistant)
+    return PlacedOutcome(row, answer, reading)
+
+
+def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
+    """What a reader meets, by the sections of the sources that an answer quotes."""
+    quoted: dict[Section, int] = {}
+    for citation in answer.citations:
+        section = section_of(citation, assistant.source(citation.document) or "")
+        quoted[section] = quoted.get(section, 0) + citation.end - citation.start
+    named = [(section.document, section.heading) for section in quoted]
+    graded = row.graded
+    span = place_of(row, assistant)
+    holding = [place for place, citation in enumerate(answer.citations) if span and _holds(citation, *span)]
+    read_before = sum(c.end - c.start for c in answer.citations[: holding[0]]) if holding else 0
+    first_paragraph = answer.text[: answer.text.find("\n\n")] if "\n\n" in answer.text else answer.text
+    return PlacedReading(
+        first=named[0] == row.best,
+        in_two=row.best in named[:2],
+        sentence_first=any(f"[{answer.citations[place].marker}]" in first_paragraph for place in holding),
+        on_screen=bool(holding) and read_before < SCREEN,
+        anywhere=bool(holding),
+        quoted=sum(quoted.values()),
+        beside=sum(length for section, length in quoted.items() if (section.document, section.heading) not in graded),
+        sections=len(quoted),
+        torn=sum(
+            length < WHOLE * body_length(section) for section, length in quoted.items() if body_length(section) < LONG
+        ),
+    )
+
+
+def place_of(row: PlacedRow, assistant: Assistant) -> tuple[str, int, int] | None:
+    """Where the sentence stands: document, start and end."""
+    if row.best is None or not row.sentence:
+        return None
+    document, heading = row.best
+    source = assistant.source(document) or ""
+    for section in sections(document, source):
+        start = source.find(row.sentence, section.start, section.end) if section.heading == heading else -1
+        if start >= 0:
+            return document, start, start + len(row.sentence)
+    return None
+
+
+def _holds(citation: Citation, document: str, start: int, end: int) -> bool:
+    """Whether a citation has at least half of a stretch, or stands in it."""
+    shared = min(citation.end, end) - max(citation.start, start)
+    return citation.document == document and 2 * shared >= min(end - start, citation.end - citation.start)
+
+
+def measures(outcomes: Sequence[PlacedOutcome]) -> Mapping[str, dict[str, Any]]:
+    """Shares with 95% intervals; those without a question are left out. What was refused opens with nothing."""
+    able = [o for o in outcomes if o.row.answerable is not Answerable.NO]
+    silent = [o for o in outcomes if o.row.answerable is Answerable.NO]
+    read_ones = [o.reading for o in able if o.reading is not None]
+    met = [o.reading for o in able]
+    found = {
+        "first": share(sum(bool(r and r.first) for r in met), len(able)),
+        "in_two": share(sum(bool(r and r.in_two) for r in met), len(able)),
+        "sentence_first": share(sum(bool(r and r.sentence_first) for r in met), len(able)),
+        "on_screen": share(sum(bool(r and r.on_screen) for r in met), len(able)),
+        "anywhere": share(sum(bool(r and r.anywhere) for r in met), len(able)),
+        "beside": ratio([float(r.beside) for r in read_ones], [float(r.quoted) for r in read_ones]),
+        "torn": ratio([float(r.torn) for r in read_ones], [float(r.sections) for r in read_ones]),
+        "characters": ratio([float(r.quoted) for r in read_ones], [1.0] * len(read_ones)),
+        "false_refusals": share(sum(o.answer.kind is AnswerKind.REFUSAL for o in able), len(able)),
+        "nearest_of_answerable": share(sum(o.answer.kind is AnswerKind.NEAREST for o in able), len(able)),
+        "unanswerable_not_answered": share(sum(o.answer.kind is not AnswerKind.ANSWER for o in silent), len(silent)),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def as_row(outcome: PlacedOutcome) -> dict[str, Any]:
+    """For `--per-query`."""
+    row, answer, reading = outcome.row, outcome.answer, outcome.reading
+    return {
+        "id": row.id,
+        "style": row.style,
+        "after": row.after,
+        "question": row.question,
+        "answerable": str(row.answerable),
+        "best": row.best,
+        "sentence": row.sentence,
+        "kind": str(answer.kind),
+        "first": None if reading is None else reading.first,
+        "in_two": None if reading is None else reading.in_two,
+        "sentence_first": None if reading is None else reading.sentence_first,
+        "on_screen": None if reading is None else reading.on_screen,
+        "beside": None if reading is None else round(reading.beside / max(reading.quoted, 1), 3),
+        "answer": answer.text,
+    }
