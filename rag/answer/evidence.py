@@ -46,7 +46,7 @@ class SearchResult:
 def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:
     """Search the question, and each side beside it, so that the first `k` hits speak of all sides."""
     standalone = plan.standalone
-    before = f"{standalone.subject} {standalone.context}".strip()
+    before = standalone.subject
     queries = [*plan.queries, before] if before else plan.queries
     whole, *sides = (
         search(index, embedder, query, k=k, encoded=one)

@@ -26,8 +26,8 @@ ONLY = {Language.ZH: "（只查了这些资料：{only}）", Language.EN: " (Onl
 SUGGESTIONS = {Language.ZH: "可以问问这些：", Language.EN: "You could ask instead:"}
 # In front of a quote where the odds are near to a refusal.
 NEAREST = {
-    Language.ZH: "资料里没有直接的答案，最接近的是：",
-    Language.EN: "The material has no direct answer. The nearest is:",
+    Language.ZH: "没有把握资料直接回答了这个问题，最接近的是：",
+    Language.EN: "The material may not answer this directly. The nearest is:",
 }
 # In front of an answer on the other sides of a question.
 SILENT_SIDE = {

@@ -86,9 +86,6 @@ DEFINES = re.compile(r"^(什么是|啥是|何谓)..")
 MAX_SUBJECT_CHARACTERS = 300
 # Messages before the question that are looked at.
 MAX_TURNS = 12
-# The beginning of the last answer is searched with a follow-up, for it says which page the talk is about. Development
-# follow-ups then find what the same question asked alone finds in 99 % (nDCG@10), without it in 97 %.
-MAX_OPENING_CHARACTERS = 60
 MAX_POINT_CHARACTERS = 150
 # A question is a follow-up if it has fewer terms than this: more are allowed if its words lean on what was said, fewer
 # if it finds passages better than those of the page that the last question found, by the lead in score. A Latin term
@@ -116,7 +113,6 @@ FORMER_OR_LATTER = re.compile(r"(前者|the former\b)|(后者|後者|the latter\
 LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、])\s+(.+)$", re.MULTILINE)
 # What stands in an answer beside its words: markers, emphasis, headings, list marks, what no evidence supports.
 MARKUP = re.compile(r"\s*\[\d+\]|[*`]+|^\s*(?:#+|[-+•>]|\d{1,2}[.)、])\s+|⚠️", re.MULTILINE)
-SENTENCE_END = re.compile(r"(?<=[。！？!?])|(?<=[.])\s|\n")
 
 
 # Words that only say that a question follows another.
@@ -131,7 +127,7 @@ LEANING_WORDS = re.compile(
 class Standalone:
     """A question that stands alone.
 
-    For a follow-up, `subject` is what it leans on, `context` what is searched with it beside that, `said` the answer
+    For a follow-up, `subject` is what it leans on, `said` the answer
     that it follows and `heard` all answers of late; they are empty for a question that follows nothing. `leans` says
     that its own words point back, or are too few to stand alone, `restates` that they only ask for the last answer in
     another form, `in_doubt` that it could as well have been taken otherwise.
@@ -139,7 +135,6 @@ class Standalone:
 
     question: str
     subject: str = ""
-    context: str = ""
     said: str = ""
     heard: str = ""
     in_doubt: bool = False
@@ -168,7 +163,7 @@ class Standalone:
     def query(self) -> str:
         """What is searched. Words that only ask for another form say nothing of what is wanted."""
         own = "" if self.intent else self.question
-        return " ".join(filter(None, (self.subject, self.context, own)))
+        return " ".join(filter(None, (self.subject, own)))
 
 
 def stand_alone(index: Index, embedder: Embedder, question: str, history: Sequence[Turn]) -> Standalone:
@@ -193,11 +188,11 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
     point = _point(question, said)
     subject = _subject(asked)
     if point:
-        return Standalone(question, f"{subject} {point}", "", said)
+        return Standalone(question, f"{subject} {point}", said)
     heard = "\n".join(turn.text for turn in recent if turn.role is Role.ASSISTANT)
     if restates(question):
-        return Standalone(question, subject, opening(said), said, heard, restates=True)
-    return Standalone(_name_sides(question, asked[-1]), subject, opening(said), said, heard)
+        return Standalone(question, subject, said, heard, restates=True)
+    return Standalone(_name_sides(question, asked[-1]), subject, said, heard)
 
 
 def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
@@ -296,7 +291,7 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
     if _announces_subject(_folded(question)) or (not leans and compare(question)):
         return -math.inf
     own = set(terms(question))
-    new = own - set(terms(f"{followed.subject} {followed.context}"))
+    new = own - set(terms(f"{followed.subject} {followed.said}"))
     new_names = sum(len(term) > 1 and term.isascii() for term in new)
     leaning = LEANING_TERMS / 2 if leans and _only_joins(question) else LEANING_TERMS * leans
     room = OWN_TERMS + leaning - len(own) - TERMS_PER_NEW_NAME * min(new_names, MAX_NEW_NAMES)
@@ -311,7 +306,7 @@ def _follows(index: Index, embedder: Embedder, question: str, history: Sequence[
     last = next(
         turn.text.strip() for turn in reversed(without_asides(history)) if turn.role is Role.USER and turn.text.strip()
     )
-    earlier = f"{_subject([last])} {followed.context}"
+    earlier = _subject([last])
     encoded = encode_questions(embedder, [earlier, question])
     before = search(index, embedder, earlier, k=1, encoded=encoded[0])
     alone = search(index, embedder, question, k=CANDIDATES, encoded=encoded[1]).hits
@@ -342,12 +337,6 @@ def _subject(asked: Sequence[str]) -> str:
     at = next((place for place in reversed(range(len(asked))) if not leans_on_history(asked[place])), len(asked) - 1)
     questions = asked[at:] if at >= len(asked) - 2 else (asked[at], asked[-1])
     return " ".join(text[-MAX_SUBJECT_CHARACTERS:].rstrip("?？。 ") for text in questions)
-
-
-def opening(said: str) -> str:
-    """The first sentence of an answer."""
-    sentences = (sentence.strip() for sentence in SENTENCE_END.split(MARKUP.sub("", said)) if sentence)
-    return next(filter(None, sentences), "")[:MAX_OPENING_CHARACTERS]
 
 
 def _point(question: str, said: str) -> str:

@@ -1,6 +1,7 @@
 """A chat model rewrites a question so that it stands alone, where the rules of `follow_ups` are in doubt."""
 
 import logging
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from rag.answer.generated.context import MATERIAL_TAG, count_tokens
 from rag.answer.generated.injection import is_injection
 from rag.chat_models.stopping import CURRENT, Stopped, within
-from rag.question.follow_ups import opening
+from rag.question.follow_ups import MARKUP
 from rag.text.terms import terms
 from rag.types import Role, Turn
 
@@ -23,6 +24,9 @@ REWRITE_SECONDS = 4.0
 # What the model is told of the conversation, in tokens.
 SUMMARY_TOKENS = 400
 LONGEST = 200
+# Of an answer the first sentence is told.
+MAX_OPENING_CHARACTERS = 60
+SENTENCE_END = re.compile(r"(?<=[。！？!?])|(?<=[.])\s|\n")
 
 PROMPT = ChatPromptTemplate.from_messages(
     [
@@ -78,3 +82,9 @@ def summary(history: Sequence[Turn], tokens: int = SUMMARY_TOKENS) -> str:
 
 def _is_line(text: str) -> bool:
     return 0 < len(text) <= LONGEST and "\n" not in text
+
+
+def opening(said: str) -> str:
+    """The first sentence of an answer."""
+    sentences = (sentence.strip() for sentence in SENTENCE_END.split(MARKUP.sub("", said)) if sentence)
+    return next(filter(None, sentences), "")[:MAX_OPENING_CHARACTERS]

@@ -90,7 +90,7 @@ def test_the_doubtful_band_is_pointed_to_the_nearest(
     monkeypatch.setitem(CALIBRATIONS, assistant.index.manifest.embedder_name, Calibration(odds, nothing))
     answer = assistant.ask("LoRA 的秩怎么选？")
     assert (answer.kind, answer.refused) == (AnswerKind(kind), kind == "refusal")
-    assert answer.text.startswith("资料里没有直接的答案") is (kind == "nearest")
+    assert answer.text.startswith("没有把握资料直接回答") is (kind == "nearest")
     assert bool(answer.nearest) is (kind == "nearest")
     if kind == "nearest":
         assert len({citation.section for citation in answer.citations}) == 1

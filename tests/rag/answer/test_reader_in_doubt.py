@@ -120,9 +120,9 @@ def test_a_reading_is_believed_within_limits(decision: Decision) -> None:
 
 
 def test_for_a_chat_model_more_is_refused(decision: Decision) -> None:
-    doubtful = replace(decision, log_odds=0.5)
-    assert reconsider(doubtful, -1.0).refusal is None
-    assert reconsider(doubtful, -1.0, points_to_nearest=False).refusal is not None
+    doubtful = replace(decision, log_odds=0.1)
+    assert reconsider(doubtful, -0.6).refusal is None
+    assert reconsider(doubtful, -0.6, points_to_nearest=False).refusal is not None
 
 
 def test_what_names_unknown_things_keeps_its_reason(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from rag.index import Index
 from rag.question.follow_ups import (
-    MAX_OPENING_CHARACTERS,
     MAX_SUBJECT_CHARACTERS,
     Standalone,
     follow,
@@ -79,7 +78,7 @@ def test_a_follow_up_gets_its_subject_in_front(question: str) -> None:
     followed = follow(question, HISTORY)
     assert (followed.text, followed.said) == (f"LoRA 为什么能省显存 {question}", HISTORY[1].text)
     searched = "" if followed.intent else f" {question}"
-    assert standalone(question, HISTORY) == f"LoRA 为什么能省显存 它只训练两个低秩矩阵。{searched}"
+    assert standalone(question, HISTORY) == f"LoRA 为什么能省显存{searched}"
 
 
 @pytest.mark.parametrize("question", ALONE)
@@ -113,14 +112,6 @@ def test_the_subject_is_the_last_question_that_stands_alone_and_what_followed_it
     assert standalone("为什么", [*history, Turn(Role.USER, "举个例子")]) == "RoPE 为什么能外推 举个例子 为什么"
 
 
-def test_of_the_answer_its_first_sentence_is_context_without_marks() -> None:
-    answer = "**推导**\n\nRoPE 按位置旋转。 [1] 旋转不改变长度。 [2]"
-    followed = follow("那缺点呢", [Turn(Role.USER, "RoPE 是什么？"), Turn(Role.ASSISTANT, answer)])
-    assert (followed.text, followed.context) == ("RoPE 是什么 那缺点呢", "推导")
-    long = follow("那缺点呢", [Turn(Role.USER, "RoPE 是什么？"), Turn(Role.ASSISTANT, "旋" * 1_000)])
-    assert len(long.context) == MAX_OPENING_CHARACTERS
-
-
 @pytest.mark.parametrize(
     ("question", "asked"),
     [("嗯，好的，那它为什么快？", "为什么快"), ("ok, got it, why so slow", "why so slow"), ("hmm...", "hmm...")],
@@ -132,7 +123,7 @@ def test_what_is_said_on_the_way_is_not_asked(question: str, asked: str) -> None
 def test_a_refusal_is_no_context() -> None:
     refused = Turn(Role.ASSISTANT, "资料里没有提到 GRPO。", refused=True)
     followed = follow("那它的缺点呢", [Turn(Role.USER, "GRPO 是什么？"), refused])
-    assert (followed.context, followed.said) == ("", "")
+    assert followed.said == ""
 
 
 def test_an_answer_that_names_a_silent_side_is_context() -> None:

@@ -113,7 +113,9 @@ def test_headings_are_not_claims(library_index: Index, hash_embedder: HashEmbedd
 
 
 def test_blocks_stay_whole(library_index: Index, hash_embedder: HashEmbedder) -> None:
-    texts = [claim.text for claim in answer_to(library_index, hash_embedder, "RoPE 的底数默认取 10000.5 吗，给出公式").claims]
+    texts = [
+        claim.text for claim in answer_to(library_index, hash_embedder, "RoPE 的底数默认取 10000.5 吗，给出公式").claims
+    ]
     assert any(text.startswith("$$") and text.endswith("$$") for text in texts)
     assert any(text.startswith("| 方法") and text.endswith("|") for text in texts)
     assert any(text.startswith("```python") and text.endswith("```") for text in texts)
