@@ -26,8 +26,8 @@ UNHEARD_OF = 3.0
 # Log odds from the threshold within which what the reader says can change the decision.
 READ_WITHIN = 3.0
 # How much lower the threshold lies for a chat model, which would answer what is doubtful: it refuses 2% of the
-# answerable development questions in place of 1%.
-WITHOUT_NEAREST = 0.52
+# answerable development questions.
+WITHOUT_NEAREST = 0.79
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,10 @@ class SecondOpinion:
     limit: float
 
 
-# Fitted to the development questions of asked.jsonl and gold.jsonl; the offset refuses 1% of those that have an answer,
-# and the scale is that at which 5% are refused or doubtful (docs/results/best_places.md).
-SECOND_OPINION = SecondOpinion(offset=-0.73, log_odds=0.62, reading=-0.63, limit=12.0)
+# Fitted to the development questions of asked.jsonl and gold.jsonl; the scale is that at which 5% of those that have an
+# answer are doubtful. The offset refuses none of them, for on other people's documents, where the log odds alone tell
+# nothing of a question that sounds as if it might be answered, it still refuses 13% (docs/results/best_places.md).
+SECOND_OPINION = SecondOpinion(offset=-0.96, log_odds=0.48, reading=-0.49, limit=12.0)
 
 # Where one side is silent, another must stand in one of so many passages to be answered alone.
 SPEAKING_HITS = 3
@@ -122,11 +123,9 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
 
 
 def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
-    """The decision with what the reader says of the best sections: its log odds that one of them answers. A refusal is
-    only lifted where it finds an answer. Where nobody would point to the nearest, more is refused."""
+    """The decision with what the reader says of the best sections: its log odds that one of them answers. Where nobody
+    would point to the nearest, more is refused."""
     assert decision.log_odds is not None
-    if decision.refusal is not None and reading <= 0:
-        return replace(decision, reading=reading)
     second = SECOND_OPINION
     believed = max(-second.limit, min(second.limit, reading))
     log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed

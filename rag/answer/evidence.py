@@ -64,11 +64,12 @@ def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) ->
 
 def selection_evidence(embedder: Embedder, result: SearchResult) -> Evidence:
     """The evidence with the query that selects what is quoted. For a follow-up the user's words weigh 2, the resolved
-    subject 1, and the previous answer, which is only searched with, 0."""
+    subject 1."""
     evidence = replace(result.evidence, query=result.question)
-    if result.question == result.evidence.query:
+    whole = result.evidence.encoded
+    if result.question == result.evidence.query or whole is None:
         return evidence
-    whole, own = encode_questions(embedder, [result.evidence.query, result.question])
+    own = encode_questions(embedder, [result.question])[0]
     tokens = np.concatenate([whole.tokens, own.tokens, own.tokens])
     token_ids = np.concatenate([whole.token_ids, own.token_ids, own.token_ids])
     return replace(evidence, encoded=replace(whole, tokens=tokens, token_ids=token_ids))

@@ -34,7 +34,9 @@ def fitted(section: Section, room: int) -> Section:
 
 
 def answer_first(section: Section) -> Section:
-    """The section with the paragraph that answers best in front of the others."""
+    """The section with the paragraph that answers best in front of the others. Code may run over several of them."""
+    if section.holds(UnitKind.CODE):
+        return section
     first = _best_first(section)[0]
     return _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])
 

@@ -46,13 +46,15 @@ class SectionFeatures:
 
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
-    search, below that of the best; `text` the share of the terms that the question names, by rarity, in heading and
-    text.
+    search, below that of the best; `heading` and `text` the
+    shares of the terms that the question names, by rarity, in the heading, of a short answer that of its page, and in
+    both.
     """
 
     sentence: float
     relevance: float
     found: float
+    heading: float
     text: float
     first_page: float
     short_answer: float
@@ -71,18 +73,19 @@ class SectionFeatures:
 # `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
 # sides of a comparison are rare.
 WEIGHTS = SectionFeatures(
-    sentence=28.9,
+    sentence=28.2,
     relevance=3.0,
-    found=27.7,
-    text=2.1,
-    first_page=0.9,
-    short_answer=-0.6,
-    points=-0.6,
-    mistakes=-0.9,
-    question=-0.7,
-    code_wanted=1.1,
-    code_unwanted=-1.4,
-    formula_wanted=1.0,
+    found=27.4,
+    heading=1.2,
+    text=1.4,
+    first_page=1.0,
+    short_answer=-0.7,
+    points=-0.4,
+    mistakes=-0.8,
+    question=-0.8,
+    code_wanted=1.0,
+    code_unwanted=-1.7,
+    formula_wanted=1.6,
     comparing_table=2.0,
 )
 # Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
@@ -163,14 +166,18 @@ def section_features(
     for section, like in zip(sections, below.tolist(), strict=True):
         of_page[section.document] = max(like, of_page.get(section.document, -np.inf))
 
+    def covered(held: set[str]) -> float:
+        return sum(rarity[term] for term in rarity.keys() & held) / most
+
     def features(place: int, section: Section) -> SectionFeatures:
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
-        held = rarity.keys() & set(terms(" ".join((section.heading, *section.texts))))
+        heading = set(terms(section.title if section.is_short_answer else section.heading))
         return SectionFeatures(
             sentence=0.0 if not has_tokens else of_page[section.document] if is_wanted_code else float(below[place]),
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
-            text=sum(rarity[term] for term in held) / most,
+            heading=covered(heading),
+            text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             points=float(section.is_points),
