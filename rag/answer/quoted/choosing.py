@@ -15,8 +15,10 @@ ANSWER_CHARACTERS = 1_200
 SECTIONS = 3
 # How much longer a comparison may be, shared by the whole question and its sides.
 COMPARISON = 2
-# A section follows while its log odds are not further than this below those of the best.
+# A section follows while its log odds are not further than this below those of the best; one of another page only
+# where it is about as good.
 CLEARLY_WORSE = 1.5
+CLEARLY_WORSE_ELSEWHERE = 0.5
 
 
 def fitted(section: Section, room: int) -> Section:
@@ -90,10 +92,22 @@ def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
     """The sections that answer, best first."""
     if not ranking.sections:
         return []
-    least = ranking.scores[0] - CLEARLY_WORSE / cut
-    best = [section for section, score in zip(ranking.sections, ranking.scores, strict=True) if score >= least]
-    # The short answer of another page answers another question.
-    best = [s for s in best if not s.is_short_answer or s.document == best[0].document][: max(1, round(SECTIONS / cut))]
+    first = ranking.sections[0]
+
+    def follows(section: Section, score: float) -> bool:
+        if section.document == first.document:  # in one language, for a page says the same in both
+            same = section.is_translation == first.is_translation
+            return same and score >= ranking.scores[0] - CLEARLY_WORSE / cut
+        # The short answer of another page answers another question.
+        return score >= ranking.scores[0] - CLEARLY_WORSE_ELSEWHERE / cut and not section.is_short_answer
+
+    scored = zip(ranking.sections, ranking.scores, strict=True)
+    best = [section for section, score in scored if follows(section, score)]
+    if first.is_short_answer:  # a broad question, which its points answer at more length
+        beside = (section for section in ranking.sections if section.document == first.document)
+        points = [section for section in beside if section.is_points and section.path[:-1] == first.path[:-1]]
+        best = [first, *points[:1], *(section for section in best[1:] if section not in points)]
+    best = best[: max(1, round(SECTIONS / cut))]
     return _wanted_part(ranking.sections, best, wanted) or best
 
 

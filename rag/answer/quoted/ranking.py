@@ -46,15 +46,15 @@ class SectionFeatures:
 
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
-    search, below that of the best; `heading` and `text` the
-    shares of the terms that the question names, by rarity, in the heading, of a short answer that of its page, and in
-    both.
+    search, below that of the best. `text` is the share of the terms that the question names, by rarity, in the section
+    and its heading, of a short answer the title; `named`, of a short answer, how nearly one name of its page says the
+    same, for whoever asks that asks for the page as a whole, unless code is wanted.
     """
 
     sentence: float
     relevance: float
     found: float
-    heading: float
+    named: float
     text: float
     first_page: float
     short_answer: float
@@ -73,19 +73,19 @@ class SectionFeatures:
 # `relevance` and `comparing_table` were not fitted: the first stands in for token vectors, and tables that hold all
 # sides of a comparison are rare.
 WEIGHTS = SectionFeatures(
-    sentence=28.2,
+    sentence=26.7,
     relevance=3.0,
-    found=27.4,
-    heading=1.2,
-    text=1.4,
-    first_page=1.0,
-    short_answer=-0.7,
-    points=-0.4,
-    mistakes=-0.8,
-    question=-0.8,
-    code_wanted=1.0,
-    code_unwanted=-1.7,
-    formula_wanted=1.6,
+    found=26.8,
+    named=3.1,
+    text=1.5,
+    first_page=1.1,
+    short_answer=-1.3,
+    points=-0.3,
+    mistakes=-0.5,
+    question=-0.6,
+    code_wanted=0.7,
+    code_unwanted=-2.0,
+    formula_wanted=1.5,
     comparing_table=2.0,
 )
 # Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
@@ -169,6 +169,15 @@ def section_features(
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / most
 
+    names = {
+        document: [set(terms(name)) for name in index.storage.known_as(document)]
+        for document in {section.document for section in sections}
+    }
+
+    def named(document: str) -> float:
+        shares = (covered(name) * len(name & rarity.keys()) / len(name) for name in names[document] if name)
+        return max(shares, default=0.0)
+
     def features(place: int, section: Section) -> SectionFeatures:
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
         heading = set(terms(section.title if section.is_short_answer else section.heading))
@@ -176,7 +185,7 @@ def section_features(
             sentence=0.0 if not has_tokens else of_page[section.document] if is_wanted_code else float(below[place]),
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
-            heading=covered(heading),
+            named=named(section.document) if section.is_short_answer and not wants_code else 0.0,
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),

@@ -6,7 +6,8 @@ good second, 1 for one that belongs; any other is beside the question. Measured 
 - first, in_two: the best section is quoted first, or among the first two;
 - sentence_first: the sentence that answers stands in the first paragraph;
 - on_screen: it begins within the first SCREEN characters;
-- anywhere: it is quoted at all;
+- anywhere: it is quoted at all; beside it, what the search alone would give: found_first and found_in_four, that it
+  stands in the first passage found, or in one of the first four, as a plain chain quotes them;
 - beside: the share of quoted text in sections beside the question;
 - torn: the share of quoted sections that lack a part, though their page keeps them shorter than LONG;
 - refusals and pointers to the nearest section, of questions that the pages answer and of those that they do not.
@@ -32,6 +33,8 @@ SCREEN = 350
 # Of a section longer than this a part is no torn one.
 LONG = 1_200
 BEST = 3
+# Passages that a plain chain gives to whoever writes.
+FOUR = 4
 
 
 class PlacedRow(IdentifiedRow):
@@ -71,9 +74,13 @@ class PlacedReading:
 
 @dataclass(frozen=True, slots=True)
 class PlacedOutcome:
+    """An answer, how it reads (None for a refusal), and the rank from 1 of the first passage found that holds the
+    sentence (None where none of them does)."""
+
     row: PlacedRow
     answer: Answer
     reading: PlacedReading | None
+    found: int | None
 
 
 def is_placed(file: Path) -> bool:
@@ -120,7 +127,19 @@ def ask(assistant: Assistant, row: PlacedRow) -> PlacedOutcome:
         history = [Turn(Role.USER, row.after), Turn(Role.ASSISTANT, first.text, first.refused)]
     answer = assistant.ask(row.question, history)
     reading = None if answer.kind is AnswerKind.REFUSAL or not answer.citations else read(answer, row, assistant)
-    return PlacedOutcome(row, answer, reading)
+    return PlacedOutcome(row, answer, reading, _found(row, assistant))
+
+
+def _found(row: PlacedRow, assistant: Assistant) -> int | None:
+    span = place_of(row, assistant)
+    if span is None:
+        return None
+    document, start, end = span
+    for hit in assistant.search(row.standalone or row.question).hits:
+        shared = min(hit.passage.end, end) - max(hit.passage.start, start)
+        if hit.passage.document == document and 2 * shared >= end - start:
+            return hit.rank
+    return None
 
 
 def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
@@ -175,12 +194,16 @@ def measures(outcomes: Sequence[PlacedOutcome]) -> Mapping[str, dict[str, Any]]:
     silent = [o for o in outcomes if o.row.answerable is Answerable.NO]
     read_ones = [o.reading for o in able if o.reading is not None]
     met = [o.reading for o in able]
+    told = [o for o in able if o.row.sentence]
+    heard = [o.reading for o in told]
     found = {
         "first": share(sum(bool(r and r.first) for r in met), len(able)),
         "in_two": share(sum(bool(r and r.in_two) for r in met), len(able)),
-        "sentence_first": share(sum(bool(r and r.sentence_first) for r in met), len(able)),
-        "on_screen": share(sum(bool(r and r.on_screen) for r in met), len(able)),
-        "anywhere": share(sum(bool(r and r.anywhere) for r in met), len(able)),
+        "sentence_first": share(sum(bool(r and r.sentence_first) for r in heard), len(told)),
+        "on_screen": share(sum(bool(r and r.on_screen) for r in heard), len(told)),
+        "anywhere": share(sum(bool(r and r.anywhere) for r in heard), len(told)),
+        "found_first": share(sum(o.found == 1 for o in told), len(told)),
+        "found_in_four": share(sum(o.found is not None and o.found <= FOUR for o in told), len(told)),
         "beside": ratio([float(r.beside) for r in read_ones], [float(r.quoted) for r in read_ones]),
         "torn": ratio([float(r.torn) for r in read_ones], [float(r.sections) for r in read_ones]),
         "characters": ratio([float(r.quoted) for r in read_ones], [1.0] * len(read_ones)),
