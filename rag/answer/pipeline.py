@@ -33,8 +33,8 @@ from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
 from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason, Role, Seconds, Turn
 
-# How much is quoted where nothing answers directly.
-NEAREST_STYLE = STYLES[StyleName.SHORT]
+# How much is quoted where nothing may answer directly.
+NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)
 
 
 def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> SearchPlan:

@@ -4,7 +4,7 @@ A row was labelled by somebody who read the pages and no answer. It grades secti
 good second, 1 for one that belongs; any other is beside the question. Measured is what a reader meets, from the top:
 
 - first, in_two: the best section is quoted first, or among the first two;
-- sentence_first: the sentence that answers stands in the first paragraph;
+- sentence_first: the sentence that answers stands in the first paragraph that is quoted;
 - on_screen: it begins within the first SCREEN characters;
 - anywhere: it is quoted at all; beside it, what the search alone would give: found_first and found_in_four, that it
   stands in the first passage found, or in one of the first four, as a plain chain quotes them;
@@ -153,7 +153,7 @@ def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
     span = place_of(row, assistant)
     holding = [place for place, citation in enumerate(answer.citations) if span and _holds(citation, *span)]
     read_before = sum(c.end - c.start for c in answer.citations[: holding[0]]) if holding else 0
-    first_paragraph = answer.text[: answer.text.find("\n\n")] if "\n\n" in answer.text else answer.text
+    first_paragraph = next((part for part in answer.text.split("\n\n") if "[1]" in part), "")
     return PlacedReading(
         first=named[0] == row.best,
         in_two=row.best in named[:2],
