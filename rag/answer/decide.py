@@ -43,7 +43,7 @@ class SecondOpinion:
 
 # Fitted to the development questions of asked.jsonl and gold.jsonl; the scale is that at which 5% of those that have an
 # answer are doubtful. The offset refuses none of them, for on other people's documents, where the log odds alone tell
-# nothing of a question that sounds as if it might be answered, it still refuses 13% (docs/results/best_places.md).
+# nothing of a question that sounds as if it might be answered, too many are refused (docs/results/best_places.md).
 SECOND_OPINION = SecondOpinion(offset=-0.96, log_odds=0.48, reading=-0.49, limit=12.0)
 
 # Where one side is silent, another must stand in one of so many passages to be answered alone.
@@ -123,9 +123,12 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
 
 
 def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
-    """The decision with what the reader says of the best sections: its log odds that one of them answers. Where nobody
-    would point to the nearest, more is refused."""
+    """The decision with what the reader says of the best sections: its log odds that one of them answers. A refusal is
+    only lifted where it finds an answer: else whoever asks about the weather is shown something. Where nobody would
+    point to the nearest, more is refused."""
     assert decision.log_odds is not None
+    if decision.refusal is not None and reading <= 0:
+        return replace(decision, reading=reading)
     second = SECOND_OPINION
     believed = max(-second.limit, min(second.limit, reading))
     log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed
