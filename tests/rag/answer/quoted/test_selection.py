@@ -281,9 +281,71 @@ def test_a_paragraph_of_another_page_is_quoted_under_its_title(tmp_path: Path, h
     ingest(tmp_path, hash_embedder, pages)
     index = open_index(tmp_path / "index")
     evidence = evidence_for(index, hash_embedder, "推测解码用小模型先写草稿吗")
-    chosen = choose_paragraphs([rank(index, hash_embedder, evidence)], cut=0.2)
+    chosen = choose_paragraphs([rank(index, hash_embedder, evidence)], cut=0.02)
     assert list(dict.fromkeys(paragraph.passage.document for paragraph in chosen)) == ["decoding.md", "serving.md"]
     text = write_quotes(chosen, {name: index.storage.source(name) or "" for name in pages}).text
     assert "**服务引擎怎么提速？**" in text
     alone = choose_paragraphs([rank(index, hash_embedder, evidence, pages=1)])
     assert {paragraph.passage.document for paragraph in alone} == {"decoding.md"}
+
+
+TWO_PAGES = {
+    "cache.md": """\
+# 缓存引擎怎么省显存？
+
+## 一句话回答
+缓存引擎按页分配显存。
+
+## 要点
+- 页的大小是固定的。
+- 用完的页马上归还。
+
+## 分页
+分页先切块。
+
+块表记录每个请求的页落在哪里。
+
+写时才复制共享的页。
+""",
+    "table.md": "# 块表怎么查？\n\n块表记录页号，查一次要两步。\n",
+}
+
+
+@pytest.fixture
+def two_pages(tmp_path: Path, hash_embedder: HashEmbedder) -> Index:
+    ingest(tmp_path, hash_embedder, TWO_PAGES)
+    return open_index(tmp_path / "index")
+
+
+def headed(ranking: Ranking, *wanted: tuple[str, str, float]) -> Ranking:
+    """The sections of a ranking under these headings of these documents, with scores."""
+    found = {(section.document, section.heading): section for section in ranking.sections}
+    return Ranking(
+        ranking.query,
+        tuple(found[document, heading] for document, heading, _ in wanted),
+        tuple(score for *_, score in wanted),
+    )
+
+
+def test_the_paragraph_that_answers_opens_and_the_rest_follows_in_order(
+    two_pages: Index, hash_embedder: HashEmbedder
+) -> None:
+    ranking = rank(two_pages, hash_embedder, evidence_for(two_pages, hash_embedder, "块表记录请求的页落在哪里"))
+    chosen = choose_paragraphs([headed(ranking, ("cache.md", "分页", 0.0))])
+    texts = [text for paragraph in chosen for text in paragraph.texts]
+    assert texts == ["块表记录每个请求的页落在哪里。", "分页先切块。", "写时才复制共享的页。"]
+
+
+def test_a_broad_question_gets_the_short_answer_and_its_points(two_pages: Index, hash_embedder: HashEmbedder) -> None:
+    ranking = rank(two_pages, hash_embedder, evidence_for(two_pages, hash_embedder, "缓存引擎怎么省显存"))
+    broad = headed(ranking, ("cache.md", "一句话回答", 9.0), ("cache.md", "分页", 8.9), ("cache.md", "要点", 1.0))
+    chosen = choose_paragraphs([broad])
+    assert list(dict.fromkeys(paragraph.heading for paragraph in chosen)) == ["一句话回答", "要点", "分页"]
+
+
+def test_another_page_follows_only_where_it_is_about_as_good(two_pages: Index, hash_embedder: HashEmbedder) -> None:
+    ranking = rank(two_pages, hash_embedder, evidence_for(two_pages, hash_embedder, "块表记录什么"))
+    for score, documents in ((-0.4, ["cache.md", "table.md"]), (-1.0, ["cache.md"])):
+        beside = headed(ranking, ("cache.md", "分页", 0.0), ("table.md", "块表怎么查？", score))
+        chosen = choose_paragraphs([beside])
+        assert list(dict.fromkeys(paragraph.passage.document for paragraph in chosen)) == documents
