@@ -18,6 +18,8 @@ from rag.search.retrieval import Evidence
 
 # Share of the budget that the best page may take where other pages were found too; see docs/results/context.md.
 BEST_PAGE = 0.85
+# A model reads what a reader would skip: sections much less likely to open than the best one too, while there is room.
+READ_CUT = 0.3
 # Hits beyond this one are not looked at.
 HITS = 6
 CHINESE = re.compile(r"[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff]+")
@@ -40,7 +42,7 @@ def choose_context(
     room = int(budget * BEST_PAGE) if elsewhere else budget
     characters = 2 * room
     while characters > 40:
-        chosen = without_orders(choose_paragraphs(rankings, wanted=wanted, characters=characters))
+        chosen = without_orders(choose_paragraphs(rankings, wanted=wanted, characters=characters, cut=READ_CUT))
         if count_tokens(as_context(chosen)) <= room:
             break
         characters = characters * 4 // 5

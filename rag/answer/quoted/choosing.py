@@ -36,8 +36,9 @@ def fitted(section: Section, room: int) -> Section:
 
 
 def answer_first(section: Section) -> Section:
-    """The section with the paragraph that answers best in front of the others. Code may run over several of them."""
-    if section.holds(UnitKind.CODE):
+    """The section with the paragraph that answers best in front of the others. Not where code may run over several of
+    them, nor a short answer, which is what answers."""
+    if section.holds(UnitKind.CODE) or section.is_short_answer:
         return section
     first = _best_first(section)[0]
     return _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])
@@ -82,7 +83,7 @@ def choose_paragraphs(
             if section.key in chosen or (section.length > room and chosen and not (first or is_due)):
                 continue
             kept = fitted(section, 2 * characters if is_due else room)
-            chosen[section.key] = answer_first(kept)
+            chosen[section.key] = kept if chosen else answer_first(kept)
             room -= kept.length
             code_is_due &= not is_due
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]

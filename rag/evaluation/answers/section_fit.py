@@ -32,7 +32,7 @@ RIDGE = 5.0
 # What a section of each grade is worth as the first: beside, belonging, a good second, the best.
 GAINS = np.asarray([0.0, 0.05, 0.25, 1.0])
 # What is fitted; the others keep their weights.
-FITTED = tuple(f.name for f in fields(SectionFeatures) if f.name not in ("relevance", "comparing_table"))
+FITTED = tuple(f.name for f in fields(SectionFeatures) if f.name not in ("relevance", "comparing_table", "said"))
 
 
 @dataclass(frozen=True, slots=True)

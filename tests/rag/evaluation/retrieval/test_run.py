@@ -196,7 +196,7 @@ def test_a_gold_file(evaluate: Any, library: Settings, tmp_path: Path) -> None:
         for system, values in result["kinds"][kind]["systems"].items():
             assert values == {measure: rows[name]["systems"][system][measure] for measure in values}
     # The follow-up is asked with what it leans on, of every system.
-    assert rows["follow"]["question"] == "LoRA 为什么能省显存 因为低秩。 那秩怎么选？"
+    assert rows["follow"]["question"] == "LoRA 为什么能省显存 那秩怎么选？"
     assert rows["follow"]["systems"]["keyword"]["documents"][0] == "lora.txt"
     assert rows["follow"]["systems"]["keyword"]["evidence@3000"] == 1.0
 

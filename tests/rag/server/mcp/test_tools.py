@@ -131,7 +131,8 @@ def test_a_refusal_is_no_error(server: MCPServer) -> None:
 
 
 def test_a_follow_up_leans_on_the_conversation(server: MCPServer) -> None:
-    history = [{"role": "user", "text": "LoRA 为什么能省显存？"}, {"role": "assistant", "text": "因为低秩。"}]
+    first = values(call(server, "ask", {"question": "LoRA 为什么能省显存？"}))["answer"]
+    history = [{"role": "user", "text": "LoRA 为什么能省显存？"}, {"role": "assistant", "text": first}]
     asked = values(call(server, "ask", {"question": "那秩怎么选", "history": history}))
     assert "8 到 64" in asked["answer"]
 
