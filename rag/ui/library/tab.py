@@ -19,7 +19,7 @@ from rag.ui.texts import Language
 # Seconds between two looks at a run under way.
 LOOK_SECONDS = 0.7
 # Queued, for only then does what is told to the reader get to the page.
-TELLING: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+TELLING: dict[str, Any] = {"trigger_mode": "multiple", "show_progress": "hidden", "api_visibility": "private"}
 
 
 @dataclass(frozen=True, slots=True)
