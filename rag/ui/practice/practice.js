@@ -85,7 +85,10 @@ function restoreTyped(box) {
   }
   bases[key] = [{ text: there, edition: 0 }];
   const kept = stored(key);
-  if (!kept || ![kept.text, ...(kept.bases ?? [])].includes(there)) return;
+  const known = kept ? [...(kept.bases ?? []), kept.text] : [];
+  if (!known.includes(there)) return;
+  // What was sent before the page was left, or changed its language, may reach the server yet.
+  bases[key] = known.map((text) => ({ text, edition: 0 })).slice(-MOST_BASES);
   box.value = kept.text;
   keepTyped(key, kept.text);
 }
