@@ -2,7 +2,7 @@
 
 import sys
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.ui.open_page import DESCRIPTION, add_options, open_page
 
 

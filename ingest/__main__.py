@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.commands.command_line import Parser, add_common_options, json_lines, print_json, run, settings_from
+from rag.cli import Parser, add_common_options, json_lines, print_json, run, settings_from
 from rag.errors import RagError, UsageError
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.commands.evaluate import add_eval
 from rag.commands.feedback import add_feedback
 from rag.commands.mcp import add_mcp

@@ -1,43 +1,51 @@
-"""The shape of the code, held."""
+"""What never happens in the house, each a rule of a few lines; and what `python -m tools.house` measures."""
 
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tests.paths import ROOT
 from tools import house
 
 
-def above(measured: dict[str, int], limit: int) -> dict[str, int]:
-    return {name: count for name, count in measured.items() if count > limit}
+@cache
+def modules() -> dict[str, tuple[Path, ast.Module]]:
+    """Every module of `rag` and `ingest` by its dotted name."""
+    files = [file for package in ("rag", "ingest") for file in sorted((ROOT / package).rglob("*.py"))]
+    named = {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+    return {name: (file, ast.parse(file.read_text(encoding="utf-8"))) for name, file in named.items()}
 
 
-def test_modules_in_a_folder() -> None:
-    assert not above(house.modules_by_folder(), house.MODULES_A_FOLDER)
+def imports() -> Iterator[tuple[str, str]]:
+    """Pairs of module names: the first imports the second, at its top or within a function."""
+    for name, (_, tree) in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    yield name, whole if whole in modules() else node.module
+            elif isinstance(node, ast.Import):
+                yield from ((name, alias.name) for alias in node.names)
 
 
-def test_lines_of_a_file() -> None:
-    assert not above(house.lines_by_file(), house.LINES_A_FILE)
+def test_of_two_folders_neither_of_which_holds_the_other_one_stands_below() -> None:
+    folder = {name: file.parent for name, (file, _) in modules().items()}
+    pairs = {(folder[one], folder[other]) for one, other in imports() if other in folder}
+    apart = {(one, other) for one, other in pairs if not one.is_relative_to(other) and not other.is_relative_to(one)}
+    assert {pair for pair in apart if pair[::-1] in apart} == set()
 
 
-def test_lines_of_a_test_file() -> None:
-    assert not above(house.lines_by_file(tests=True), house.LINES_A_FILE)
+def test_nothing_but_the_program_imports_its_commands() -> None:
+    asked = {one for one, other in imports() if other.startswith("rag.commands")}
+    assert {name for name in asked if name != "rag.__main__" and not name.startswith("rag.commands")} == set()
 
 
-def test_lines_of_a_function() -> None:
-    found = house.functions()
-    assert house.ninth_tenth(found) <= house.LINES_OF_MOST_FUNCTIONS
-    assert not above({function.name: function.lines for function in found}, house.LINES_OF_A_FUNCTION)
-
-
-@pytest.mark.xfail(reason="56 files: the pipeline has a reader, an agent and several stores")
-def test_files_that_a_question_passes_through(tmp_path: Path) -> None:
-    assert len(house.files_of_a_question(tmp_path)) <= house.FILES_OF_A_QUESTION
-
-
-@pytest.mark.xfail(reason="32 files: formats are parsed in a process of their own, stores are several")
-def test_files_that_a_document_passes_through(tmp_path: Path) -> None:
-    assert len(house.files_of_a_document(tmp_path)) <= house.FILES_OF_A_DOCUMENT
+def test_an_answer_becomes_json_in_one_place() -> None:
+    form = re.compile(r'"courtesy": ')
+    written = {name for name, (file, _) in modules().items() if form.search(file.read_text(encoding="utf-8"))}
+    assert written == {"rag.wire"}
 
 
 def test_a_file_counts_where_a_function_of_it_is_entered(tmp_path: Path) -> None:

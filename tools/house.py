@@ -87,7 +87,7 @@ def files_of_a_question(folder: Path) -> set[str]:
     from rag.settings import ChatModelName, Settings
     from rag.ui.chat.exchange import answer
     from rag.ui.chat.messages import messages, panel
-    from rag.ui.chat.session import Session
+    from rag.ui.session.session import Session
     from tools.hash_embedder import HashEmbedder
 
     _ingest(folder)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.cli import Parser, add_common_options, run, settings_from
 from rag.evaluation.provenance import commit, today
 from rag.paths import PROGRAM
 from tools.bench.measuring import machine

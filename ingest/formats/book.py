@@ -4,11 +4,11 @@ import posixpath
 import zipfile
 from urllib.parse import unquote
 
+from ingest.formats.archive import open_archive, parse_xml, read_part
+from ingest.formats.encoding import decode
+from ingest.formats.extract import Extract, UnreadableError, join_blocks
 from ingest.formats.office_xml import local_name
 from ingest.formats.webpage import extract_fragment
-from ingest.reading.archive import open_archive, parse_xml, read_part
-from ingest.reading.encoding import decode
-from ingest.reading.extract import Extract, UnreadableError, join_blocks
 from rag.errors import Unreadable
 
 CONTAINER = "META-INF/container.xml"

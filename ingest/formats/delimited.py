@@ -3,9 +3,9 @@
 import csv
 from collections.abc import Sequence
 
+from ingest.formats.encoding import decode
+from ingest.formats.extract import Extract, UnreadableError
 from ingest.formats.markdown import table
-from ingest.reading.encoding import decode
-from ingest.reading.extract import Extract, UnreadableError
 
 DELIMITERS = ",\t;|"
 SAMPLE_LINES = 50

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from ingest.formats.encoding import decode
+from ingest.formats.extract import Extract, UnreadableError, join_blocks
 from ingest.formats.markdown import fence
-from ingest.reading.encoding import decode
-from ingest.reading.extract import Extract, UnreadableError, join_blocks
 
 MAX_OUTPUT_LINES = 12
 MAX_OUTPUT_CHARACTERS = 1_000

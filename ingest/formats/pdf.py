@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pypdfium2
 
+from ingest.formats.extract import MAX_CHARACTERS, Extract, UnreadableError
 from ingest.formats.markdown import fence, heading
 from ingest.formats.pdf_page import SOFT_HYPHENS, Box, Line, Page, read_page
-from ingest.reading.extract import MAX_CHARACTERS, Extract, UnreadableError
 from rag.errors import Unreadable
 
 MAX_PAGES = 3_000

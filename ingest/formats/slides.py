@@ -6,10 +6,10 @@ from typing import Any
 
 import pptx
 
+from ingest.formats.archive import open_archive, parsing
+from ingest.formats.extract import Extract, TextBuilder
 from ingest.formats.markdown import heading
 from ingest.formats.office_xml import children, local_name, table_of, text_of
-from ingest.reading.archive import open_archive, parsing
-from ingest.reading.extract import Extract, TextBuilder
 
 MAX_TITLE_CHARACTERS = 60
 

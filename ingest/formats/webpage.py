@@ -10,10 +10,10 @@ from lxml import etree
 from markdownify import MarkdownConverter
 from readability import Document as Readability
 
+from ingest.formats.encoding import decode
+from ingest.formats.extract import Extract, UnreadableError
 from ingest.formats.markdown import formula
 from ingest.formats.mathematics import mathml_to_tex
-from ingest.reading.encoding import decode
-from ingest.reading.extract import Extract, UnreadableError
 
 DROPPED = (
     "script", "style", "noscript", "template", "nav", "aside", "footer", "form", "button", "iframe", "object", "embed",

@@ -10,10 +10,10 @@ from docx.document import Document as WordDocument
 from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
+from ingest.formats.archive import open_archive, parsing
+from ingest.formats.extract import Extract
 from ingest.formats.markdown import fence, heading
 from ingest.formats.office_xml import children, table_of, text_of
-from ingest.reading.archive import open_archive, parsing
-from ingest.reading.extract import Extract
 
 CODE_STYLE = re.compile(r"code|preformatted|source|listing|代码|程序", re.IGNORECASE)
 MONOSPACED = re.compile(r"mono|courier|consolas|menlo|fira ?code|source code", re.IGNORECASE)

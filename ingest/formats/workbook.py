@@ -5,9 +5,9 @@ from datetime import date, datetime, time, timedelta
 
 from python_calamine import CalamineError, CalamineWorkbook
 
+from ingest.formats.archive import open_archive
+from ingest.formats.extract import Extract, UnreadableError, join_blocks
 from ingest.formats.markdown import heading, table
-from ingest.reading.archive import open_archive
-from ingest.reading.extract import Extract, UnreadableError, join_blocks
 
 MAX_ROWS = 50_000
 # A sheet with one value in its last corner is as wide as it can be: looked at before its rows are made.

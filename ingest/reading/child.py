@@ -13,8 +13,8 @@ import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
+from ingest.formats.extract import Extract, UnreadableError
 from ingest.reading.confinement import confine, limit
-from ingest.reading.extract import Extract, UnreadableError
 from ingest.reading.registry import READERS, reader
 from rag.errors import Unreadable
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from ingest.reading.encoding import decode
-from ingest.reading.extract import Extract, UnreadableError
+from ingest.formats.encoding import decode
+from ingest.formats.extract import Extract, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from ingest.reading.registry import SUFFIXES, TEXT_SUFFIXES
 from rag.errors import DocumentError, IngestError, Unreadable

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Self
 
-from ingest.reading.extract import MAX_CHARACTERS, Extract, UnreadableError
+from ingest.formats.extract import MAX_CHARACTERS, Extract, UnreadableError
 from rag.errors import Unreadable
 from rag.paths import PROGRAM
 

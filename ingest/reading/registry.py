@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from ingest.reading.extract import Extract, UnreadableError
+from ingest.formats.extract import Extract, UnreadableError
 from rag.errors import Unreadable
 
 # Endings that are read as they stand, without a parser.

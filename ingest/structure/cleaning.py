@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from ingest.reading.encoding import CONTROL_CHARACTERS
+from ingest.formats.encoding import CONTROL_CHARACTERS
 from ingest.reading.loading import Document
 from ingest.structure.code_blocks import Line, fence_code, split_glued_fence
 from ingest.structure.formulas import has_marked_threefold, keep_formulas_once

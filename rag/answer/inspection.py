@@ -5,9 +5,9 @@ from math import exp
 from typing import Any
 
 from rag.answer.decide import Decision
-from rag.answer.generated.context import count_tokens
 from rag.answer.trace import Trace
 from rag.search.retrieval import Evidence
+from rag.text.tokens import count_tokens
 from rag.types import Found, Passage
 
 # Candidates that are listed: the two searches propose up to a hundred.

@@ -18,12 +18,12 @@ from rag.answer.choices import STYLES, StyleName
 from rag.answer.decide import Decision, decide, reconsider, suggest
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
-from rag.answer.generated.writer import ChatModelWriter
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
 from rag.answer.rank import best_reading, rank_sections
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.trace import Resources, Selection, Trace
+from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
 from rag.question.courtesies import courtesy
 from rag.question.follow_ups import Standalone, stand_alone

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.commands.command_line import add_common_options, print_json, settings_from
+from rag.cli import add_common_options, print_json, settings_from
 from rag.errors import UsageError
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns.
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
 
 
 def add_eval(commands: "Commands") -> None:

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.commands.command_line import settings_from
+from rag.cli import settings_from
 from rag.errors import UsageError
 
 if TYPE_CHECKING:
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
 
 
 def add_feedback(commands: "Commands") -> None:

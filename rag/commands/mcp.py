@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.commands.command_line import settings_from
+from rag.cli import settings_from
 from rag.errors import UsageError
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
 
 PORT = 7870
 

@@ -4,16 +4,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
-from rag.commands.command_line import add_common_options, print_json, settings_from
-from rag.models import ModelState, ModelStatus, fetch, list_models, verify
-from rag.models.fetch import Progress
-from rag.models.pinned import find
+from rag.cli import add_common_options, print_json, settings_from
+from rag.models import ModelState, ModelStatus, list_models, verify
+from rag.models.fetch_with_bar import fetch_with_bar
 from rag.settings import Settings
 
 if TYPE_CHECKING:
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
 
 
 def add_models(commands: "Commands") -> None:
@@ -65,23 +62,6 @@ def models_fetch(settings: Settings, name: str, *, accept_licence: bool, as_json
     else:
         sys.stdout.write(f"{path}\n")
     return 0
-
-
-def fetch_with_bar(
-    settings: Settings, name: str, *, accept_licence: bool = False, tell: Progress = lambda done, total: None
-) -> str:
-    """Fetch a model that is missing, saying its licence and size first, with a progress bar on stderr."""
-    model = find(name)
-    with tqdm(desc=name, unit="B", unit_scale=True, unit_divisor=1024, file=sys.stderr, delay=0.5) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-            tell(done, total)
-
-        if not any(s.model is model and s.state is ModelState.PRESENT for s in list_models(settings.models)):
-            sys.stderr.write(f"{model.announcement}\n")
-        return str(fetch(name, settings.models, accept_licence=accept_licence, progress=progress))
 
 
 def _print(statuses: list[ModelStatus], *, as_json: bool) -> None:

@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.commands.command_line import add_common_options, print_json, settings_from
+from rag.cli import add_common_options, print_json, settings_from
 from rag.errors import UsageError, as_called
 from rag.settings import ChatModelName
+from rag.wire import grade_as_dict, question_as_dict
 
 if TYPE_CHECKING:
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
     from rag.practice.bank import Bank, Question
     from rag.practice.grading import Grade
     from rag.practice.schedule import Card
-    from rag.types import Citation
 
 # Who grades: rag.practice.grading.Method, which `--help` must not load.
 METHODS = ("overlap", "embedder", "chat_model")
@@ -91,7 +91,7 @@ def _ask(options: argparse.Namespace) -> int:
     name = due[0] if due else random.choice(new or sorted(ids, key=lambda one: cards[one].due)[:1])
     question = bank.find(name)
     if options.json:
-        print_json({**_question_as_dict(question), "due": bool(due)})
+        print_json({**question_as_dict(question), "due": bool(due)})
     else:
         grade = as_called("python -m rag practice grade")
         sys.stdout.write(f"{question.text}\n\n{grade} --question '{question.id}' --answer -\n")
@@ -163,7 +163,7 @@ def _due(options: argparse.Namespace) -> int:
             {
                 "due": [
                     {
-                        **_question_as_dict(bank.find(card.question_id)), "due": card.due.isoformat(),
+                        **question_as_dict(bank.find(card.question_id)), "due": card.due.isoformat(),
                         "reworded": is_reworded(card, bank.find(card.question_id)),
                     }
                     for card in due
@@ -209,56 +209,6 @@ def _text_of(name: str) -> str:
         raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
-
-
-def grade_as_dict(grade: "Grade") -> dict[str, Any]:
-    """A grade as JSON has it."""
-    return {
-        "score": grade.score,
-        "points": [
-            {
-                "text": graded.point.text,
-                "verdict": graded.verdict,
-                "attempt": graded.attempt and list(graded.attempt),
-                "citation": _citation(graded.point.citation),
-            }
-            for graded in grade.points
-        ],
-        "mistakes": [
-            {
-                "text": made.mistake.wrong.quote,
-                "attempt": list(made.attempt),
-                "citation": _citation(made.mistake.right),
-            }
-            for made in grade.mistakes
-        ],
-        "beyond": [list(span) for span in grade.beyond],
-        "notes": list(grade.notes),
-        "graded_by": grade.graded_by,
-    }
-
-
-def _citation(citation: "Citation") -> dict[str, Any]:
-    return {
-        "document": citation.document,
-        "title": citation.title,
-        "start": citation.start,
-        "end": citation.end,
-        "quote": citation.quote,
-        "page": citation.page,
-        "section": list(citation.section),
-    }
-
-
-def _question_as_dict(question: "Question") -> dict[str, Any]:
-    return {
-        "id": question.id,
-        "question": question.text,
-        "kind": question.kind,
-        "topic": question.topic,
-        "tags": list(question.tags),
-        "follow_ups": list(question.follow_ups),
-    }
 
 
 def _grade_as_text(grade: "Grade", card: "Card | None") -> str:

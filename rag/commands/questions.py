@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.answer.choices import Choices, StyleName
-from rag.commands.command_line import add_common_options, json_lines, print_json, settings_from
+from rag.cli import add_common_options, json_lines, print_json, settings_from
 from rag.errors import RagError, UsageError
 from rag.settings import AgentMode, ChatModelName
+from rag.wire import answer_as_dict, search_as_dict
 
 if TYPE_CHECKING:
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
     from rag.types import Turn
 
 logger = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ def run_batch(name: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> 
 
 def _search(options: argparse.Namespace) -> int:
     from rag.answer.assistant import Assistant
-    from rag.commands.output import search_as_dict, search_as_text
+    from rag.commands.output import search_as_text
     from rag.index.scope import check_names
 
     _one_of(options.question, options.queries, "--queries")
@@ -110,7 +111,7 @@ def _search(options: argparse.Namespace) -> int:
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from rag.commands.output import answer_as_dict, answer_as_text
+    from rag.commands.output import answer_as_text
     from rag.commands.writer import open_assistant
     from rag.index.scope import check_names
 

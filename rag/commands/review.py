@@ -4,14 +4,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rag.commands.command_line import add_common_options, print_json, settings_from
+from rag.cli import add_common_options, print_json, settings_from
 from rag.errors import UsageError
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
     from rag.review.report import Review
     from rag.review.statements import Statement
 

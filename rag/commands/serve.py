@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.commands.command_line import add_common_options, print_json, settings_from
+from rag.cli import add_common_options, print_json, settings_from
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
-    from rag.commands.command_line import Commands
+    from rag.cli import Commands
 
 
 def add_serve(commands: "Commands") -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from rag.answer.generated.checked_text import UNSUPPORTED_MARK
-from rag.answer.generated.prompts import NO_ANSWER
+from rag.answer.written.checked_text import UNSUPPORTED_MARK
+from rag.answer.written.prompts import NO_ANSWER
 from rag.feedback.store import IMPORTED, Feedback, Opinion
 from rag.text.terms import fold
 from rag.types import Answer

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag.answer.generated.injection import injection_spans, overlaps
 from rag.errors import UsageError
 from rag.practice.sentences import is_claim, is_question
+from rag.text.injection import injection_spans, overlaps
 from rag.text.language import has_chinese
 from rag.text.terms import terms
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from langchain_core.prompts import ChatPromptTemplate
 
-from rag.answer.generated.context import MATERIAL_TAG
 from rag.chat_models.model import ChatModel
 from rag.chat_models.stopping import within
 from rag.practice.attempt import Attempt, read_attempt
 from rag.practice.grading import EmbedderGrader, Grade, GradeNote, Method, PointGrade, Verdict, score_of
 from rag.practice.rubric import Rubric
+from rag.text.injection import defused
 
 logger = logging.getLogger(__name__)
 
@@ -77,9 +77,7 @@ class ChatGrader:
         """The model's verdicts by the number of the point; none where there are none that can be read."""
         said = _numbered([sentence.text for sentence in attempt.claims])
         points = _numbered([point.text for point in rubric.points])
-        prompt = PROMPT.invoke(
-            {"question": rubric.question, "points": points, "attempt": MATERIAL_TAG.sub(r"‹\1›", said)}
-        )
+        prompt = PROMPT.invoke({"question": rubric.question, "points": points, "attempt": defused(said)})
         text = ""
         try:
             with within(GRADE_SECONDS) as limit:

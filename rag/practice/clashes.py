@@ -1,6 +1,6 @@
 """Whether an attempt denies what a point says, or gives another number, name or direction for it.
 
-The clauses are compared as those of a chat model are (`rag.answer.generated.claims`): only clauses that speak of the
+The clauses are compared as those of a chat model are (`rag.answer.written.claims`): only clauses that speak of the
 same can clash.
 """
 
@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.answer.generated.claims import Clause, clauses_of, counts_otherwise
-from rag.answer.generated.polarity import contradicts
+from rag.answer.written.claims import Clause, clauses_of, counts_otherwise
+from rag.answer.written.polarity import contradicts
 from rag.practice.attempt import Sentence, Span
 from rag.practice.sentences import plain
 

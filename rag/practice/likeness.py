@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.answer.generated.claims import EXACT
+from rag.answer.written.claims import EXACT
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.practice.attempt import Attempt, Sentence, Span

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from langchain_core.prompts import ChatPromptTemplate
 
-from rag.answer.generated.context import MATERIAL_TAG, count_tokens
-from rag.answer.generated.injection import is_injection
 from rag.chat_models.stopping import CURRENT, Stopped, within
 from rag.question.follow_ups import MARKUP
+from rag.text.injection import defused, is_injection
 from rag.text.terms import terms
+from rag.text.tokens import count_tokens
 from rag.types import Role, Turn
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ PROMPT = ChatPromptTemplate.from_messages(
 def rewrite(model: "BaseChatModel", question: str, history: Sequence[Turn]) -> str | None:
     """The question as the model puts it; None where it does not answer in time, or with something else than a question
     about what was said. Raises Stopped where the reader has gone."""
-    prompt = PROMPT.invoke({"summary": MATERIAL_TAG.sub(r"‹\1›", summary(history)), "question": question})
+    prompt = PROMPT.invoke({"summary": defused(summary(history)), "question": question})
     text = ""
     try:
         with within(REWRITE_SECONDS) as limit:
@@ -55,7 +55,7 @@ def rewrite(model: "BaseChatModel", question: str, history: Sequence[Turn]) -> s
                     break
             if limit.asked:
                 raise TimeoutError(f"no answer within {REWRITE_SECONDS} seconds")
-    except Exception as error:  # as in `rag.answer.generated.writer.stream_model`
+    except Exception as error:  # as in `rag.answer.written.writer.stream_model`
         stop = CURRENT.get()
         if stop is not None and stop.asked:
             raise Stopped from None

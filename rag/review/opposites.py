@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from rag.answer.generated.polarity import AUXILIARY, NEGATION, NEUTRAL
+from rag.answer.written.polarity import AUXILIARY, NEGATION, NEUTRAL
 from rag.review.comparison import Comparison, Disagreement, Part, same_subject
 from rag.review.readings import Reading
 from rag.text.terms import fold

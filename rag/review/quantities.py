@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from rag.answer.generated.polarity import points_elsewhere
+from rag.answer.written.polarity import points_elsewhere
 from rag.review.comparison import Comparison, Disagreement, Part, same_subject
 from rag.review.figures import Figure
 from rag.review.readings import Reading

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag.answer.generated.polarity import NEGATION, NEUTRAL
+from rag.answer.written.polarity import NEGATION, NEUTRAL
 from rag.review.figures import Figure, figures_of, plain
 from rag.review.statements import Statement
 from rag.text.language import Language

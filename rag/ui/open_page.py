@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.commands.command_line import settings_from
+from rag.cli import settings_from
 from rag.errors import RagError, SettingsError, UsageError
 from rag.paths import PROGRAM
 from rag.settings import ChatModelName, Settings
@@ -132,9 +132,9 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     """The assistant, once what is missing is there: the embedder, and an index of the first documents."""
     from rag.answer.assistant import Assistant
     from rag.chat_models.kept import open_kept
-    from rag.commands.models import fetch_with_bar
     from rag.embedding import load_embedder
     from rag.index.stores import open_store
+    from rag.models.fetch_with_bar import fetch_with_bar
     from rag.ui.guide.preparing import Step
 
     settings, chat_model = open_kept(settings)

@@ -1,6 +1,7 @@
 """The page: its head, its tabs, and the language they speak."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -8,13 +9,12 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.chat.session import Session
 from rag.ui.chat.tab import build_chat
 from rag.ui.conversations.listing import feedback_export
 from rag.ui.inspector.tab import build_inspector
 from rag.ui.library.tab import build_library
+from rag.ui.model_setup.part import build_model_setup
 from rag.ui.part import AT_ONCE, EACH, Overlays, Part, Updates
-from rag.ui.practice.state import Practice
 from rag.ui.practice.tab import build_practice
 from rag.ui.preferences.handlers import take
 from rag.ui.preferences.stored import KEY, to_store
@@ -22,6 +22,8 @@ from rag.ui.preferences.tab import build_preferences
 from rag.ui.quality.runner import Runner
 from rag.ui.quality.tab import build_quality
 from rag.ui.rooms import Rooms
+from rag.ui.session.practice import Practice
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts, language_of
 
 # Readers who may wait for an answer.
@@ -117,10 +119,12 @@ def _settings(
 ) -> list[Part]:
     """The reader's settings, and beside them what is of use to whoever looks after the program; see `build_preferences`
     for `kept` and `on_change`."""
+    setup = rooms.setup if rooms.may_change else None
+    model_setup = None if setup is None else partial(build_model_setup, setup, session, kept, tab, first, on_change)
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
         with gr.Tab(GENERAL[first], id="preferences", elem_id="room-preferences") as general:
             parts = [
-                build_preferences(assistant, rooms, session, kept, tab, first, on_change),
+                build_preferences(assistant, session, kept, tab, first, on_change, model_setup),
                 _named(general, GENERAL),
             ]
         with gr.Tab(id="inspector", elem_id="room-inspector") as inner:

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from rag.ui.chat.session import Session
+from rag.ui.session.session import Session
 
 Updates = tuple[Any, ...]
 # For what takes no time: it waits behind no answer and shows no progress.

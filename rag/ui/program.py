@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ingest.__main__ as ingest
 from rag.__main__ import COMMANDS
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.ui import open_page
 
 NAME = "interview-rag"

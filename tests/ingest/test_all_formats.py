@@ -8,10 +8,11 @@ import pytest
 
 from ingest.sync import Report, sync
 from rag.answer.assistant import Assistant
-from rag.commands.output import answer_as_dict, answer_as_text
+from rag.commands.output import answer_as_text
 from rag.embedding import Embedder
 from rag.index import open_index
 from rag.settings import Settings
+from rag.wire import answer_as_dict
 from tests.paths import FORMATS as DATA
 from tests.rag.library import library_settings
 

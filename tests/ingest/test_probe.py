@@ -7,7 +7,7 @@ import pytest
 
 from ingest.probe import Question, read_questions
 from ingest.sync import sync
-from rag.commands.command_line import json_lines
+from rag.cli import json_lines
 from rag.errors import UsageError
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings

@@ -8,7 +8,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.errors import UsageError
 from rag.paths import PROGRAM
 from tools.bench.embedded_corpus import EmbeddedCorpus, load_corpus

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.evaluation.retrieval.report import with_table
 from tools.bench.__main__ import RESULTS
 

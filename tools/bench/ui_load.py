@@ -15,7 +15,7 @@ import httpx
 import numpy as np
 from playwright.sync_api import Browser
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.paths import PROGRAM
 from tools.bench.measuring import machine
 from tools.browser import open_browser, serve

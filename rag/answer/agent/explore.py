@@ -14,12 +14,12 @@ from rag.answer.agent.findings import Findings
 from rag.answer.agent.limits import Limits, limits_for
 from rag.answer.agent.tools import tools_for
 from rag.answer.events import ModelLoading, StepTaken
-from rag.answer.generated.context import as_context
-from rag.answer.generated.prompts import AGENT_SYSTEM, HUMAN, LANGUAGES
-from rag.answer.generated.reply_guard import Watch
-from rag.answer.generated.writer import ChatModelWriter
 from rag.answer.rank import rank_sections
 from rag.answer.trace import Exploration, Selection, Trace
+from rag.answer.written.context import as_context
+from rag.answer.written.prompts import AGENT_SYSTEM, HUMAN, LANGUAGES
+from rag.answer.written.reply_guard import Watch
+from rag.answer.written.writer import ChatModelWriter
 from rag.chat_models.stopping import CURRENT, Stopped, within
 from rag.search.retrieval import merge
 from rag.text.language import has_chinese

@@ -11,15 +11,16 @@ from rag.answer.agent.calculator import calculate
 from rag.answer.agent.findings import Findings
 from rag.answer.agent.limits import MOST_ASKED_BACK
 from rag.answer.evidence import run_search
-from rag.answer.generated.checked_text import is_plain
-from rag.answer.generated.context import as_context, choose_context, count_tokens, without_orders
-from rag.answer.generated.injection import is_injection
-from rag.answer.quoted.paragraphs import Paragraph, paragraphs
+from rag.answer.quoted.paragraphs import Paragraph, paragraphs, without_orders
 from rag.answer.rank import rank_sections
+from rag.answer.written.checked_text import is_plain
+from rag.answer.written.context import as_context, choose_context
 from rag.errors import RagError, UsageError
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
 from rag.question.wording import in_the_materials_words
+from rag.text.injection import is_injection
+from rag.text.tokens import count_tokens
 from rag.types import StepKind
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
 """The paragraphs of a passage: units that make sense together."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from rag.text.injection import injection_spans, overlaps
 from rag.text.sentences import Unit, UnitKind, units
 from rag.text.terms import terms
 from rag.types import Passage
@@ -89,3 +90,14 @@ def _is_own_heading(unit: Unit, part: str, passage: Passage) -> bool:
     return (unit.begins_line and not unit.mark and bool(LABEL.fullmatch(part))) or any(
         part == name or (len(part) >= LONG_ENOUGH and part in name) for name in passage.section
     )
+
+
+def without_orders(found: Iterable[Paragraph]) -> list[Paragraph]:
+    """The paragraphs without the sentences that give orders to the model."""
+    left = []
+    for paragraph in found:
+        orders = injection_spans(paragraph.passage.text)
+        units = tuple(unit for unit in paragraph.units if not overlaps(orders, unit.start, unit.end))
+        if units:
+            left.append(replace(paragraph, units=units))
+    return left

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rag.answer.choices import AnswerStyle
 from rag.answer.events import Event, TextAdded, Written
 from rag.answer.evidence import SearchResult
-from rag.answer.generated.context import without_orders
 from rag.answer.quoted.choosing import choose_paragraphs
-from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.paragraphs import Paragraph, without_orders
 from rag.answer.quoted.ranking import Wanted
 from rag.answer.trace import Selection, Trace
 from rag.text.sentences import Unit, UnitKind

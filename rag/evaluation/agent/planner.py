@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 
 from rag.answer.assistant import Assistant
-from rag.answer.generated.prompts import NO_ANSWER
+from rag.answer.written.prompts import NO_ANSWER
 from rag.chat_models.model import ChatModel
 from rag.settings import ChatModelName, Settings
 from rag.text.terms import LATIN_TERM

@@ -16,9 +16,9 @@ import numpy as np
 from rag.answer.agent.explore import explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.assistant import Assistant
-from rag.answer.generated.context import as_context, count_tokens, without_orders
-from rag.answer.quoted.paragraphs import Paragraph, quotable
+from rag.answer.quoted.paragraphs import Paragraph, quotable, without_orders
 from rag.answer.trace import Trace
+from rag.answer.written.context import as_context
 from rag.errors import UsageError
 from rag.evaluation.answers.judging import Stretch, covered
 from rag.evaluation.answers.run import check, choose
@@ -27,6 +27,7 @@ from rag.evaluation.intervals import resampled_means, share, summary, two_sided_
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.settings import AgentMode
+from rag.text.tokens import count_tokens
 from rag.types import Step, StepKind
 
 ARMS = ("single", "larger", "agent", "auto")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
 from rag.answer.quoted.relevance import relevance
-from rag.commands.command_line import Parser, print_json, run
+from rag.cli import Parser, print_json, run
 from rag.errors import UsageError
 from rag.evaluation.datasets import split_of
 from rag.evaluation.intervals import resampled_means, summary

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rag.commands.command_line import Parser, add_common_options, print_json, run, settings_from
+from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
 from rag.evaluation.datasets import evenly_spread
 from rag.evaluation.provenance import available_cores, cpu_model

@@ -22,7 +22,7 @@ from rag.answer.decide import DOUBTFUL, READ_WITHIN, SECOND_OPINION
 from rag.answer.quoted.ranking import Ranking
 from rag.answer.quoted.writer import wanted_of
 from rag.answer.rank import READ_FIRST, rank_sections, text_of
-from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.cli import Parser, add_common_options, run, settings_from
 from rag.errors import UsageError
 from rag.evaluation.answers.asked import Answerable, AskedRow, load_asked
 from rag.evaluation.datasets import Split

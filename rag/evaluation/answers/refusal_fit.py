@@ -25,7 +25,7 @@ from rag.answer.answerability import AnswerabilityFeatures, read_features
 from rag.answer.assistant import Assistant
 from rag.answer.calibration import Calibration
 from rag.answer.pipeline import resolve, search
-from rag.commands.command_line import Parser, add_common_options, print_json, run, settings_from
+from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
 from rag.evaluation.answers.part_of_index import part_of
 from rag.evaluation.datasets import Dataset, Split, load_dataset

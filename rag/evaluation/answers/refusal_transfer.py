@@ -30,7 +30,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.decide import Decision, Judgement, judge
 from rag.answer.pipeline import PREPARE, resolve, search
 from rag.answer.trace import Trace
-from rag.commands.command_line import Parser, add_common_options, print_json, run, settings_from
+from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.embedding import embedder_identity, load_embedder
 from rag.errors import UsageError
 from rag.evaluation.datasets import Dataset, Query, evenly_spread, load_dataset

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.errors import UsageError
 from rag.evaluation.answers.table import label, markdown
 from rag.evaluation.retrieval.report import language_of, with_table

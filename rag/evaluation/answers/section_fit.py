@@ -19,7 +19,7 @@ from rag.answer.evidence import selection_evidence
 from rag.answer.quoted.ranking import PAGES, SectionFeatures, competing, section_features, weights_for
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
-from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.cli import Parser, add_common_options, run, settings_from
 from rag.evaluation.answers.best_places import BEST, PlacedRow, load_placed
 from rag.evaluation.datasets import Split
 from rag.evaluation.extra import require_evaluation_extra

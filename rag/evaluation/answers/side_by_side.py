@@ -26,7 +26,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rag.answer.assistant import Assistant
-from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.cli import Parser, add_common_options, run, settings_from
 from rag.errors import UsageError
 from rag.evaluation.answers.answerers import Answerer, Reply, ours, plain_chain, sources
 from rag.evaluation.answers.asked import OFF_SUBJECT, Answerable, AskedRow, load_asked, sections

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
-from rag.commands.command_line import Parser, add_common_options, run, settings_from
+from rag.cli import Parser, add_common_options, run, settings_from
 from rag.evaluation.datasets import Split
 from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
 from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of

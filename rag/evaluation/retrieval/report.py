@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.errors import UsageError
 from rag.evaluation.retrieval.metrics import NDCG
 from rag.evaluation.retrieval.systems import OURS, SYSTEMS, is_baseline

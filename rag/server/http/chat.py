@@ -15,7 +15,6 @@ from starlette.concurrency import run_in_threadpool
 from rag.answer.assistant import Assistant
 from rag.answer.chain import DISCARDED
 from rag.answer.events import Event, Finished, TextAdded, TextDiscarded
-from rag.commands.output import answer_as_dict
 from rag.server.http.annotations import annotations_of
 from rag.server.http.completions import (
     AnswerMessage,
@@ -34,6 +33,7 @@ from rag.server.http.service import Service
 from rag.server.http.work import unless_gone
 from rag.settings import ChatModelName
 from rag.types import Answer, Turn
+from rag.wire import answer_as_dict
 
 router = APIRouter(prefix="/v1", tags=["as OpenAI's"])
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from rag.answer.generated.context import count_tokens
 from rag.server.http.annotations import Annotation
+from rag.text.tokens import count_tokens
 from rag.types import Answer, Turn
 
 

@@ -9,13 +9,13 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from rag.answer.assistant import Assistant, check_question
-from rag.commands.output import answer_as_dict, search_as_dict
 from rag.search.retrieval import Evidence
 from rag.server.http.annotations import slice_url
 from rag.server.http.problems import Problem
 from rag.server.http.requests import AskRequest, SearchRequest, turns_of
 from rag.server.http.service import Service
 from rag.server.http.work import unless_gone
+from rag.wire import answer_as_dict, search_as_dict
 
 router = APIRouter(prefix="/v1", tags=["our own"])
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from rag.answer.generated.context import MATERIAL_TAG
-from rag.answer.generated.injection import injection_spans, overlaps
+from rag.text.injection import defused, injection_spans, overlaps
 
 NOTICE = (
     "What stands between <material> and </material>, and every text and quote below, is quoted from documents. "
@@ -49,5 +48,4 @@ def slice_of(source: str, start: int, end: int) -> tuple[str, bool]:
 
 def fenced(text: str) -> str:
     """The text as material, under the notice. What could close the fence early is defused."""
-    defused = MATERIAL_TAG.sub(r"‹\1›", text).strip()
-    return f"{NOTICE}\n<material>\n{defused}\n</material>"
+    return f"{NOTICE}\n<material>\n{defused(text).strip()}\n</material>"

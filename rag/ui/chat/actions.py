@@ -15,13 +15,13 @@ from rag.answer.assistant import Assistant
 from rag.feedback.rows import FileType, Format, rows, write_rows
 from rag.feedback.store import Opinion
 from rag.types import Citation
-from rag.ui.chat.scope import names_of
-from rag.ui.chat.session import Exchange, Session
 from rag.ui.chat.strip import NOTE_CHARACTERS, REASONS
 from rag.ui.chat.whole_source import render_whole
 from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
+from rag.ui.session.scope import names_of
+from rag.ui.session.session import Exchange, Session
 from rag.ui.texts import TEXTS
 
 

@@ -11,17 +11,17 @@ from ingest.updates.first_reading import FirstReading
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded
-from rag.answer.generated.writer import prompt_of
 from rag.answer.running import Run
+from rag.answer.written.writer import prompt_of
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, rebuild_settings
 from rag.types import Role, Turn
 from rag.ui.chat.follow_ups import follow_ups, offers
-from rag.ui.chat.session import EARLY, UNFINISHED, Exchange, Session, State
-from rag.ui.chat.sources import NEAREST, Nearby, make_excerpts
 from rag.ui.conversations.keeper import Keeper
+from rag.ui.session.excerpts import NEAREST, Nearby, make_excerpts
+from rag.ui.session.session import EARLY, UNFINISHED, Exchange, Session, State
 
 logger = logging.getLogger(__name__)
 

@@ -22,13 +22,13 @@ from rag.ui.chat.auto_update import auto_update_text
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
 from rag.ui.chat.scope import Material, read_material, render_chooser
-from rag.ui.chat.session import Session
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
 # Updates of the send button, the stop button, the strip, the list, who writes, and what from, which change only when an

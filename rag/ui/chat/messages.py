@@ -11,11 +11,11 @@ from rag.errors import RagError, UsageError
 from rag.settings import ChatModelName
 from rag.text.language import has_chinese
 from rag.types import Answer, Refusal, RefusalReason, Step
-from rag.ui.chat.session import Exchange, Session, State
 from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
+from rag.ui.session.session import Exchange, Session, State
 from rag.ui.texts import TEXTS, Language, Texts
 
 # Words of a quote that is English: code and formulas have fewer.

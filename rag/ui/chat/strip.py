@@ -4,7 +4,7 @@ or that a conversation is not there."""
 from html import escape
 
 from rag.ui.chat.scope import Material, render_chips
-from rag.ui.chat.session import Session
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Texts
 
 REASONS = {True: ("accurate", "complete", "clear"), False: ("wrong", "incomplete", "off_topic", "unsupported")}

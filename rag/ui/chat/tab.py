@@ -9,10 +9,10 @@ from rag.answer.assistant import Assistant
 from rag.ui.assets import behaviour
 from rag.ui.chat.handlers import Handlers, bar, privacy, welcome
 from rag.ui.chat.messages import panel
-from rag.ui.chat.session import Session
 from rag.ui.markdown import LATEX_DELIMITERS
 from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
 # Questions answered at the same time, whoever writes; see exchange.py for those that quotes answer.

@@ -6,8 +6,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rag.types import Citation
-from rag.ui.chat.sources import as_written, highlight, segments
+from rag.ui.chat.sources import as_written, highlight
 from rag.ui.readable import FRONT_MATTER, balanced, readable, text_of
+from rag.ui.session.excerpts import segments
 from rag.ui.texts import Texts
 
 # Characters of a source that are shown at once, around the quote.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rag.commands.output import answer_as_dict
 from rag.types import Answer, Citation
-from rag.ui.chat.session import Exchange
+from rag.ui.session.session import Exchange
 from rag.ui.texts import Texts
+from rag.wire import answer_as_dict
 
 
 @dataclass(frozen=True, slots=True)

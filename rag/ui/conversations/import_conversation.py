@@ -23,9 +23,9 @@ from rag.types import (
     Step,
     StepKind,
 )
-from rag.ui.chat.session import MAX_KNOWN, Exchange, State
-from rag.ui.chat.sources import make_excerpts
 from rag.ui.packed import unpacked
+from rag.ui.session.excerpts import make_excerpts
+from rag.ui.session.session import MAX_KNOWN, Exchange, State
 from rag.ui.texts import Texts
 
 # Bytes of a file, unpacked; all citations of it.

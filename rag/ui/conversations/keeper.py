@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rag.errors import UserDataError
 from rag.feedback.store import FeedbackStore, Opinion
-from rag.ui.chat.scope import names_of
-from rag.ui.chat.session import Exchange, Session, State
 from rag.ui.conversations.import_conversation import Imported
 from rag.ui.conversations.records import from_stored, to_stored
 from rag.ui.conversations.store import Conversations, Listed, StoredConversation, title_of
+from rag.ui.session.scope import names_of
+from rag.ui.session.session import Exchange, Session, State
 
 logger = logging.getLogger(__name__)
 

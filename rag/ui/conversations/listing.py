@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from html import escape
 from itertools import groupby
 
-from rag.ui.chat.session import Session
 from rag.ui.conversations.snippet import marked, snippet
 from rag.ui.conversations.store import LISTED, Listed
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Texts
 
 

@@ -9,9 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag.feedback.store import EvidencePassage
 from rag.types import Answer
-from rag.ui.chat.session import UNFINISHED, Exchange, State
-from rag.ui.chat.sources import Excerpt, Nearby
 from rag.ui.conversations.store import StoredExchange
+from rag.ui.session.excerpts import Excerpt, Nearby
+from rag.ui.session.session import UNFINISHED, Exchange, State
 
 logger = logging.getLogger(__name__)
 

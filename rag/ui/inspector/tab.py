@@ -10,11 +10,11 @@ from rag.answer.inspection import inspection_of
 from rag.errors import RagError
 from rag.types import Role, Turn
 from rag.ui.chat.messages import question_problem
-from rag.ui.chat.session import Exchange, Session
 from rag.ui.inspector.render import render
 from rag.ui.inspector.texts import TEXTS, InspectorTexts
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
+from rag.ui.session.session import Exchange, Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 

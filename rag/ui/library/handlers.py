@@ -10,13 +10,13 @@ from ingest.library import Library, digest
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.index.topics import topic_title, topic_titles
-from rag.ui.chat.session import Session
 from rag.ui.library.listing import Row, Unread, about_topic, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.refusals import too_large, why_not
 from rag.ui.library.report import run_report
 from rag.ui.library.texts import TEXTS, LibraryTexts
 from rag.ui.part import Updates
 from rag.ui.problems import tell
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 
 ALL = ""

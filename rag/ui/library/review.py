@@ -11,11 +11,11 @@ from rag.review.contradictions import Contradiction
 from rag.review.report import Review
 from rag.review.statements import Statement
 from rag.review.time_bound import TimeBound
-from rag.ui.chat.session import Session
 from rag.ui.library.review_run import ReviewRun, ReviewState
 from rag.ui.library.review_texts import TEXTS, ReviewTexts
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
 

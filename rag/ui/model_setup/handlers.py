@@ -18,7 +18,6 @@ from rag.errors import RagError, SettingsError
 from rag.models import ModelState
 from rag.models.fetch import missing_space
 from rag.settings import ChatModelName
-from rag.ui.chat.session import Session
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
@@ -29,6 +28,7 @@ from rag.ui.preferences.elements import done, hint, problem, under_way
 from rag.ui.preferences.models import failure, try_model
 from rag.ui.preferences.states import install_command
 from rag.ui.preferences.stored import to_store
+from rag.ui.session.session import Session
 
 MEGABYTE = 1_000_000
 # Seconds for the answer to a tiny question.

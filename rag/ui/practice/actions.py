@@ -7,7 +7,7 @@ from typing import Any
 
 from rag.practice.schedule import Rating
 from rag.types import Citation
-from rag.ui.practice.state import Filter, Standing
+from rag.ui.session.practice import Filter, Standing
 
 ALL = ""
 

@@ -11,9 +11,9 @@ from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, checkbox, heading, hint, select
 from rag.ui.practice.resources import Kept, Material
-from rag.ui.practice.state import Filter, Standing
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.session.practice import Filter, Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from rag.types import Citation
-from rag.ui.practice.state import Practice
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import balanced, readable, text_of
+from rag.ui.session.practice import Practice
 
 # Characters of a quote that go along with the button that opens its source; enough to find the place again.
 QUOTE_SENT = 300

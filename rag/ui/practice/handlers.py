@@ -12,7 +12,6 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
-from rag.ui.chat.session import Session
 from rag.ui.chat.whole_source import render_whole
 from rag.ui.part import Updates
 from rag.ui.practice.actions import Action, ActionName
@@ -21,10 +20,11 @@ from rag.ui.practice.exports_view import ENDINGS, read_backup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import Resources
-from rag.ui.practice.state import View
 from rag.ui.practice.texts import TEXTS
 from rag.ui.problems import tell
 from rag.ui.readable import text_of
+from rag.ui.session.practice import View
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 
 logger = logging.getLogger(__name__)

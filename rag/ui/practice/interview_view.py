@@ -19,9 +19,9 @@ from rag.ui.practice.elements import (
     text_box,
     timer,
 )
-from rag.ui.practice.state import Practice
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.session.practice import Practice
 
 COUNTS = range(5, 9)
 # Reports that are listed.

@@ -16,14 +16,14 @@ from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import Rating, Review, due_cards, rating_of, review_of
 from rag.practice.store import Jotting
-from rag.ui.chat.session import Session
 from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import day, percent
 from rag.ui.practice.grade_view import GIVEN
 from rag.ui.practice.resources import Resources
-from rag.ui.practice.state import MORE, Filter, Practice, Reveal, View
 from rag.ui.practice.texts import TEXTS
+from rag.ui.session.practice import MORE, Filter, Practice, Reveal, View
+from rag.ui.session.session import Session
 
 # A seed for what is shuffled.
 SEEDS = 1 << 31

@@ -21,9 +21,9 @@ from rag.ui.practice.elements import (
     text_box,
 )
 from rag.ui.practice.resources import Kept
-from rag.ui.practice.state import Practice
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.session.practice import Practice
 
 # Earlier attempts that are listed.
 SHOWN = 5

@@ -10,9 +10,9 @@ from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked, badges
 from rag.ui.practice.elements import button, checkbox, heading, hint, prose, select, source_button, submit, timer
 from rag.ui.practice.resources import Kept
-from rag.ui.practice.state import Practice, Reveal, Standing
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.session.practice import Practice, Reveal, Standing
 
 COUNTS = (10, 20, 40)
 

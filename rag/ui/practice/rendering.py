@@ -8,7 +8,6 @@ from rag.practice.grading import Grade
 from rag.practice.round_report import report
 from rag.practice.rounds import Round, next_follow_up
 from rag.practice.schedule import due_cards, forecast, progress, streak
-from rag.ui.chat.session import Session
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import bank_part, bank_shell, rows_of, standing_name
 from rag.ui.practice.elements import button, day, heading, view
@@ -22,11 +21,12 @@ from rag.ui.practice.question_view import Asked, question_shell
 from rag.ui.practice.recall_view import card_part, card_shell, done_shell
 from rag.ui.practice.recall_view import setup_shell as recall_setup
 from rag.ui.practice.resources import Kept, Resources
-from rag.ui.practice.state import Standing, View
 from rag.ui.practice.statements_view import result_shell, statement_part, statement_shell
 from rag.ui.practice.statements_view import setup_shell as statements_setup
 from rag.ui.practice.texts import TEXTS, PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.session.practice import Standing, View
+from rag.ui.session.session import Session
 
 SHELL_AND_PART = tuple[str, str]
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from rag.practice.rounds import Statement
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, heading, hint, select, source_button, submit, words
-from rag.ui.practice.state import Practice
 from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.session.practice import Practice
 
 COUNTS = (10, 20)
 

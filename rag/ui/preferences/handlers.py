@@ -13,13 +13,13 @@ from rag.chat_models.answerers import Answerers
 from rag.errors import RagError
 from rag.settings import ChatModelName
 from rag.ui.chat.exchange import writer_of
-from rag.ui.chat.session import Session
 from rag.ui.part import Updates
 from rag.ui.preferences.elements import done, hint, problem, under_way
 from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html, way_out
 from rag.ui.preferences.stored import from_store, to_store
 from rag.ui.preferences.texts import TEXTS, PreferencesTexts
+from rag.ui.session.session import Session
 from rag.ui.texts import Language
 
 THEMES = ("system", "light", "dark")

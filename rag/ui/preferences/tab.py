@@ -11,14 +11,12 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
-from rag.ui.chat.session import Session
-from rag.ui.model_setup.part import build_model_setup
 from rag.ui.part import AT_ONCE, EACH, Part, Updates
 from rag.ui.preferences.elements import hint
 from rag.ui.preferences.handlers import Handlers, heading, models, named, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.preferences.texts import TEXTS, PreferencesTexts
-from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import Language
 
 # One model is tried at a time.
@@ -62,22 +60,22 @@ class PreferencesComponents:
 
 def build_preferences(
     assistant: Assistant,
-    rooms: Rooms,
     session: gr.State,
     kept: gr.BrowserState,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
+    model_setup: Callable[[], Part] | None,
 ) -> Part:
     """The settings in their tab. `kept` is what the browser keeps of them; `on_change` is called with every event that
-    changes one, so that the rest of the page can refresh. Who may change documents may set up a chat model."""
-    setup = rooms.setup if rooms.may_change else None
-    handlers = Handlers(assistant, may_change=setup is not None)
+    changes one, so that the rest of the page can refresh. `model_setup` builds what sets up a chat model, None for
+    readers who may not."""
+    handlers = Handlers(assistant, may_change=model_setup is not None)
     more: list[Part] = []
 
     def set_up() -> None:
-        if setup is not None:
-            more.append(build_model_setup(setup, session, kept, tab, first, on_change))
+        if model_setup is not None:
+            more.append(model_setup())
 
     parts = _components(TEXTS[first], assistant.settings.top_k, set_up)
     for event in _wire(parts, handlers, session, kept, tab):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rag.commands.command_line import print_json
+from rag.cli import print_json
 from rag.errors import RagError
 from rag.settings import ChatModelName, Settings, load_settings
 from rag.ui.quality.kept import Kind

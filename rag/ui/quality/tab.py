@@ -6,13 +6,13 @@ from pathlib import Path
 import gradio as gr
 
 from rag.answer.assistant import Assistant
-from rag.ui.chat.session import Session
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
 from rag.ui.quality.kept import Kind
 from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Progress, Runner
 from rag.ui.quality.texts import TEXTS, QualityTexts
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
 

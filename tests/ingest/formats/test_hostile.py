@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.reading.extract import UnreadableError
+from ingest.formats.extract import UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from tests.ingest.formats.pdf_file import pdf
 from tests.paths import FORMATS as DATA

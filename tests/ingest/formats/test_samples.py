@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.reading.extract import Extract, UnreadableError
+from ingest.formats.extract import Extract, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from tests.data.formats.make import CODE, COLUMN_TOPICS, ENGLISH, INTRODUCTION, ITEMS, STEPS, TABLE, TOP_P
 from tests.paths import FORMATS as DATA

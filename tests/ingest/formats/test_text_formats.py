@@ -6,9 +6,9 @@ import pytest
 from lxml import etree
 
 from ingest.formats import delimited, notebook, webpage
+from ingest.formats.extract import UnreadableError
 from ingest.formats.markdown import MAX_COLUMNS, fence, table
 from ingest.formats.mathematics import mathml_to_tex, omml_to_tex
-from ingest.reading.extract import UnreadableError
 
 M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ingest.formats.extract import UnreadableError
 from ingest.reading.child import MEMORY_BYTES
-from ingest.reading.extract import UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from rag.paths import PROGRAM as HOUSE
 

@@ -14,7 +14,7 @@ from ingest.workers import File
 from rag.answer.assistant import Assistant
 from rag.settings import ChatModelName, Settings
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.session import Session
+from rag.ui.session.session import Session
 from tests.conftest import HashEmbedder
 from tests.ingest.library import Library
 

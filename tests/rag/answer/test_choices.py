@@ -13,9 +13,9 @@ from rag.answer.assistant import Assistant
 from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.choices import MARGINS, STYLES, Caution, Choices, StyleName
 from rag.answer.decide import judge
-from rag.answer.generated.checked_text import CheckedText
-from rag.answer.generated.reply import prompt_for
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS
+from rag.answer.written.checked_text import CheckedText
+from rag.answer.written.reply import prompt_for
 from rag.errors import SettingsError
 from rag.index import Index
 from rag.index.scope import part_of

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.generated.reply import stream_reply
+from rag.answer.written.reply import stream_reply
 from rag.chat_models.endpoint import endpoint_key, openai_client, proxy_for
 from rag.chat_models.select import open_chat_model
 from rag.errors import ChatModelError, ChatModelProblem, SettingsError

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.commands.output import answer_as_dict, answer_as_text, search_as_dict, search_as_text
+from rag.commands.output import answer_as_text, search_as_text
 from rag.types import Step, StepKind
+from rag.wire import answer_as_dict, search_as_dict
 
 
 def kinds(value: object) -> object:

@@ -12,10 +12,10 @@ import pytest
 
 from rag.__main__ import main
 from rag.answer.assistant import Assistant
-from rag.answer.generated.prompts import NO_ANSWER, SYSTEM
-from rag.answer.generated.writer import prompt_of
 from rag.answer.quoted.paragraphs import paragraphs
 from rag.answer.trace import Selection
+from rag.answer.written.prompts import NO_ANSWER, SYSTEM
+from rag.answer.written.writer import prompt_of
 from rag.feedback.rows import COLUMNS, FileType, Format, completion_of, preference_rows, sft_rows, write_rows
 from rag.feedback.rows import rows as feedback_rows
 from rag.feedback.store import EvidencePassage, Feedback, FeedbackStore, Opinion

@@ -8,13 +8,13 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.commands.output import answer_as_dict
 from rag.embedding import Embedder
 from rag.errors import UsageError
 from rag.index import Index, open_index
 from rag.index.scope import check_names, part_of
 from rag.index.vectors import Vectors, build_proposals
 from rag.search.retrieval import search
+from rag.wire import answer_as_dict
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, QUANTIZATION, ingest, library_settings
 

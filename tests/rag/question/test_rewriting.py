@@ -12,15 +12,15 @@ from langchain_core.messages import AIMessageChunk
 import rag.question.follow_ups
 import rag.question.rewriting
 from rag.answer.assistant import Assistant
-from rag.answer.generated.context import count_tokens
 from rag.chat_models.select import open_chat_model
 from rag.chat_models.stopping import CURRENT
 from rag.question.plan import SearchPlan
 from rag.question.rewriting import SUMMARY_TOKENS, summary
 from rag.settings import Settings
+from rag.text.tokens import count_tokens
 from rag.types import Role, Turn
 from tests.conftest import HashEmbedder
-from tests.rag.answer.generated.asked import connected
+from tests.rag.answer.written.asked import connected
 from tests.rag.chat_models.chat_server import ChatServer
 
 HISTORY = [

@@ -17,12 +17,12 @@ from rag.answer.assistant import Assistant
 from rag.errors import DocumentError, Unreadable, UsageError
 from rag.index import open_index
 from rag.index.topics import topic_title, topic_titles
-from rag.ui.chat.session import Session
 from rag.ui.library import texts as library_texts
 from rag.ui.library.listing import SHOWN, Row, Unread, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.refusals import why_unread
 from rag.ui.library.report import run_report
 from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder

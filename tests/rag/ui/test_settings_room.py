@@ -12,13 +12,13 @@ from rag.answer.choices import Caution, Choices, StyleName
 from rag.chat_models.model import ChatModel
 from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
-from rag.ui.chat.session import Session
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.preferences.handlers import Handlers, take
 from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html
 from rag.ui.preferences.stored import from_store, limits, to_store
 from rag.ui.preferences.texts import TEXTS
+from rag.ui.session.session import Session
 from rag.ui.texts import Language
 from tests.rag.ui.rooms import built
 

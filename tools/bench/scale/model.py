@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rag.commands.command_line import Parser, run
+from rag.cli import Parser, run
 from rag.evaluation.retrieval.report import with_table
 from tools.bench.__main__ import RESULTS
 from tools.bench.plot import draw_scale

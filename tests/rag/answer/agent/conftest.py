@@ -8,7 +8,7 @@ from rag.answer.assistant import Assistant
 from rag.settings import AgentMode, Settings
 from tests.conftest import HashEmbedder
 from tests.rag.answer.agent.tool_server import ToolServer
-from tests.rag.answer.generated.asked import connected
+from tests.rag.answer.written.asked import connected
 
 
 @pytest.fixture

@@ -11,15 +11,15 @@ from rag.answer.agent import explore
 from rag.answer.agent.limits import LARGE, Limits
 from rag.answer.assistant import Assistant
 from rag.answer.events import Finished, ModelLoading, StepTaken, TextAdded
-from rag.answer.generated.writer import ALSO
 from rag.answer.running import Run
+from rag.answer.written.writer import ALSO
 from rag.settings import AgentMode, Settings
 from rag.text.language import Language
 from rag.types import AnswerKind, Role, StepKind, Turn
 from tests.conftest import HashEmbedder
 from tests.rag.answer.agent.tool_server import Call, ToolServer, search
-from tests.rag.answer.generated.asked import connected
 from tests.rag.answer.quoted.test_selection import check
+from tests.rag.answer.written.asked import connected
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
 QUESTION = "LoRA 为什么能省显存？量化格式 W4A16 的激活用多少位？"

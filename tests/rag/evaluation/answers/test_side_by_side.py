@@ -17,7 +17,7 @@ from rag.evaluation.datasets import Split
 from rag.settings import Settings
 from rag.text.language import Language
 from tests.conftest import HashEmbedder
-from tests.rag.answer.generated.asked import QUESTION, SUPPORTED, UNSUPPORTED, connected
+from tests.rag.answer.written.asked import QUESTION, SUPPORTED, UNSUPPORTED, connected
 from tests.rag.chat_models.chat_server import ChatServer
 
 PAGES = {"t.md": "# T\n\n## A\n\n秩决定可训练参数的数量。\n\n## B\n\n合并之后没有额外开销。\n"}

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.commands.output import answer_as_dict, search_as_dict
+from rag.wire import answer_as_dict, search_as_dict
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ROPE, ingest, library_settings
 from tests.rag.server.http.serving import Served, serving

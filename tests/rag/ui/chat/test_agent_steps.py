@@ -11,8 +11,8 @@ from rag.answer.events import Event, EvidenceFound, Finished, StepTaken
 from rag.types import Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.messages import messages
-from rag.ui.chat.session import Session
 from rag.ui.conversations.keeper import Keeper
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.chat.test_exchange import use_stream
 

@@ -7,7 +7,7 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.answerers import Answerers
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.session import Session
+from rag.ui.session.session import Session
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
 

@@ -12,8 +12,8 @@ from rag.ui.chat import exchange as chat
 from rag.ui.chat.auto_update import auto_update_text
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages
-from rag.ui.chat.session import Session
 from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
 
 AT = datetime(2026, 1, 2, 10, 23, tzinfo=UTC)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rag.ui.chat.sources import CONTEXT, REACH, border_after, border_before
+from rag.ui.session.excerpts import CONTEXT, REACH, border_after, border_before
 
 PROSE = "秩 r 决定了增量的容量，任务越难需要的秩越大。低秩不等于效果差！" * 20
 QUOTE = "ZeRO-3 还切分参数。"

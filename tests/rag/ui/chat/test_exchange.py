@@ -24,8 +24,8 @@ from rag.ui.chat import exchange as chat
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.handlers import privacy
 from rag.ui.chat.messages import messages, panel, problem_text, question_problem
-from rag.ui.chat.session import Session, State
 from rag.ui.chat.strip import render_strip
+from rag.ui.session.session import Session, State
 from rag.ui.texts import TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.rag.library import library_settings

@@ -9,10 +9,11 @@ from rag.index import Index
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, act
 from rag.ui.chat.messages import messages
-from rag.ui.chat.scope import CHARACTERS, MOST, Material, names_of, read_material, render_chips, render_chooser
-from rag.ui.chat.session import Session
+from rag.ui.chat.scope import Material, read_material, render_chips, render_chooser
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
+from rag.ui.session.scope import CHARACTERS, MOST, names_of
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.rooms import NASTY
 

@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 
 from rag.text.mapped import MappedText
 from rag.types import Citation, Passage
-from rag.ui.chat.sources import (
+from rag.ui.chat.sources import render_excerpts, render_nearby, render_panel
+from rag.ui.session.excerpts import (
     CONTEXT,
     REACH,
     Excerpt,
     Nearby,
     make_excerpts,
-    render_excerpts,
-    render_nearby,
-    render_panel,
 )
 from rag.ui.texts import TEXTS, Language
 

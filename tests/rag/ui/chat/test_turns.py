@@ -11,8 +11,8 @@ from rag.settings import ChatModelName
 from rag.types import Turn
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.exchange import QUOTED_AT_ONCE
-from rag.ui.chat.session import Session
 from rag.ui.chat.tab import ANSWERED_AT_ONCE
+from rag.ui.session.session import Session
 from tests.rag.ui.rooms import built
 
 

@@ -13,10 +13,10 @@ from rag.answer.assistant import Assistant
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act
 from rag.ui.chat.messages import messages, panel
-from rag.ui.chat.session import Exchange, Session, State
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.conversations.store import FILE, Begun
+from rag.ui.session.session import Exchange, Session, State
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.conversations.test_keeping import NOW, ask, do, reopened
 

@@ -22,7 +22,6 @@ from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, download
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages, panel
-from rag.ui.chat.session import Session, State
 from rag.ui.conversations.export import as_json
 from rag.ui.conversations.import_conversation import (
     MOST_BYTES,
@@ -33,6 +32,7 @@ from rag.ui.conversations.import_conversation import (
 )
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session, State
 from rag.ui.texts import TEXTS, Language
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -9,17 +9,17 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import STYLES, Caution, Choices, StyleName
-from rag.commands.output import answer_as_dict
 from rag.feedback.rows import sft_rows
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.messages import messages, panel
-from rag.ui.chat.session import Session, State
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.conversations.store import LISTED
+from rag.ui.session.session import Session, State
 from rag.ui.texts import TEXTS, Language
+from rag.wire import answer_as_dict
 from tests.rag.ui.chat.test_sources import Page
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

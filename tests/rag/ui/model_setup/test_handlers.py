@@ -14,7 +14,6 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.kept import kept_key, open_kept, read_kept
 from rag.models import ModelState
 from rag.settings import ChatModelName, Settings
-from rag.ui.chat.session import Session
 from rag.ui.model_setup import handlers as module
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.handlers import Handlers
@@ -23,6 +22,7 @@ from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer

@@ -8,8 +8,8 @@ from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
-from rag.ui.chat.session import Session
 from rag.ui.practice.handlers import Handlers
+from rag.ui.session.session import Session
 
 README = """\
 ---

@@ -13,9 +13,9 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.ui.practice.resources import Resources
-from rag.ui.practice.state import zone_of
 from rag.ui.practice.texts import TEXTS
 from rag.ui.readable import text_of
+from rag.ui.session.practice import zone_of
 from rag.ui.texts import Language
 from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room
 

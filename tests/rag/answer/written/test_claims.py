@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.answer.generated.claims import EvidenceSentence, evidence_sentences, supporting, without_model_markers
+from rag.answer.written.claims import EvidenceSentence, evidence_sentences, supporting, without_model_markers
 from rag.index import Index
 from rag.text.sentences import units
 from rag.types import Passage

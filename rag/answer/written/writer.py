@@ -7,12 +7,12 @@ from dataclasses import replace
 from rag.answer.choices import MARGINS, STYLES, Caution, StyleName
 from rag.answer.decide import judge
 from rag.answer.events import Event, ModelLoading, TextAdded, TextDiscarded, Written
-from rag.answer.generated.checked_text import CheckedText
-from rag.answer.generated.context import as_context, choose_context, without_orders
-from rag.answer.generated.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
-from rag.answer.quoted.paragraphs import BLOCKS, Paragraph
+from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, without_orders
 from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, wanted_of, write_quotes
 from rag.answer.trace import Selection, Trace
+from rag.answer.written.checked_text import CheckedText
+from rag.answer.written.context import as_context, choose_context
+from rag.answer.written.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
 from rag.errors import ChatModelError, ChatModelProblem
 from rag.text.language import Language, language_of
 from rag.text.sentences import Unit

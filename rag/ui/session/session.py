@@ -10,8 +10,8 @@ from rag.answer.choices import Choices
 from rag.answer.running import Run
 from rag.feedback.store import IMPORTED, EvidencePassage
 from rag.types import Answer, Role, Step, Turn
-from rag.ui.chat.sources import Excerpt, Nearby
-from rag.ui.practice.state import Practice
+from rag.ui.session.excerpts import Excerpt, Nearby
+from rag.ui.session.practice import Practice
 from rag.ui.texts import Language
 
 # A conversation longer than this shows its newest exchanges only: what is sent to the page stays bounded.

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from rag.answer.generated.claims import EvidenceSentence, evidence_sentences, supporting
+from rag.answer.written.claims import EvidenceSentence, evidence_sentences, supporting
 from rag.index import Index, open_index
 from tests.conftest import HashEmbedder
 from tests.paths import ROOT
-from tests.rag.answer.generated import mutations
+from tests.rag.answer.written import mutations
 from tests.rag.library import ingest, library_settings
 
 # Every eighth page, in the order of their names.

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag.answer.generated.injection import injection_spans, overlaps
-from rag.answer.generated.polarity import Polarity, contradicts, polarity_of
+from rag.answer.written.polarity import Polarity, contradicts, polarity_of
 from rag.index import Index
+from rag.text.injection import injection_spans, overlaps
 from rag.text.sentences import UnitKind, units
 from rag.text.terms import CHINESE_RUN, LATIN_TERM, fold, terms
 from rag.types import Citation, Passage

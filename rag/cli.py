@@ -1,4 +1,4 @@
-"""What the commands share: settings from options, errors to exit codes, JSON out, progress bars on stderr."""
+"""What every command line shares: settings from options, errors to exit codes, JSON out, progress bars on stderr."""
 
 import argparse
 import io

@@ -10,8 +10,8 @@ from rag.errors import ChatModelProblem
 from rag.settings import Settings
 from rag.types import Answer, Role, Turn
 from tests.conftest import HashEmbedder
-from tests.rag.answer.generated.asked import QUESTION, SUPPORTED, UNSUPPORTED, connected
 from tests.rag.answer.quoted.test_selection import check
+from tests.rag.answer.written.asked import QUESTION, SUPPORTED, UNSUPPORTED, connected
 from tests.rag.chat_models.chat_server import ChatServer
 
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from lxml import etree
 
-from ingest.reading.extract import UnreadableError
+from ingest.formats.extract import UnreadableError
 from rag.errors import Unreadable
 
 MAX_ENTRIES = 10_000

@@ -32,6 +32,7 @@ CODE_BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", 
 BLOCK_END = re.compile(r"\n[ \t]*(?:\n|(?=(?:[-*+•#>|]|\d{1,2}[.)、])[ \t]*\S))")
 SENTENCE = re.compile(r".+?(?:[。！？!?]+[”’」』）)]*|(?<=[a-z0-9)\"”'])\.(?=\s)|\Z)", re.DOTALL | re.IGNORECASE)
 BROKEN_WORD = re.compile(r"(?<=[a-z])-\n(?=[a-z])", re.IGNORECASE)
+MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 # Bounded, as every search here: a hostile document must not take quadratic time.
 QUOTED = re.compile(
     r"「([^」\n]{0,400})」|『([^』\n]{0,400})』|“([^”\n]{0,400})”|\"([^\"\n]{0,400})\"|«([^»\n]{0,400})»|`[^`\n]{0,400}`"
@@ -204,6 +205,11 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
             order = [span for span, weight in zip(sentences, weights, strict=True) if weight >= ENOUGH_BESIDE]
             spans.append((order[0][0], order[-1][1]))
     return tuple(spans)
+
+
+def defused(text: str) -> str:
+    """The text without what could close the fence that it is given in early."""
+    return MATERIAL_TAG.sub(r"‹\1›", text)
 
 
 def overlaps(spans: Iterable[tuple[int, int]], start: int, end: int) -> bool:

@@ -4,7 +4,7 @@ import re
 
 from charset_normalizer import from_bytes
 
-from ingest.reading.extract import UnreadableError
+from ingest.formats.extract import UnreadableError
 from rag.errors import Unreadable
 
 # charset-normalizer looks at samples; this much of a file decides among GB18030, Big5, UTF-16 and their like.

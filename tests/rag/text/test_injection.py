@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.answer.generated.injection import injection_spans, is_injection, overlaps, signs
-from rag.answer.generated.prompts import SYSTEM, SYSTEM_OF_SMALL
-from rag.answer.generated.writer import ALSO
+from rag.answer.written.prompts import SYSTEM, SYSTEM_OF_SMALL
+from rag.answer.written.writer import ALSO
 from rag.chat_models.select import open_chat_model
 from rag.settings import Settings
+from rag.text.injection import injection_spans, is_injection, overlaps, signs
 from rag.text.language import Language
 from rag.text.markdown import parse
 from rag.text.sentences import units

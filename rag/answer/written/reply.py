@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rag.answer.choices import AnswerStyle
-from rag.answer.generated.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT
-from rag.answer.generated.reply_guard import Watch
+from rag.answer.written.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT
+from rag.answer.written.reply_guard import Watch
 from rag.chat_models.stopping import CURRENT, Stopped
 from rag.errors import ChatModelError, ChatModelProblem
 from rag.text.terms import CHINESE_RUN

@@ -7,7 +7,7 @@ import pytest
 from rag.answer.assistant import Assistant
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
-from tests.rag.answer.generated.asked import connected
+from tests.rag.answer.written.asked import connected
 from tests.rag.chat_models.chat_server import ChatServer
 
 

