@@ -36,7 +36,7 @@ class Calibration:
         return self.offset + float(features.row() @ self.weights.row())
 
 
-# Fitted by `python -m rag.evaluation.answers.refusal_fit GOLD` to the development questions, asked of the corpus and of
+# Fitted by `python -m tools.fit.refusals GOLD` to the development questions, asked of the corpus and of
 # six parts of it; the threshold refuses 2% of the answerable.
 FITTED = Calibration(
     43.08,

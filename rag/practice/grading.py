@@ -1,7 +1,7 @@
 """An attempt and a rubric -> a grade: which points it makes, where, and which mistakes.
 
 The embedder's judgement is three logistic regressions on how a point and an attempt compare, fitted to attempts that
-people labelled: `python -m rag.evaluation.practice.grading_fit`. Only claims can make a point: terms in a row and
+people labelled: `python -m tools.fit.grading`. Only claims can make a point: terms in a row and
 sentences that speak to the grader are left out before anything is compared.
 """
 

@@ -42,7 +42,7 @@ NOTHING_ELSE = Wanted()
 @dataclass(frozen=True, slots=True)
 class SectionFeatures:
     """What tells the section that answers, and as weights, how much each counts: scores are log odds of being the
-    one to open with. Fitted by `python -m rag.evaluation.answers.section_fit` (docs/results/best_places.md).
+    one to open with. Fitted by `python -m tools.fit.sections` (docs/results/best_places.md).
 
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rag.text.terms import CHINESE_RUN, fold, terms
 
 # Softmax regression over the 273 development questions of ExpMRC's Chinese part
-# (`rag.evaluation.answers.evidence`), rounded.
+# (docs/results, `Evidence`), rounded.
 # First picks that overlap the human evidence, in per cent (n = 273, so differences under 2 are noise):
 #   left out  nothing  terms  characters  kind  opening  topic
 #                85.4   85.0        81.3  83.2     80.6   81.3

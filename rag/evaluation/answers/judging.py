@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag.evaluation.answers.evidence import locate
+from rag.evaluation.answers.locate import locate
 from rag.text.terms import fold
 from rag.types import Answer, Citation, Passage
 

@@ -15,7 +15,7 @@ from rag.answer.assistant import Assistant, check_question
 from rag.answer.events import EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.errors import UsageError
 from rag.evaluation.answers import judging
-from rag.evaluation.answers.evidence import locate
+from rag.evaluation.answers.locate import locate
 from rag.evaluation.answers.targets import gates
 from rag.evaluation.datasets import GoldRow, Split, evenly_spread, load_gold
 from rag.evaluation.intervals import quantile, ratio, share

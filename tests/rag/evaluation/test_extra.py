@@ -10,12 +10,12 @@ import pytest
 
 from rag.__main__ import main
 from rag.errors import UsageError
-from rag.evaluation.answers import refusal_fit
 from rag.evaluation.extra import INSTALL, evaluation_extra, require_evaluation_extra
 from rag.index import Index
 from rag.settings import Settings
 from rag.ui.quality.kept import Kind
 from rag.ui.quality.runner import Runner
+from tools.fit import refusals
 
 
 @pytest.fixture(params=["ir_measures", "scipy", "sklearn"])
@@ -38,7 +38,7 @@ def test_the_commands_name_it(kind: str, missing: str, tmp_path: Path, capsys: p
 
 
 def test_the_fit_names_it(missing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refusal_fit.main([str(tmp_path / "gold.jsonl"), "--json"]) == 2
+    assert refusals.main([str(tmp_path / "gold.jsonl"), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["hint"] == INSTALL
 
 

@@ -10,7 +10,6 @@ from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.evaluation.datasets import Split
 from rag.evaluation.practice.attempts import AttemptRow, load_attempts
-from rag.evaluation.practice.grading_fit import Examples, examples, fit, left_out, lowest_with_precision, report
 from rag.evaluation.practice.measures import quadratic_weighted_kappa
 from rag.evaluation.practice.run import as_text, evaluate, figures
 from rag.practice.bank import read_bank
@@ -18,6 +17,7 @@ from rag.practice.grading import Grade, Method, PointGrade, Verdict
 from rag.practice.rubric import rubric_of
 from tests.rag.library import library_settings
 from tests.rag.practice.pages import CACHE_ID, bank_of
+from tools.fit.grading import Examples, examples, fit, left_out, lowest_with_precision, report
 
 np = pytest.importorskip("numpy")
 ITEMS = (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rag.evaluation.answers.section_fit import FITTED, Choice, cross_validated, fit, opened_right
+from tools.fit.sections import FITTED, Choice, cross_validated, fit, opened_right
 
 
 def made_up(count: int) -> list[Choice]:

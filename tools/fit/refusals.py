@@ -1,4 +1,4 @@
-"""python -m rag.evaluation.answers.refusal_fit: fit what decides on refusals to the development questions of a gold
+"""python -m tools.fit.refusals: fit what decides on refusals to the development questions of a gold
 file, and say how well it does on those it was not fitted to.
 
 Logistic regression with a ridge, both classes of equal weight. Every figure is cross-validated. Neighbours in a gold
@@ -27,7 +27,6 @@ from rag.answer.calibration import Calibration
 from rag.answer.pipeline import resolve, search
 from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
-from rag.evaluation.answers.part_of_index import part_of
 from rag.evaluation.datasets import Dataset, Split, load_dataset
 from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
 from rag.evaluation.intervals import share
@@ -36,6 +35,7 @@ from rag.index.manifest import Anchors
 from rag.question.names import find_names
 from rag.search.retrieval import CANDIDATES, search_dense
 from rag.settings import ChatModelName
+from tools.fit.part_of_index import part_of
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -237,7 +237,7 @@ def nearness(assistant: Assistant, index: Index, quote: str) -> float:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m rag.evaluation.answers.refusal_fit",
+        prog="python -m tools.fit.refusals",
         description="Fit the refusal decision to a gold file's development half.",
     )
     add_common_options(parser)

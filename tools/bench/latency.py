@@ -1,4 +1,4 @@
-"""python -m rag.evaluation.answers.latency: how long an answer takes on this machine.
+"""python -m tools.bench.latency: how long an answer takes on this machine.
 
 Questions are those that the indexed documents say they answer: their titles and `asked_as`. Answers are extractive,
 asked one after another over one open index. The first, which also warms up the embedder, is reported apart.
@@ -28,7 +28,7 @@ TARGETS = {"p50": 150, "p95": 400}
 
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m rag.evaluation.answers.latency",
+        prog="python -m tools.bench.latency",
         description="Measure how long extractive answers take, as JSON.",
     )
     add_common_options(parser)

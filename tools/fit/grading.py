@@ -1,4 +1,4 @@
-"""python -m rag.evaluation.practice.grading_fit ATTEMPTS: fit the regressions of `rag.practice.grading` to the
+"""python -m tools.fit.grading ATTEMPTS: fit the regressions of `rag.practice.grading` to the
 development half of labelled attempts, and say how well they judge pages that they were not fitted to.
 
 Logistic regression with a ridge on standardised features, as for refusals. Folds are by page. The borders between
@@ -132,7 +132,7 @@ def _constant(fitted: Regression) -> str:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m rag.evaluation.practice.grading_fit", description="Fit how attempts are graded.")
+    parser = Parser(prog="python -m tools.fit.grading", description="Fit how attempts are graded.")
     add_common_options(parser)
     parser.add_argument(
         "attempts", type=Path, metavar="ATTEMPTS", help="labelled attempts; the development half is used"

@@ -11,8 +11,12 @@ import pytest
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
-from rag.evaluation.answers import refusal_fit
-from rag.evaluation.answers.refusal_fit import (
+from rag.evaluation.datasets import load_dataset
+from rag.evaluation.intervals import share
+from rag.settings import Settings
+from tests.conftest import HashEmbedder
+from tools.fit import refusals
+from tools.fit.refusals import (
     FALSE_REFUSALS,
     FOLDS,
     HEAPS,
@@ -26,10 +30,6 @@ from rag.evaluation.answers.refusal_fit import (
     scores,
     without_contrary,
 )
-from rag.evaluation.datasets import load_dataset
-from rag.evaluation.intervals import share
-from rag.settings import Settings
-from tests.conftest import HashEmbedder
 
 SIGNS = len(AnswerabilityFeatures.__dataclass_fields__)
 
@@ -78,7 +78,7 @@ def test_the_fit_is_the_optimum() -> None:
 
     def loss(offset: float, weights: Any) -> float:
         signed = np.where(unanswerable, 1, -1) * (offset + rows @ weights)
-        return float(weight @ np.log1p(np.exp(-signed)) + refusal_fit.RIDGE / 2 * np.sum((weights * spread) ** 2))
+        return float(weight @ np.log1p(np.exp(-signed)) + refusals.RIDGE / 2 * np.sum((weights * spread) ** 2))
 
     best = loss(found.offset, found.weights.row())
     for place in range(SIGNS):
@@ -209,5 +209,5 @@ def test_too_few_questions_are_an_error(
 ) -> None:
     gold = gold_file(tmp_path, *[("LoRA 的秩？", "lora.txt", "常用的秩是 8 到 64")] * 3)
     monkeypatch.setattr(Assistant, "open", lambda _: None)
-    assert refusal_fit.main([str(gold), "--index", str(library.index), "--json"]) == 2
+    assert refusals.main([str(gold), "--index", str(library.index), "--json"]) == 2
     assert "3 development questions with an answer" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -1,4 +1,4 @@
-"""python -m rag.evaluation.answers.side_by_side ASKED --out FILE: our quotes, our answers with a chat model, and those
+"""python -m tools.bench.side_by_side ASKED --out FILE: our quotes, our answers with a chat model, and those
 of the plain chain of LangChain's tutorials with the same chat model and embedder, to the same questions.
 
 Asked is what stands alone, since the chain knows no conversation; and since it cites nothing, what an answer says is
@@ -28,7 +28,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rag.answer.assistant import Assistant
 from rag.cli import Parser, add_common_options, run, settings_from
 from rag.errors import UsageError
-from rag.evaluation.answers.answerers import Answerer, Reply, ours, plain_chain, sources
 from rag.evaluation.answers.asked import OFF_SUBJECT, Answerable, AskedRow, load_asked, sections
 from rag.evaluation.answers.judging import supports
 from rag.evaluation.datasets import Split, evenly_spread
@@ -40,6 +39,7 @@ from rag.evaluation.retrieval.report import language_of, with_table
 from rag.evaluation.table import with_interval
 from rag.settings import ChatModelName, Settings
 from rag.text.terms import fold
+from tools.bench.answerers import Answerer, Reply, ours, plain_chain, sources
 
 QUESTIONS, NEAR_MISSES = 60, 20
 BARE = re.compile(r"[\s*`_]+")
@@ -231,7 +231,7 @@ def _cell(name: str, value: Mapping[str, float] | None) -> str:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m rag.evaluation.answers.side_by_side",
+        prog="python -m tools.bench.side_by_side",
         description="Our answers beside those of LangChain's plain chain with the same chat model.",
     )
     parser.add_argument("asked", type=Path, metavar="ASKED", help="questions as asked (JSON lines)")

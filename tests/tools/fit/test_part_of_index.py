@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.evaluation.answers.part_of_index import part_of
 from rag.index import DiskIndex, open_index
 from rag.search.retrieval import search
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
+from tools.fit.part_of_index import part_of
 
 
 @pytest.mark.parametrize("dropped", [{"rope.md"}, {"quantization.md"}, {"lora.txt", "zero.md"}, set()])

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rag.evaluation.answers.latency import main, peak_rss_bytes
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
+from tools.bench.latency import main, peak_rss_bytes
 
 
 def test_peak_memory_is_in_bytes() -> None:

@@ -1,4 +1,4 @@
-"""python -m rag.evaluation.answers.section_fit PLACES: fit which section opens an answer to the development half of
+"""python -m tools.fit.sections PLACES: fit which section opens an answer to the development half of
 questions with a best place, and say how often that comes first on pages that it was not fitted to.
 
 Listwise (Cao et al., ListNet, 2007): the cross entropy between a softmax over the scores of the sections of the five
@@ -112,9 +112,7 @@ def cross_validated(chosen: Sequence[Choice]) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="python -m rag.evaluation.answers.section_fit", description="Fit which section opens an answer."
-    )
+    parser = Parser(prog="python -m tools.fit.sections", description="Fit which section opens an answer.")
     add_common_options(parser)
     parser.add_argument(
         "places", type=Path, metavar="PLACES", help="questions with a best place; their development half is used"

@@ -9,16 +9,16 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
-from rag.evaluation.answers import side_by_side
-from rag.evaluation.answers.answerers import DECLINE, PIECES, Reply, ours, plain_chain, sentences_of, sources
 from rag.evaluation.answers.asked import AskedRow
-from rag.evaluation.answers.side_by_side import choose, judged, main, markdown, measures
 from rag.evaluation.datasets import Split
 from rag.settings import Settings
 from rag.text.language import Language
 from tests.conftest import HashEmbedder
 from tests.rag.answer.written.asked import QUESTION, SUPPORTED, UNSUPPORTED, connected
 from tests.rag.chat_models.chat_server import ChatServer
+from tools.bench import side_by_side
+from tools.bench.answerers import DECLINE, PIECES, Reply, ours, plain_chain, sentences_of, sources
+from tools.bench.side_by_side import choose, judged, main, markdown, measures
 
 PAGES = {"t.md": "# T\n\n## A\n\n秩决定可训练参数的数量。\n\n## B\n\n合并之后没有额外开销。\n"}
 

@@ -1,0 +1,13 @@
+"""Where a quote stands in a text."""
+
+
+def locate(context: str, quote: str) -> list[tuple[int, int]]:
+    """Where a quote stands in the context, white space aside: every occurrence, as `context[start:end]`."""
+    places = [place for place, character in enumerate(context) if not character.isspace()]
+    bare, wanted = "".join(context[place] for place in places), "".join(quote.split())
+    result = []
+    start = bare.find(wanted) if wanted else -1
+    while start >= 0:
+        result.append((places[start], places[start + len(wanted) - 1] + 1))
+        start = bare.find(wanted, start + 1)
+    return result

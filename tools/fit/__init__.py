@@ -1,0 +1,1 @@
+"""Fits of the weights that the program reads, to development halves."""
