@@ -5,7 +5,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# Extra arguments for pip, such as --extra-index-url for a CPU build of torch (README: "A smaller torch").
+# Extra arguments for pip, such as --extra-index-url for a CPU build of torch (docs/install.md).
 PIP_ARGS ?=
 # Extra arguments for the program, such as ARGS="--port 8000 --lang en".
 ARGS ?=
@@ -63,7 +63,7 @@ test-system:  ## install the browser and fonts that browser tests use (Debian)
 	command -v chromium-headless-shell || ($(APT) update && $(APT) install chromium-headless-shell fonts-noto-cjk) || \
 	  command -v chromium || $(APT) install chromium fonts-noto-cjk
 
-screenshots: $(VENV)/develop.done  ## make the pictures of the README anew
+screenshots: $(VENV)/develop.done  ## make the pictures of README.md anew
 	$(BIN)/python -m tools.screenshots
 
 reader: $(VENV)/develop.done  ## train the reader anew (docs/reader.md says with what); hours without a graphics card

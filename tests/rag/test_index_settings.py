@@ -54,10 +54,10 @@ def test_a_change_that_an_index_survives_forces_nothing(effect: IndexEffect) -> 
     assert ("ocr" in index_settings(Settings(), effect)) == (effect is IndexEffect.REBUILD)
 
 
-def test_the_readme_says_what_requires_re_ingesting() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (sentence,) = re.findall(r"^Changing (.*) requires `python -m ingest --rebuild`", readme, re.MULTILINE)
+def test_the_settings_page_says_what_requires_re_ingesting() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"^Changing (.*) requires `python -m ingest --rebuild`", page, re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", sentence)) == set(index_settings(Settings(), IndexEffect.REBUILD))
     for name, field in Settings.model_fields.items():
-        (row,) = re.findall(rf"^\| `{name}` \|.*\| (.*) \|$", readme, re.MULTILINE)
+        (row,) = re.findall(rf"^\| `{name}` \|.*\| (.*) \|$", page, re.MULTILINE)
         assert row == field.description, name

@@ -1,4 +1,4 @@
-"""python -m tools.bench.readme README.md: what the benches found, between the markers in these files."""
+"""python -m tools.bench.readme docs/measurements.md: what the benches found, between the markers in these files."""
 
 import argparse
 import json
