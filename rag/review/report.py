@@ -1,44 +1,39 @@
-"""What keeps a corpus true, over all documents of an index: how old they are, which sentences grow old, and which
-contradict each other. Nothing is asked of a chat model; the same index gives the same report."""
+"""What keeps a corpus true, over all documents of an index: how old they are, and which sentences grow old. Nothing is
+asked of a chat model; the same index gives the same report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rag.embedding import Embedder
 from rag.index import Index
 from rag.index.storage import StoredDocument
 from rag.review.ages import Age, age_of, oldest_first
-from rag.review.contradictions import Contradiction, contradictions_of
-from rag.review.neighbours import Progress, neighbours, sharing_rare_words, statement_vectors
-from rag.review.readings import read
 from rag.review.statements import Statement, statements_of
 from rag.review.time_bound import TimeBound, time_bound
 
+# Told what is done, and all there is to do.
+Progress = Callable[[int, int], None]
 
-def _silent(stage: str, done: int, total: int) -> None:
+
+def _silent(done: int, total: int) -> None:
     """Progress that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`contradictions` are the surest first, `ages` the oldest first, `time_bound` in the order of the documents."""
+    """`ages` are the oldest first, `time_bound` in the order of the documents."""
 
     generation: int
     statements: int
     ages: tuple[Age, ...]
     time_bound: tuple[TimeBound, ...]
-    contradictions: tuple[Contradiction, ...]
 
     def about(self, holds: Callable[[str], bool]) -> "Review":
-        """What concerns the documents of these names; of contradictions one side is enough."""
+        """What concerns the documents of these names."""
         return replace(
             self,
             ages=tuple(each for each in self.ages if holds(each.document)),
             time_bound=tuple(each for each in self.time_bound if holds(each.statement.document)),
-            contradictions=tuple(
-                each for each in self.contradictions if holds(each.one.document) or holds(each.other.document)
-            ),
         )
 
     def first(self, count: int) -> "Review":
@@ -47,7 +42,6 @@ class Review:
             self,
             ages=self.ages[:count],
             time_bound=self.time_bound[:count],
-            contradictions=self.contradictions[:count],
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,37 +61,21 @@ class Review:
                 {**_place(each.statement), "bounds": [str(bound) for bound in each.bounds], "words": list(each.words)}
                 for each in self.time_bound
             ],
-            "contradictions": [
-                {
-                    "kind": str(each.kind),
-                    "score": each.score,
-                    "differing": list(each.differing),
-                    "shared": list(each.shared),
-                    "one": _place(each.one),
-                    "other": _place(each.other),
-                }
-                for each in self.contradictions
-            ],
         }
 
 
-def review(index: Index, embedder: Embedder, progress: Progress = _silent) -> Review:
-    """`progress` is told the stage, what of it is done, and all of it."""
+def review(index: Index, progress: Progress = _silent) -> Review:
+    """`progress` is told how many documents were read, and how many there are."""
     documents = index.storage.documents(with_passages=True)
     statements: list[Statement] = []
     for done, document in enumerate(documents, start=1):
         statements += statements_of(document)
-        progress("documents", done, len(documents))
-    readings = [read(statement) for statement in statements]
-    pairs = neighbours(statement_vectors(index, embedder, statements, progress), statements, progress)
-    # Pairs that only words point to have no likeness of their own.
-    pairs = {**dict.fromkeys(sharing_rare_words(readings), 0.0), **pairs}
+        progress(done, len(documents))
     return Review(
         index.manifest.generation,
         len(statements),
         tuple(oldest_first([age_of(document) for document in documents])),
         tuple(found for statement in statements if (found := time_bound(statement)) is not None),
-        tuple(contradictions_of(readings, dict(sorted(pairs.items())), progress)),
     )
 
 

@@ -20,7 +20,7 @@ MISTAKES = re.compile(
 RIGHT = re.compile(r"\*\*\s*(?:正确|纠正|Correct(?:ion)?|Right)[^*\n]{0,4}\*\*\s*[：:]?\s*", re.IGNORECASE)
 HEARSAY = re.compile(r"网上(?:常见|流行)?的?说法|流传的?说法|有人(?:说|认为)|\bmyth\b|\bpopular claim\b", re.IGNORECASE)
 QUESTION_END = re.compile(r"[？?][”」』）)*]*$")
-# Below this a sentence says too little to be compared.
+# Below this a sentence says too little.
 SHORTEST = 6
 
 

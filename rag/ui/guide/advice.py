@@ -15,14 +15,14 @@ from rag.errors import (
     as_called,
 )
 from rag.settings import Settings
-from rag.ui.guide.texts import GuideTexts
+from rag.ui.texts import Texts
 
 REBUILD = "python -m ingest --rebuild"
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`what` names the field of GuideTexts that says what is missing; `command` brings it, where one command does."""
+    """`what` names the field of Texts that says what is missing; `command` brings it, where one command does."""
 
     what: str
     command: str
@@ -48,7 +48,7 @@ def advise(problem: RagError, settings: Settings) -> Advice:
             return Advice("other", "")
 
 
-def guide_html(problem: RagError, settings: Settings, texts: GuideTexts) -> str:
+def guide_html(problem: RagError, settings: Settings, texts: Texts) -> str:
     advice = advise(problem, settings)
     place = "" if settings.index == Settings.model_fields["index"].default else f" --index {settings.index}"
     command = advice.command + (place if advice.command.startswith("python -m ingest") else "")

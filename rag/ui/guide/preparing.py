@@ -7,10 +7,10 @@ from html import escape
 import gradio as gr
 
 from rag.ui.assets import read_asset
-from rag.ui.guide.texts import TEXTS, GuideTexts
+from rag.ui.guide.texts import TEXTS
 from rag.ui.part import AT_ONCE
 from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language, language_of
+from rag.ui.texts import Language, Texts, language_of
 
 LOOK_SECONDS = 1.0
 MEGABYTE = 1_000_000
@@ -54,7 +54,7 @@ def build_preparing(preparation: Preparation, language: Language | None) -> gr.B
     return page
 
 
-def preparing_html(preparation: Preparation, texts: GuideTexts) -> str:
+def preparing_html(preparation: Preparation, texts: Texts) -> str:
     unit = MEGABYTE if preparation.step is Step.FETCH else 1
     done, total = preparation.done // unit, preparation.total // unit
     said = str(getattr(texts, f"stage_{preparation.step}")).format(done=f"{done:,}", total=f"{total:,}")

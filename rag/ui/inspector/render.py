@@ -9,10 +9,10 @@ from rag.answer.inspection import Candidate, Inspection, Judgement, SideRanking
 from rag.settings import ChatModelName
 from rag.types import Found
 from rag.ui.figures import figures
-from rag.ui.inspector.texts import InspectorTexts
+from rag.ui.texts import Texts
 
 
-def render(inspection: Inspection, texts: InspectorTexts) -> str:
+def render(inspection: Inspection, texts: Texts) -> str:
     times = [f"{value:,.1f} ms" for value in inspection.milliseconds.values()]
     return "".join(
         (
@@ -37,7 +37,7 @@ def render(inspection: Inspection, texts: InspectorTexts) -> str:
     )
 
 
-def _chosen(inspection: Inspection, texts: InspectorTexts) -> str:
+def _chosen(inspection: Inspection, texts: Texts) -> str:
     """What is quoted, or given to the chat model."""
     heading = _heading(texts.quoted if inspection.llm == ChatModelName.EXTRACTIVE else texts.given)
     if inspection.judgement.refused:
@@ -51,12 +51,12 @@ def _quote(place: str, text: str) -> str:
     return f'<blockquote><span class="path">{escape(place)}</span>{escape(text)}</blockquote>'
 
 
-def _side(side: SideRanking, top_k: int, texts: InspectorTexts) -> str:
+def _side(side: SideRanking, top_k: int, texts: Texts) -> str:
     heading = f"<h4>{escape(texts.side.format(query=side.query))}</h4>"
     return heading + _ranking(side.candidates, side.proposed, top_k, texts)
 
 
-def _ranking(candidates: Sequence[Candidate], proposed: int, top_k: int, texts: InspectorTexts) -> str:
+def _ranking(candidates: Sequence[Candidate], proposed: int, top_k: int, texts: Texts) -> str:
     if not candidates:
         return _hint(texts.nothing)
     hint = texts.ranking_hint.format(proposed=proposed, listed=len(candidates), top_k=top_k)
@@ -72,7 +72,7 @@ def _ranking(candidates: Sequence[Candidate], proposed: int, top_k: int, texts: 
     )
 
 
-def _row(candidate: Candidate, texts: InspectorTexts) -> str:
+def _row(candidate: Candidate, texts: Texts) -> str:
     numbers = (
         (texts.dense, _found(candidate.dense)),
         (texts.keyword, _found(candidate.keyword)),
@@ -94,7 +94,7 @@ def _found(found: Found | None) -> str:
     return "–" if found is None else f"{found.rank} · {found.score:.3f}"
 
 
-def _judgement(judgement: Judgement, texts: InspectorTexts) -> str:
+def _judgement(judgement: Judgement, texts: Texts) -> str:
     reason = getattr(texts, f"reason_{judgement.reason}", judgement.reason)
     answered = texts.nearest if judgement.nearest else texts.answered
     lines = [texts.refused.format(reason=reason) if judgement.refused else answered]
@@ -122,7 +122,7 @@ def _judgement(judgement: Judgement, texts: InspectorTexts) -> str:
     return _lines(lines) + (features if judgement.features else "")
 
 
-def _prompt(inspection: Inspection, texts: InspectorTexts) -> str:
+def _prompt(inspection: Inspection, texts: Texts) -> str:
     if not inspection.prompt:
         return "" if inspection.judgement.refused else _hint(texts.no_prompt)
     messages = "".join(
@@ -133,7 +133,7 @@ def _prompt(inspection: Inspection, texts: InspectorTexts) -> str:
     return heading + _hint(texts.prompt_hint.format(tokens=inspection.prompt_tokens)) + messages
 
 
-def _download(inspection: Inspection, texts: InspectorTexts) -> str:
+def _download(inspection: Inspection, texts: Texts) -> str:
     text = json.dumps(inspection.as_dict(), ensure_ascii=False, indent=1)
     address = "data:application/json;base64," + b64encode(text.encode()).decode()
     return f'<p><a class="download" download="inspection.json" href="{address}">{escape(texts.download)}</a></p>'

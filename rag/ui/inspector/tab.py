@@ -11,12 +11,12 @@ from rag.errors import RagError
 from rag.types import Role, Turn
 from rag.ui.chat.messages import question_problem
 from rag.ui.inspector.render import render
-from rag.ui.inspector.texts import TEXTS, InspectorTexts
+from rag.ui.inspector.texts import TEXTS
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Exchange, Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language
+from rag.ui.texts import Language, Texts
 
 # Questions inspected at the same time.
 INSPECTIONS = 2
@@ -98,5 +98,5 @@ def _problem(told: str) -> str:
     return f'<p class="problem" role="alert">{escape(told)}</p>'
 
 
-def _heading(texts: InspectorTexts) -> str:
+def _heading(texts: Texts) -> str:
     return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(texts.intro)}</p>'

@@ -13,11 +13,12 @@ from rag.index.topics import topic_title, topic_titles
 from rag.ui.library.listing import Row, Unread, about_topic, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.refusals import too_large, why_not
 from rag.ui.library.report import run_report
-from rag.ui.library.texts import TEXTS, LibraryTexts
+from rag.ui.library.texts import TEXTS
 from rag.ui.part import Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
+from rag.ui.texts import Texts
 
 ALL = ""
 
@@ -169,18 +170,18 @@ class Handlers:
         )
 
 
-def heading(texts: LibraryTexts, summary: str = "") -> str:
+def heading(texts: Texts, summary: str = "") -> str:
     return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(summary)}</p>'
 
 
-def limits(library: Library, texts: LibraryTexts) -> str:
+def limits(library: Library, texts: Texts) -> str:
     if not library.may_change:
         return f'<p class="hint">{escape(texts.not_allowed)}</p>'
     told = texts.limits.format(megabytes=library.max_megabytes, suffixes=" ".join(library.suffixes))
     return f'<p class="hint" data-megabytes="{library.max_megabytes}">{escape(told)}</p>'
 
 
-def _summary(assistant: Assistant, rows: list[Row], texts: LibraryTexts) -> str:
+def _summary(assistant: Assistant, rows: list[Row], texts: Texts) -> str:
     manifest = assistant.index.manifest
     return texts.summary.format(
         documents=f"{len(rows):,}",
@@ -190,5 +191,5 @@ def _summary(assistant: Assistant, rows: list[Row], texts: LibraryTexts) -> str:
     )
 
 
-def _question(texts: LibraryTexts, name: str) -> str:
+def _question(texts: Texts, name: str) -> str:
     return f'<p role="alert">{escape(texts.confirm.format(name=name))}</p>'

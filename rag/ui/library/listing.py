@@ -13,8 +13,8 @@ from rag.index import Index
 from rag.index.storage import DocumentEntry
 from rag.text.terms import fold
 from rag.ui.library.refusals import failures_of, why_unread
-from rag.ui.library.texts import LibraryTexts
 from rag.ui.readable import FRONT_MATTER, readable
+from rag.ui.texts import Texts
 
 # Rows shown at once; a page of thousands would be slow, and nobody reads it.
 SHOWN = 200
@@ -113,7 +113,7 @@ def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | 
     return [row for row in rows if fits(row)]
 
 
-def table(rows: Sequence[Row], texts: LibraryTexts, *, any_at_all: bool, may_remove: bool) -> str:
+def table(rows: Sequence[Row], texts: Texts, *, any_at_all: bool, may_remove: bool) -> str:
     """HTML; library.js reads the `data-` attributes."""
     if not rows:
         return f'<p class="hint">{escape(texts.none_fit if any_at_all else texts.none)}</p>'
@@ -125,12 +125,12 @@ def table(rows: Sequence[Row], texts: LibraryTexts, *, any_at_all: bool, may_rem
     return f'<table class="documents"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
-def about_topic(topic: str, title: str, texts: LibraryTexts) -> str:
+def about_topic(topic: str, title: str, texts: Texts) -> str:
     """The way to a conversation about one topic, as HTML."""
     return f'<p class="about">{_ask(f"{topic}/", texts.ask_about_topic.format(topic=title), escape(title))}</p>'
 
 
-def unread_list(files: Sequence[Unread], texts: LibraryTexts, *, may_remove: bool) -> str:
+def unread_list(files: Sequence[Unread], texts: Texts, *, may_remove: bool) -> str:
     """HTML; empty where all was read."""
     if not files:
         return ""
@@ -141,7 +141,7 @@ def unread_list(files: Sequence[Unread], texts: LibraryTexts, *, may_remove: boo
     return f'<section class="unread"><h3>{heading}</h3><ul>{items}{more}</ul></section>'
 
 
-def reader(name: str, row: Row | None, source: str | None, texts: LibraryTexts) -> str:
+def reader(name: str, row: Row | None, source: str | None, texts: Texts) -> str:
     """The source text of a document as it reads, without what it says of itself for programs."""
     back = f'<p><button type="button" data-action="back" class="quiet">← {escape(texts.back)}</button></p>'
     if source is None:
@@ -169,14 +169,14 @@ def bytes_text(size: int) -> str:
     return f"{size / 1_000:,.0f} kB" if size < 1_000_000 else f"{size / 1e6:,.1f} MB"
 
 
-def _unread(file: Unread, texts: LibraryTexts, *, may_remove: bool) -> str:
+def _unread(file: Unread, texts: Texts, *, may_remove: bool) -> str:
     name = escape(file.relative)
     why = why_unread(file.reason, texts) if file.reason is not None else texts.unread_yet
     action = _button("discard", name, texts.remove, name) if may_remove else ""
     return f'<li><span><b>{name}</b> <span title="{escape(file.error)}">{escape(why)}</span></span>{action}</li>'
 
 
-def _row(row: Row, texts: LibraryTexts, *, may_remove: bool) -> str:
+def _row(row: Row, texts: Texts, *, may_remove: bool) -> str:
     marks = f'<span class="mark">{escape(texts.own)}</span>' if row.own else ""
     if row.stale:
         marks += f'<span class="mark problem" title="{escape(texts.stale_hint)}">{escape(texts.stale)}</span>'

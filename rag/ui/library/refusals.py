@@ -7,7 +7,6 @@ from typing import Any
 from ingest.library import MEGABYTE, Library, Refused, RefusedError
 from ingest.report import Failure
 from rag.errors import RagError, Unreadable
-from rag.ui.library.texts import LibraryTexts
 from rag.ui.problems import tell
 from rag.ui.texts import Texts
 
@@ -18,15 +17,15 @@ def failures_of(report: Mapping[str, Any]) -> list[Failure]:
     return [Failure(each["path"], each["error"], Unreadable(each.get("reason", Unreadable.DAMAGED))) for each in failed]
 
 
-def why_unread(reason: Unreadable, texts: LibraryTexts) -> str:
+def why_unread(reason: Unreadable, texts: Texts) -> str:
     return str(getattr(texts, f"unread_{reason}"))
 
 
-def too_large(name: str, size: float, library: Library, own: LibraryTexts) -> str:
+def too_large(name: str, size: float, library: Library, own: Texts) -> str:
     return own.too_large.format(name=name, size=f"{size / MEGABYTE:,.1f}", megabytes=library.max_megabytes)
 
 
-def why_not(path: Path, error: RagError | OSError, library: Library, own: LibraryTexts, texts: Texts) -> str:
+def why_not(path: Path, error: RagError | OSError, library: Library, own: Texts, texts: Texts) -> str:
     """Of a file that `library.add` refused with an error, and that is still there; plain text."""
     if isinstance(error, RefusedError):
         match error.reason:

@@ -8,7 +8,6 @@ from typing import Any
 from ingest.library import LibraryRun
 from ingest.report import Failure, Stage
 from rag.ui.library.refusals import failures_of, why_unread
-from rag.ui.library.texts import LibraryTexts
 from rag.ui.problems import tell
 from rag.ui.texts import Texts
 
@@ -18,7 +17,7 @@ COUNTED = ("added", "changed", "moved", "removed", "stale", "failed", "unchanged
 
 
 def run_report(
-    run: LibraryRun, last: Mapping[str, Any], texts: LibraryTexts, page: Texts, *, listed_below: Path | None = None
+    run: LibraryRun, last: Mapping[str, Any], texts: Texts, page: Texts, *, listed_below: Path | None = None
 ) -> str:
     """Of the run under way its progress; else of the last one its report. `last` is the report kept in the index, for
     where nothing was run yet. What could not be read in the folder `listed_below` stands elsewhere on the page."""
@@ -35,7 +34,7 @@ def run_report(
     return f"<details><summary>{told}</summary>{_report(last, (), texts, listed_below)}</details>" if last else ""
 
 
-def _progress(run: LibraryRun, texts: LibraryTexts) -> str:
+def _progress(run: LibraryRun, texts: Texts) -> str:
     if not run.total:
         return f'<p role="status">{escape(texts.reading)}</p><progress></progress>'
     line = texts.reading_passages if run.stage is Stage.PASSAGES else texts.reading_documents
@@ -43,7 +42,7 @@ def _progress(run: LibraryRun, texts: LibraryTexts) -> str:
     return f'<p role="status">{told}</p><progress value="{run.done}" max="{run.total}">{told}</progress>'
 
 
-def _report(report: Mapping[str, Any], warnings: Iterable[str], texts: LibraryTexts, listed_below: Path | None) -> str:
+def _report(report: Mapping[str, Any], warnings: Iterable[str], texts: Texts, listed_below: Path | None) -> str:
     documents, passages = report["documents"], report["passages"]
     failures = failures_of(report)
     elsewhere = [each for each in failures if listed_below is None or listed_below not in Path(each.path).parents]
@@ -59,19 +58,19 @@ def _report(report: Mapping[str, Any], warnings: Iterable[str], texts: LibraryTe
     )
 
 
-def _counts(documents: Mapping[str, int], texts: LibraryTexts) -> str:
+def _counts(documents: Mapping[str, int], texts: Texts) -> str:
     """What happened; what did not is not listed."""
     happened = [name for name in COUNTED if documents[name]]
     told = [getattr(texts, f"count_{name}").format(count=f"{documents[name]:,}") for name in happened]
     return " · ".join(told) if set(happened) - {"unchanged"} else texts.nothing_changed
 
 
-def _failure(failure: Failure, texts: LibraryTexts) -> str:
+def _failure(failure: Failure, texts: Texts) -> str:
     name, why = Path(failure.path).name, why_unread(failure.reason, texts)
     return f'<span title="{escape(failure.error)}">{escape(name)}: {escape(why)}</span>'
 
 
-def _changes(changes: Mapping[str, Any], texts: LibraryTexts) -> Iterable[str]:
+def _changes(changes: Mapping[str, Any], texts: Texts) -> Iterable[str]:
     yield from (f"{texts.added_mark}: {name}" for name in changes.get("added", ()))
     yield from (f"{texts.changed_mark}: {document['document']}" for document in changes.get("changed", ()))
     yield from (f"{texts.moved_mark}: {move['from']} → {move['to']}" for move in changes.get("moved", ()))

@@ -1,18 +1,17 @@
 """The review of the documents, folded away under their list: a button, how far it is, and what it found as HTML."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 
 import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.review.ages import Age, DateField
-from rag.review.contradictions import Contradiction
 from rag.review.report import Review
 from rag.review.statements import Statement
 from rag.review.time_bound import TimeBound
 from rag.ui.library.review_run import ReviewRun, ReviewState
-from rag.ui.library.review_texts import TEXTS, ReviewTexts
+from rag.ui.library.review_texts import TEXTS
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Session
@@ -52,10 +51,10 @@ def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: La
     return Part((fold, hint, start, report, clock), speak)
 
 
-def review_report(state: ReviewState, texts: ReviewTexts, page: Texts, *, outdated: bool = False) -> str:
+def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bool = False) -> str:
     """Of a review under way its progress; else what the last one found, if there was one."""
     if state.under_way:
-        line = getattr(texts, state.stage) if state.stage else texts.waiting
+        line = texts.documents if state.total else texts.waiting
         told = escape(line.format(done=f"{state.done:,}", total=f"{state.total:,}"))
         values = f' value="{state.done}" max="{state.total}"' if state.total else ""
         return f'<p role="status">{told}</p><progress{values}>{told}</progress>'
@@ -65,40 +64,22 @@ def review_report(state: ReviewState, texts: ReviewTexts, page: Texts, *, outdat
     return _found(state.found, texts, outdated=outdated) if state.found else ""
 
 
-def _hint(texts: ReviewTexts) -> str:
+def _hint(texts: Texts) -> str:
     return f'<p class="hint">{escape(texts.hint)}</p>'
 
 
-def _found(found: Review, texts: ReviewTexts, *, outdated: bool) -> str:
+def _found(found: Review, texts: Texts, *, outdated: bool) -> str:
     summary = texts.summary.format(
         generation=found.generation, documents=f"{len(found.ages):,}", statements=f"{found.statements:,}"
     )
     return (
         (f'<p class="problem" role="alert">{escape(texts.outdated)}</p>' if outdated else "")
         + f'<p role="status">{escape(summary)}</p>'
-        + _contradictions(found.contradictions, texts)
         + _list(
             texts.time_bound, (_time_bound(each) for each in found.time_bound[:SHOWN]), len(found.time_bound), texts
         )
         + _list(texts.ages, (_age(each, texts) for each in found.ages[:SHOWN]), len(found.ages), texts)
     )
-
-
-def _contradictions(found: Sequence[Contradiction], texts: ReviewTexts) -> str:
-    if not found:
-        return f"<p>{escape(texts.no_contradictions)}</p>"
-    items = (_pair(each, texts) for each in found[:SHOWN])
-    return _list(texts.contradictions, items, len(found), texts, folded=False)
-
-
-def _pair(found: Contradiction, texts: ReviewTexts) -> str:
-    """Both quotes side by side, each with what it says differently."""
-    sides = "".join(
-        f'<div class="side"><strong>{escape(says)}</strong>{_quote(place)}</div>'
-        for says, place in zip(found.differing, (found.one, found.other), strict=True)
-    )
-    why = " · ".join((getattr(texts, found.kind), f"{found.score:.2f}", *found.shared))
-    return f'<div class="pair">{sides}</div><p class="hint">{escape(why)}</p>'
 
 
 def _quote(place: Statement) -> str:
@@ -110,7 +91,7 @@ def _time_bound(found: TimeBound) -> str:
     return f"<strong>{escape(' · '.join(found.words))}</strong>{_quote(found.statement)}"
 
 
-def _age(age: Age, texts: ReviewTexts) -> str:
+def _age(age: Age, texts: Texts) -> str:
     if age.dated is None:
         dated = texts.undated
     else:
@@ -118,10 +99,10 @@ def _age(age: Age, texts: ReviewTexts) -> str:
     return f'{escape(age.title)} <span class="hint">{escape(age.document)} · {escape(dated)}</span>'
 
 
-def _list(heading: str, items: Iterable[str], count: int, texts: ReviewTexts, *, folded: bool = True) -> str:
+def _list(heading: str, items: Iterable[str], count: int, texts: Texts) -> str:
     """`items` are HTML."""
     rest = f'<p class="hint">{escape(texts.more.format(count=f"{count - SHOWN:,}"))}</p>' if count > SHOWN else ""
     return (
-        f"<details{'' if folded else ' open'}><summary>{escape(heading)} ({count:,})</summary>"
+        f"<details><summary>{escape(heading)} ({count:,})</summary>"
         f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>{rest}</details>"
     )

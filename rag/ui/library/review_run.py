@@ -16,7 +16,6 @@ class ReviewState:
     """`manifest_sha256` tells of which generation `found` is."""
 
     under_way: bool = False
-    stage: str = ""
     done: int = 0
     total: int = 0
     found: Review | None = None
@@ -45,14 +44,14 @@ class ReviewRun:
         with self._lock:
             if self._state.under_way:
                 return
-            self._state = replace(self._state, under_way=True, stage="", done=0, total=0, problem=None)
+            self._state = replace(self._state, under_way=True, done=0, total=0, problem=None)
         threading.Thread(target=self._run, name="review", daemon=True).start()
 
     def _run(self) -> None:
         problem: RagError | None = None
         try:
             index = self._assistant.index
-            found = review(index, self._assistant.embedder, self._tell)
+            found = review(index, self._tell)
             self._set(found=found, manifest_sha256=index.manifest_sha256)
         except RagError as error:
             problem = error
@@ -62,8 +61,8 @@ class ReviewRun:
         finally:
             self._set(under_way=False, problem=problem)
 
-    def _tell(self, stage: str, done: int, total: int) -> None:
-        self._set(stage=stage, done=done, total=total)
+    def _tell(self, done: int, total: int) -> None:
+        self._set(done=done, total=total)
 
     def _set(self, **changes: object) -> None:
         with self._lock:

@@ -12,9 +12,9 @@ from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.library.handlers import ALL, Handlers, heading, limits
 from rag.ui.library.review import build_review
-from rag.ui.library.texts import TEXTS, LibraryTexts
+from rag.ui.library.texts import TEXTS
 from rag.ui.part import AT_ONCE, Part
-from rag.ui.texts import Language
+from rag.ui.texts import Language, Texts
 
 # Seconds between two looks at a run under way.
 LOOK_SECONDS = 0.7
@@ -66,7 +66,7 @@ def build_library(assistant: Assistant, library: Library, session: gr.State, tab
     return Part((tab, *parts.spoken, *review.components), lambda state: (*handlers.speak(state), *review.speak(state)))
 
 
-def _components(library: Library, texts: LibraryTexts) -> LibraryComponents:
+def _components(library: Library, texts: Texts) -> LibraryComponents:
     may_change = library.may_change
     with gr.Column(elem_classes="room"):
         head = gr.HTML(heading(texts))

@@ -21,7 +21,7 @@ from rag.settings import ChatModelName
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
+from rag.ui.model_setup.texts import TEXTS
 from rag.ui.part import Updates
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.preferences.elements import done, hint, problem, under_way
@@ -29,6 +29,7 @@ from rag.ui.preferences.models import failure, try_model
 from rag.ui.preferences.states import install_command
 from rag.ui.preferences.stored import to_store
 from rag.ui.session.session import Session
+from rag.ui.texts import Texts
 
 MEGABYTE = 1_000_000
 # Seconds for the answer to a tiny question.
@@ -196,7 +197,7 @@ class Handlers:
         )
 
     def _entered(
-        self, texts: ModelSetupTexts, url: str, key: str, model: str | None = None, *, with_model: bool = False
+        self, texts: Texts, url: str, key: str, model: str | None = None, *, with_model: bool = False
     ) -> Entered:
         """What was entered, with the kept key where none was typed. Raises _Refused."""
         if self._setup.fixed_by:
@@ -227,14 +228,14 @@ class Handlers:
             kept = False
         return gr.update(value="", placeholder=texts.key_kept if kept else texts.key_needed)
 
-    def _local_problem(self, texts: ModelSetupTexts) -> str:
+    def _local_problem(self, texts: Texts) -> str:
         """Why the local model cannot be fetched or run here; empty where it can."""
         if not is_installed():
             return texts.local_package.format(command=install_command())
         space = missing_space(self._setup.download.name, self._setup.download.folder)
         return texts.local_space.format(space=_megabytes(space)) if space else ""
 
-    def _local_html(self, status: DownloadStatus, texts: ModelSetupTexts, missing: str) -> str:
+    def _local_html(self, status: DownloadStatus, texts: Texts, missing: str) -> str:
         model = self._setup.download.model
         about = texts.local_about.format(name=model.name, size=_megabytes(model.size), licence=model.licence)
         values = {"done": _megabytes(status.done), "total": _megabytes(status.total)}
@@ -256,11 +257,11 @@ class Handlers:
         return f"<h3>{escape(texts.local)}</h3>{hint(about)}{told}"
 
 
-def heading(texts: ModelSetupTexts) -> str:
+def heading(texts: Texts) -> str:
     return f"<h3>{escape(texts.heading)}</h3>{hint(texts.intro)}"
 
 
-def presets(texts: ModelSetupTexts) -> list[tuple[str, str]]:
+def presets(texts: Texts) -> list[tuple[str, str]]:
     return [(texts.preset_other if name == OTHER else preset.name, name) for name, preset in PRESETS.items()]
 
 
@@ -270,7 +271,7 @@ def _failed(text: str, error: RagError, state: Session) -> str:
     return problem(told, details=error.message, summary=TEXTS[state.language].details)
 
 
-def _warning(url: str, texts: ModelSetupTexts) -> str:
+def _warning(url: str, texts: Texts) -> str:
     return hint(texts.plain_http) if url.startswith("http:") and not is_loopback(url) else ""
 
 

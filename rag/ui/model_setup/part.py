@@ -10,9 +10,9 @@ from rag.models import ModelState
 from rag.ui.assets import read_asset
 from rag.ui.model_setup.handlers import Handlers, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
+from rag.ui.model_setup.texts import TEXTS
 from rag.ui.part import AT_ONCE, Part
-from rag.ui.texts import Language
+from rag.ui.texts import Language, Texts
 
 # Seconds between two looks at a download under way.
 LOOK_SECONDS = 0.7
@@ -73,7 +73,7 @@ def build_model_setup(
     return Part(parts.spoken, handlers.speak)
 
 
-def _components(setup: ModelSetup, texts: ModelSetupTexts) -> ModelSetupComponents:
+def _components(setup: ModelSetup, texts: Texts) -> ModelSetupComponents:
     free = not setup.fixed_by
     small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 120, "interactive": free}
     with gr.Column(elem_id="model-setup"):

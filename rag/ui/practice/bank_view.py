@@ -11,9 +11,9 @@ from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, checkbox, heading, hint, select
 from rag.ui.practice.resources import Kept, Material
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Filter, Standing
+from rag.ui.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def asked(question: Question, language: Language) -> str:
 
 
 def bank_shell(
-    material: Material, wanted: Filter, progress: Sequence[TopicProgress], texts: PracticeTexts, language: Language
+    material: Material, wanted: Filter, progress: Sequence[TopicProgress], texts: Texts, language: Language
 ) -> str:
     """Topics and the filter; the questions are a part of their own, which changes while words are typed."""
     if not material.bank.questions:
@@ -95,9 +95,7 @@ def bank_shell(
     )
 
 
-def bank_part(
-    rows: Sequence[Row], wanted: Filter, kept: Kept, now: datetime, texts: PracticeTexts, language: Language
-) -> str:
+def bank_part(rows: Sequence[Row], wanted: Filter, kept: Kept, now: datetime, texts: Texts, language: Language) -> str:
     """The list of questions."""
     if not rows:
         return hint(texts.none_fit)
@@ -111,11 +109,11 @@ def bank_part(
     return f'<p class="hint" role="status">{told}</p><ol class="questions">{items}</ol>{more}'
 
 
-def standing_name(standing: Standing | Knowledge, texts: PracticeTexts) -> str:
+def standing_name(standing: Standing | Knowledge, texts: Texts) -> str:
     return str(getattr(texts, f"standing_{standing}"))
 
 
-def badges(question: Question, kept: Kept, now: datetime, texts: PracticeTexts) -> str:
+def badges(question: Question, kept: Kept, now: datetime, texts: Texts) -> str:
     """How well a question is known, whether it is due, and whether its answer changed since."""
     card, knowledge = kept.cards.get(question.id), kept.knowledge(question)
     names = [(str(knowledge), standing_name(knowledge, texts))]
@@ -126,13 +124,13 @@ def badges(question: Question, kept: Kept, now: datetime, texts: PracticeTexts) 
     return "".join(f'<span class="badge {name}">{text_of(shown)}</span>' for name, shown in names)
 
 
-def bookmark(question: Question, kept: Kept, texts: PracticeTexts, language: Language) -> str:
+def bookmark(question: Question, kept: Kept, texts: Texts, language: Language) -> str:
     on = kept.jotting(question.id).bookmarked
     name = f"{texts.bookmark}: {asked(question, language)}"
     return button("bookmark", "★" if on else "☆", question.id, style="star", name=name, pressed=on)
 
 
-def _topic(row: TopicProgress, name: str, chosen: bool, texts: PracticeTexts) -> str:
+def _topic(row: TopicProgress, name: str, chosen: bool, texts: Texts) -> str:
     total = row.new + row.shaky + row.known
     due = f" · {texts.topic_due.format(count=row.due)}" if row.due else ""
     bar = "".join(
@@ -147,7 +145,7 @@ def _topic(row: TopicProgress, name: str, chosen: bool, texts: PracticeTexts) ->
     )
 
 
-def _row(row: Row, kept: Kept, now: datetime, texts: PracticeTexts, language: Language, *, unfolded: bool) -> str:
+def _row(row: Row, kept: Kept, now: datetime, texts: Texts, language: Language, *, unfolded: bool) -> str:
     below = ""
     if row.follow_ups:
         items = "".join(f"<li>{_line(one, kept, now, texts, language)}</li>" for one in row.follow_ups)
@@ -156,7 +154,7 @@ def _row(row: Row, kept: Kept, now: datetime, texts: PracticeTexts, language: La
     return f"<li>{_line(row.question, kept, now, texts, language)}{below}</li>"
 
 
-def _line(question: Question, kept: Kept, now: datetime, texts: PracticeTexts, language: Language) -> str:
+def _line(question: Question, kept: Kept, now: datetime, texts: Texts, language: Language) -> str:
     opening = button("open", asked(question, language), question.id, style="question-link")
     return (
         f'<div class="line">{bookmark(question, kept, texts, language)}{opening}'

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from rag.types import Citation
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import balanced, readable, text_of
 from rag.ui.session.practice import Practice
+from rag.ui.texts import Texts
 
 # Characters of a quote that go along with the button that opens its source; enough to find the place again.
 QUOTE_SENT = 300
@@ -78,7 +78,7 @@ def text_box(field: str, question: str, label: str, text: str, *, rows: int, pla
     )
 
 
-def source_button(citation: Citation, texts: PracticeTexts) -> str:
+def source_button(citation: Citation, texts: Texts) -> str:
     """Opens the document at a quote; where it stands is said on the button."""
     title = citation.title or citation.document
     place = " › ".join((title, *(name for name in citation.section if name != title)))
@@ -100,7 +100,7 @@ def words(text: str) -> str:
     return f'<span class="readable">{readable([(balanced(text.strip()), ())], lambda markers, html: html)}</span>'
 
 
-def timer(texts: PracticeTexts) -> str:
+def timer(texts: Texts) -> str:
     """Runs from when its view opened."""
     return f'<span class="timer" role="timer" aria-label="{text_of(texts.timer)}" data-timer>0:00</span>'
 
@@ -109,7 +109,7 @@ def percent(score: float) -> str:
     return f"{round(100 * score)}"
 
 
-def day(moment: datetime, now: datetime, practice: Practice, texts: PracticeTexts) -> str:
+def day(moment: datetime, now: datetime, practice: Practice, texts: Texts) -> str:
     """When something is due, in words, with the date where it is not soon."""
     days = (practice.today(moment).date() - practice.today(now).date()).days
     if moment <= now:

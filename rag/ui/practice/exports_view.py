@@ -9,8 +9,8 @@ from rag.practice.exports import ExportAs
 from rag.ui.packed import unpacked
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, checkbox, heading, hint, select, submit
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.texts import Texts
 
 # Bytes of a backup, unpacked; years of practice have fewer.
 MOST_BYTES = 40_000_000
@@ -21,7 +21,7 @@ ENDINGS = {
 }
 
 
-def exports_shell(topics: Sequence[tuple[str, str]], standings: Sequence[tuple[str, str]], texts: PracticeTexts) -> str:
+def exports_shell(topics: Sequence[tuple[str, str]], standings: Sequence[tuple[str, str]], texts: Texts) -> str:
     formats = [(str(getattr(texts, f"export_{one}")), str(one)) for one in ExportAs]
     return (
         f"{heading(texts.view_exports)}<h3>{text_of(texts.export_questions)}</h3>{hint(texts.export_hint)}"

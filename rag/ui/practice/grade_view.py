@@ -12,8 +12,8 @@ from rag.text.language import Language
 from rag.types import Citation
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.elements import button, hint, percent, source_button, words
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.texts import Texts
 
 # Those that a reader can give; "unsure" is the grader's.
 GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MISSING, Verdict.CONTRADICTED)
@@ -41,7 +41,7 @@ class Stretch:
     number: int = 0
 
 
-def grade_part(graded: Graded, texts: PracticeTexts, language: Language) -> str:
+def grade_part(graded: Graded, texts: Texts, language: Language) -> str:
     grade = graded.grade
     points = "".join(
         _point(number, point, grade.attempt, point.point.text in graded.own, texts, language)
@@ -61,16 +61,16 @@ def grade_part(graded: Graded, texts: PracticeTexts, language: Language) -> str:
     )
 
 
-def graded_by(grade: Grade, texts: PracticeTexts) -> str:
+def graded_by(grade: Grade, texts: Texts) -> str:
     return texts.graded_by.format(name=getattr(texts, f"method_{grade.graded_by}"))
 
 
-def _heading(grade: Grade, texts: PracticeTexts) -> str:
+def _heading(grade: Grade, texts: Texts) -> str:
     """The score; nothing that was written has none."""
     return texts.no_score if GradeNote.EMPTY in grade.notes else texts.score.format(score=percent(grade.score))
 
 
-def marked(grade: Grade, texts: PracticeTexts) -> str:
+def marked(grade: Grade, texts: Texts) -> str:
     """The attempt, its stretches marked as what they are; the numbers are drawn by the style sheet."""
     result = []
     for text, covering in cut(grade.attempt, _stretches(grade)):
@@ -92,7 +92,7 @@ def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, list[
         yield attempt[low:high], [one for one in stretches if one.span[0] <= low and high <= one.span[1]]
 
 
-def onward(graded: Graded, texts: PracticeTexts, language: Language) -> str:
+def onward(graded: Graded, texts: Texts, language: Language) -> str:
     """What can be answered next."""
     links = "".join(
         f"<li>{button('open', asked(one, language), one.id, style='question-link')}</li>" for one in graded.follow_ups
@@ -115,13 +115,11 @@ def _stretches(grade: Grade) -> list[Stretch]:
     return found + [Stretch(span, "beyond") for span in grade.beyond]
 
 
-def _notes(grade: Grade, texts: PracticeTexts) -> str:
+def _notes(grade: Grade, texts: Texts) -> str:
     return "".join(f'<p class="notice">{text_of(getattr(texts, f"note_{note}"))}</p>' for note in grade.notes)
 
 
-def _point(
-    number: int, graded: PointGrade, attempt: str, is_own: bool, texts: PracticeTexts, language: Language
-) -> str:
+def _point(number: int, graded: PointGrade, attempt: str, is_own: bool, texts: Texts, language: Language) -> str:
     """The attempt on the left, the material on the right, and the verdicts to choose from."""
     said = (
         f'<blockquote class="typed">{text_of(attempt[slice(*graded.attempt)])}</blockquote>'
@@ -153,7 +151,7 @@ def _in_language(point: Point, language: Language) -> Citation:
     return point.english if language is Language.EN and point.english is not None else point.citation
 
 
-def _mistakes(grade: Grade, texts: PracticeTexts) -> str:
+def _mistakes(grade: Grade, texts: Texts) -> str:
     if not grade.mistakes:
         return ""
     items = "".join(
@@ -167,7 +165,7 @@ def _mistakes(grade: Grade, texts: PracticeTexts) -> str:
     return f'<h4>{text_of(texts.mistakes)}</h4><ul class="points">{items}</ul>'
 
 
-def _beyond(grade: Grade, texts: PracticeTexts) -> str:
+def _beyond(grade: Grade, texts: Texts) -> str:
     if not grade.beyond:
         return ""
     items = "".join(f'<li class="typed">{text_of(grade.attempt[slice(*span)])}</li>' for span in grade.beyond)

@@ -19,16 +19,16 @@ from rag.ui.practice.elements import (
     text_box,
     timer,
 )
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Practice
+from rag.ui.texts import Texts
 
 COUNTS = range(5, 9)
 # Reports that are listed.
 SHOWN = 20
 
 
-def setup_shell(topics: Sequence[tuple[str, str]], texts: PracticeTexts) -> str:
+def setup_shell(topics: Sequence[tuple[str, str]], texts: Texts) -> str:
     levels = [(str(getattr(texts, f"level_{level}")), str(level)) for level in Level]
     counts = [(str(count), str(count)) for count in COUNTS]
     return (
@@ -40,7 +40,7 @@ def setup_shell(topics: Sequence[tuple[str, str]], texts: PracticeTexts) -> str:
     )
 
 
-def rounds_part(rounds: Sequence[Round], names: dict[str | None, str], practice: Practice, texts: PracticeTexts) -> str:
+def rounds_part(rounds: Sequence[Round], names: dict[str | None, str], practice: Practice, texts: Texts) -> str:
     """The rounds so far, the newest first; those that are not finished can be gone on with. `names` are those of the
     topics."""
     if not rounds:
@@ -49,7 +49,7 @@ def rounds_part(rounds: Sequence[Round], names: dict[str | None, str], practice:
     return f'<h3>{text_of(texts.rounds)}</h3><ul class="rounds">{items}</ul>'
 
 
-def round_shell(round: Round, question: Question, draft: str, texts: PracticeTexts, language: Language) -> str:
+def round_shell(round: Round, question: Question, draft: str, texts: Texts, language: Language) -> str:
     """The question that is asked now. The box belongs to this round: an attempt that was not sent survives a reload."""
     place = texts.place.format(place=len(round.answered) + 1, count=round.count)
     box = text_box("attempt", question.id, texts.attempt, draft, rows=9, placeholder=texts.attempt_hint)
@@ -61,7 +61,7 @@ def round_shell(round: Round, question: Question, draft: str, texts: PracticeTex
     )
 
 
-def report_shell(round: Round, texts: PracticeTexts) -> str:
+def report_shell(round: Round, texts: Texts) -> str:
     ways = (
         button("save-report", texts.save_report, round.id, style="lead-on")
         + '<button type="button" class="plain" data-print>'
@@ -79,7 +79,7 @@ def score_of_round(round: Round) -> float:
     return sum(answered.score for answered in round.answered) / max(1, len(round.answered))
 
 
-def _round(round: Round, names: dict[str | None, str], practice: Practice, texts: PracticeTexts) -> str:
+def _round(round: Round, names: dict[str | None, str], practice: Practice, texts: Texts) -> str:
     when = f"{practice.today(round.begun):%Y-%m-%d %H:%M}"
     name = f"{when} · {names.get(round.topic, round.topic or '')} · {getattr(texts, f'level_{round.level}')}"
     asked_so_far = texts.place.format(place=len(round.answered), count=round.count)

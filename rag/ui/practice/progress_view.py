@@ -9,14 +9,14 @@ from rag.text.language import Language
 from rag.ui.figures import figures
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.elements import button, heading, hint
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
+from rag.ui.texts import Texts
 
 # Due questions that are listed.
 SHOWN = 50
 
 
-def progress_shell(days: int, due: int, ahead: Sequence[tuple[date, int]], texts: PracticeTexts) -> str:
+def progress_shell(days: int, due: int, ahead: Sequence[tuple[date, int]], texts: Texts) -> str:
     streak = texts.streak.format(days=days) if days else texts.no_streak
     return (
         f"{heading(texts.view_progress)}"
@@ -25,7 +25,7 @@ def progress_shell(days: int, due: int, ahead: Sequence[tuple[date, int]], texts
     )
 
 
-def start_due(due: int, texts: PracticeTexts) -> str:
+def start_due(due: int, texts: Texts) -> str:
     """The ways into what is due; empty where nothing is."""
     if not due:
         return ""
@@ -37,7 +37,7 @@ def progress_part(
     rows: Sequence[TopicProgress],
     names: dict[str | None, str],
     due: Sequence[Question],
-    texts: PracticeTexts,
+    texts: Texts,
     language: Language,
 ) -> str:
     """The table of topics, and the questions that are due."""
@@ -54,7 +54,7 @@ def progress_part(
     return f"<h3>{text_of(texts.topics)}</h3>{figures([head, *body])}{listed}"
 
 
-def _forecast(ahead: Sequence[tuple[date, int]], texts: PracticeTexts) -> str:
+def _forecast(ahead: Sequence[tuple[date, int]], texts: Texts) -> str:
     """Bars, as a table for whoever cannot see them."""
     most = max((count for _, count in ahead), default=0)
     rows = "".join(

@@ -21,9 +21,9 @@ from rag.ui.practice.elements import (
     text_box,
 )
 from rag.ui.practice.resources import Kept
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Practice
+from rag.ui.texts import Texts
 
 # Earlier attempts that are listed.
 SHOWN = 5
@@ -40,7 +40,7 @@ class Asked:
     now: datetime
 
 
-def question_shell(item: Asked, practice: Practice, texts: PracticeTexts, language: Language) -> str:
+def question_shell(item: Asked, practice: Practice, texts: Texts, language: Language) -> str:
     question = item.question
     kind = f" · {text_of(texts.follow_up)}" if question.kind is QuestionKind.FOLLOW_UP else ""
     jotting = item.kept.jotting(question.id)
@@ -60,7 +60,7 @@ def question_shell(item: Asked, practice: Practice, texts: PracticeTexts, langua
     )
 
 
-def answer_details(question: Question, texts: PracticeTexts) -> str:
+def answer_details(question: Question, texts: Texts) -> str:
     """What the material answers, folded."""
     short = f"<h3>{text_of(texts.short_answer)}</h3>{prose(question.short.quote)}" if question.short else ""
     return (
@@ -70,7 +70,7 @@ def answer_details(question: Question, texts: PracticeTexts) -> str:
     )
 
 
-def _last(item: Asked, practice: Practice, texts: PracticeTexts) -> str:
+def _last(item: Asked, practice: Practice, texts: Texts) -> str:
     """When the question is due again, and the last score."""
     card = item.kept.cards.get(item.question.id)
     told = [texts.next_due.format(when=day(card.due, item.now, practice, texts))] if card is not None else []
@@ -80,7 +80,7 @@ def _last(item: Asked, practice: Practice, texts: PracticeTexts) -> str:
     return f'<span class="hint">{text_of(" · ".join(told))}</span>' if told else ""
 
 
-def _jottings(item: Asked, texts: PracticeTexts) -> str:
+def _jottings(item: Asked, texts: Texts) -> str:
     """What is written here is kept as it is typed."""
     question, jotting = item.question, item.kept.jotting(item.question.id)
     boxes = "".join(
@@ -98,7 +98,7 @@ def _jottings(item: Asked, texts: PracticeTexts) -> str:
     )
 
 
-def _earlier(item: Asked, practice: Practice, texts: PracticeTexts) -> str:
+def _earlier(item: Asked, practice: Practice, texts: Texts) -> str:
     attempts = [review for review in reversed(item.reviews) if review.attempt][:SHOWN]
     if not attempts:
         return ""

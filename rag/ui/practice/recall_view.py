@@ -10,16 +10,14 @@ from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked, badges
 from rag.ui.practice.elements import button, checkbox, heading, hint, prose, select, source_button, submit, timer
 from rag.ui.practice.resources import Kept
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Practice, Reveal, Standing
+from rag.ui.texts import Texts
 
 COUNTS = (10, 20, 40)
 
 
-def setup_shell(
-    topics: Sequence[tuple[str, str]], standings: Sequence[tuple[str, str]], due: int, texts: PracticeTexts
-) -> str:
+def setup_shell(topics: Sequence[tuple[str, str]], standings: Sequence[tuple[str, str]], due: int, texts: Texts) -> str:
     """Which cards are dealt. `topics` are pairs of name and value."""
     chosen = str(Standing.DUE if due else Standing.ALL)
     return (
@@ -32,7 +30,7 @@ def setup_shell(
     )
 
 
-def card_shell(question: Question, topic: str, practice: Practice, texts: PracticeTexts, language: Language) -> str:
+def card_shell(question: Question, topic: str, practice: Practice, texts: Texts, language: Language) -> str:
     place = texts.place.format(place=practice.dealt - len(practice.deck) + 1, count=practice.dealt)
     return (
         f'<p class="crumbs">{button("go", "← " + texts.end_deck, "recall", style="quiet")} {text_of(topic)} '
@@ -40,7 +38,7 @@ def card_shell(question: Question, topic: str, practice: Practice, texts: Practi
     )
 
 
-def card_part(question: Question, kept: Kept, now: datetime, practice: Practice, texts: PracticeTexts) -> str:
+def card_part(question: Question, kept: Kept, now: datetime, practice: Practice, texts: Texts) -> str:
     """What is shown of the answer, and what can be done."""
     shown, ways = "", ""
     if practice.reveal is Reveal.NOTHING and question.short is not None:
@@ -65,7 +63,7 @@ def card_part(question: Question, kept: Kept, now: datetime, practice: Practice,
     )
 
 
-def done_shell(practice: Practice, texts: PracticeTexts) -> str:
+def done_shell(practice: Practice, texts: Texts) -> str:
     ways = button("go", texts.again_deck, "recall", style="lead-on") + button("go", texts.view_progress, "progress")
     return (
         f"{heading(texts.view_recall)}<p>{text_of(texts.deck_done.format(count=practice.dealt))}</p>"

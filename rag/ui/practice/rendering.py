@@ -23,10 +23,11 @@ from rag.ui.practice.recall_view import setup_shell as recall_setup
 from rag.ui.practice.resources import Kept, Resources
 from rag.ui.practice.statements_view import result_shell, statement_part, statement_shell
 from rag.ui.practice.statements_view import setup_shell as statements_setup
-from rag.ui.practice.texts import TEXTS, PracticeTexts
+from rag.ui.practice.texts import TEXTS
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Standing, View
 from rag.ui.session.session import Session
+from rag.ui.texts import Texts
 
 SHELL_AND_PART = tuple[str, str]
 
@@ -79,7 +80,7 @@ class Rendering:
             case _:
                 return self._bank(session, kept, now, texts)
 
-    def _bank(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+    def _bank(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         material, practice = self._resources.material(), session.practice
         topics = progress(material.bank, kept.cards, now)
         unfinished = self._resources.store.rounds(user_of(session), unfinished=True)
@@ -99,7 +100,7 @@ class Rendering:
             return ""
         return bank_part(rows_of(bank, wanted, kept, now), wanted, kept, now, TEXTS[session.language], session.language)
 
-    def _question(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+    def _question(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, material = session.practice, self._resources.material()
         question = material.bank.questions.get(practice.question)
         if question is None:  # its page vanished while it was open
@@ -124,7 +125,7 @@ class Rendering:
         has_next = 0 < practice.place(question) < len(practice.queue)
         return grade_part(Graded(grade, own, due, follow_ups, has_next, practice.grades), texts, session.language)
 
-    def _recall(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+    def _recall(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, material = session.practice, self._resources.material()
         if not practice.dealt:
             due = len(due_cards(material.bank, kept.cards, now))
@@ -138,7 +139,7 @@ class Rendering:
             card_part(question, kept, now, practice, texts),
         )
 
-    def _statements(self, session: Session, texts: PracticeTexts) -> SHELL_AND_PART:
+    def _statements(self, session: Session, texts: Texts) -> SHELL_AND_PART:
         practice = session.practice
         if not practice.statements:
             return statements_setup(self._topics(session, texts), texts), ""
@@ -146,7 +147,7 @@ class Rendering:
             return result_shell(practice, texts), ""
         return statement_shell(practice, texts), statement_part(practice, texts)
 
-    def _interview(self, session: Session, kept: Kept, texts: PracticeTexts) -> SHELL_AND_PART:
+    def _interview(self, session: Session, kept: Kept, texts: Texts) -> SHELL_AND_PART:
         practice = session.practice
         round = self._practising.round(session)
         if round is None:
@@ -167,7 +168,7 @@ class Rendering:
         bank, zone = self._resources.material().bank, session.practice.time_zone
         return report(bank, round, cards, session.language, topic=topic, zone=zone)
 
-    def _progress(self, session: Session, kept: Kept, now: datetime, texts: PracticeTexts) -> SHELL_AND_PART:
+    def _progress(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, bank = session.practice, self._resources.material().bank
         due = [bank.questions[card.question_id] for card in due_cards(bank, kept.cards, now)]
         days = streak(self._resources.store.reviews(user_of(session)), now, practice.time_zone)
@@ -177,13 +178,13 @@ class Rendering:
         names = self._names(session, texts)
         return shell, progress_part(progress(bank, kept.cards, now), names, due, texts, session.language)
 
-    def _names(self, session: Session, texts: PracticeTexts) -> dict[str | None, str]:
+    def _names(self, session: Session, texts: Texts) -> dict[str | None, str]:
         """The topics by what they are called; None is all of them."""
         material = self._resources.material()
         topics = material.bank.topics()
         return {None: texts.all_topics} | {t: material.topic(t, session.language, texts.top) for t in topics}
 
-    def _topics(self, session: Session, texts: PracticeTexts) -> list[tuple[str, str]]:
+    def _topics(self, session: Session, texts: Texts) -> list[tuple[str, str]]:
         """As choices of a field."""
         names = self._names(session, texts)
         return [(name, ALL if topic is None else f"/{topic}") for topic, name in names.items()]
@@ -197,5 +198,5 @@ def _follow_ups(bank: Bank, question: Question, grade: Grade) -> list[Question]:
     return sorted(left, key=lambda one: one != first)
 
 
-def _standings(texts: PracticeTexts) -> list[tuple[str, str]]:
+def _standings(texts: Texts) -> list[tuple[str, str]]:
     return [(standing_name(standing, texts), str(standing)) for standing in Standing]

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from rag.practice.rounds import Statement
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, heading, hint, select, source_button, submit, words
-from rag.ui.practice.texts import PracticeTexts
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Practice
+from rag.ui.texts import Texts
 
 COUNTS = (10, 20)
 
 
-def setup_shell(topics: Sequence[tuple[str, str]], texts: PracticeTexts) -> str:
+def setup_shell(topics: Sequence[tuple[str, str]], texts: Texts) -> str:
     counts = [(str(count), str(count)) for count in COUNTS]
     return (
         f"{heading(texts.view_statements)}{hint(texts.statements_hint)}"
@@ -22,7 +22,7 @@ def setup_shell(topics: Sequence[tuple[str, str]], texts: PracticeTexts) -> str:
     )
 
 
-def statement_shell(practice: Practice, texts: PracticeTexts) -> str:
+def statement_shell(practice: Practice, texts: Texts) -> str:
     """The statement to be judged, or the one that was judged last."""
     number = len(practice.judged) - practice.is_told
     place = texts.place.format(place=number + 1, count=len(practice.statements))
@@ -34,7 +34,7 @@ def statement_shell(practice: Practice, texts: PracticeTexts) -> str:
     )
 
 
-def statement_part(practice: Practice, texts: PracticeTexts) -> str:
+def statement_part(practice: Practice, texts: Texts) -> str:
     """The two verdicts; once one is given, what is right."""
     if not practice.is_told:
         ways = button("judge", texts.is_right, "right", key="1") + button("judge", texts.is_wrong, "wrong", key="2")
@@ -53,7 +53,7 @@ def statement_part(practice: Practice, texts: PracticeTexts) -> str:
     )
 
 
-def result_shell(practice: Practice, texts: PracticeTexts) -> str:
+def result_shell(practice: Practice, texts: Texts) -> str:
     """How many were judged well, and those that were not."""
     judged = list(zip(practice.statements, practice.judged, strict=False))
     missed = [statement for statement, was_right in judged if not was_right]
@@ -68,7 +68,7 @@ def result_shell(practice: Practice, texts: PracticeTexts) -> str:
     return f'{heading(texts.view_statements)}<p>{text_of(told)}</p>{listed}<div class="buttons">{ways}</div>'
 
 
-def _correction(statement: Statement, texts: PracticeTexts) -> str:
+def _correction(statement: Statement, texts: Texts) -> str:
     return (
         f'<div class="correction"><h5>{text_of(texts.material_says)}</h5>'
         f"<blockquote>{words(statement.correction.quote)}</blockquote>"

@@ -18,9 +18,9 @@ from rag.ui.preferences.elements import done, hint, problem, under_way
 from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html, way_out
 from rag.ui.preferences.stored import from_store, to_store
-from rag.ui.preferences.texts import TEXTS, PreferencesTexts
+from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
-from rag.ui.texts import Language
+from rag.ui.texts import Language, Texts
 
 THEMES = ("system", "light", "dark")
 
@@ -107,7 +107,7 @@ class Handlers:
             _where(writer_of(self._assistant, state.preferences), texts),
         )
 
-    def _refusal(self, texts: PreferencesTexts, llm: ChatModelName, error: RagError) -> str:
+    def _refusal(self, texts: Texts, llm: ChatModelName, error: RagError) -> str:
         way = way_out(llm, texts, may_change=self._may_change)
         return problem(
             texts.unusable.format(name=getattr(texts, f"llm_{llm}"), way=way, problem=error.message),
@@ -124,23 +124,23 @@ def take(assistant: Assistant, state: Session, stored: object) -> Language | Non
     return language
 
 
-def models(texts: PreferencesTexts) -> list[tuple[str, str]]:
+def models(texts: Texts) -> list[tuple[str, str]]:
     return [(getattr(texts, f"llm_{name}"), str(name)) for name in ChatModelName]
 
 
-def named(texts: PreferencesTexts, field: str, names: Any) -> list[tuple[str, str]]:
+def named(texts: Texts, field: str, names: Any) -> list[tuple[str, str]]:
     return [(getattr(texts, f"{field}_{name}"), str(name)) for name in names]
 
 
-def themes(texts: PreferencesTexts) -> list[tuple[str, str]]:
+def themes(texts: Texts) -> list[tuple[str, str]]:
     return [(getattr(texts, f"theme_{name}"), name) for name in THEMES]
 
 
-def heading(texts: PreferencesTexts) -> str:
+def heading(texts: Texts) -> str:
     return f"<h2>{escape(texts.heading)}</h2>{hint(texts.intro)}"
 
 
-def _where(assistant: Assistant, texts: PreferencesTexts) -> str:
+def _where(assistant: Assistant, texts: Texts) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(part)}</th><td>{escape(place)}</td></tr>'
         for part, place in places(assistant, texts)

@@ -14,7 +14,7 @@ from rag.chat_models.select import leaves_the_machine
 from rag.chat_models.stopping import within
 from rag.errors import ChatModelError, RagError
 from rag.settings import ChatModelName
-from rag.ui.preferences.texts import PreferencesTexts
+from rag.ui.texts import Texts
 
 
 class Trouble(StrEnum):
@@ -69,7 +69,7 @@ def answerer(assistant: Assistant) -> Answerer:
     return Answerer(assistant.model_name or "", host or "")
 
 
-def places(assistant: Assistant, texts: PreferencesTexts) -> list[tuple[str, str]]:
+def places(assistant: Assistant, texts: Texts) -> list[tuple[str, str]]:
     """What runs where, as rows of a part and its place."""
     who = answerer(assistant)
     if not who.model:
@@ -88,7 +88,7 @@ def places(assistant: Assistant, texts: PreferencesTexts) -> list[tuple[str, str
     ]
 
 
-def failure(error: RagError, texts: PreferencesTexts) -> str:
+def failure(error: RagError, texts: Texts) -> str:
     """Why a test failed, in the reader's language: by the status of the response, else by what there was instead."""
     import httpx
     import openai

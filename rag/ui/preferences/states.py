@@ -8,12 +8,10 @@ from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.local_server import is_installed
 from rag.paths import PROGRAM
 from rag.settings import ChatModelName, Settings
-from rag.ui.preferences.texts import PreferencesTexts
+from rag.ui.texts import Texts
 
 
-def states_html(
-    settings: Settings, usable: Sequence[ChatModelName], texts: PreferencesTexts, *, may_change: bool
-) -> str:
+def states_html(settings: Settings, usable: Sequence[ChatModelName], texts: Texts, *, may_change: bool) -> str:
     names = [name for name in ChatModelName if name is not ChatModelName.AUTO]
     rows = []
     for name in names:
@@ -29,7 +27,7 @@ def states_html(
     return f'<ul class="answerers" data-unusable="{unusable}">{"".join(rows)}</ul>'
 
 
-def way_out(name: ChatModelName, texts: PreferencesTexts, *, may_change: bool) -> str:
+def way_out(name: ChatModelName, texts: Texts, *, may_change: bool) -> str:
     """Why one cannot write, as far as a glance can tell, and what to do."""
     if name is ChatModelName.LOCAL and not is_installed():
         return texts.way_package.format(command=install_command())

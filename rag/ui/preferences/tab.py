@@ -15,9 +15,9 @@ from rag.ui.part import AT_ONCE, EACH, Part, Updates
 from rag.ui.preferences.elements import hint
 from rag.ui.preferences.handlers import Handlers, heading, models, named, themes
 from rag.ui.preferences.stored import limits
-from rag.ui.preferences.texts import TEXTS, PreferencesTexts
+from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
-from rag.ui.texts import Language
+from rag.ui.texts import Language, Texts
 
 # One model is tried at a time.
 TRYING: dict[str, Any] = {
@@ -88,7 +88,7 @@ def build_preferences(
     return Part(components, speak, settled=tuple(parts.fields[1:]))  # who writes is also changed by a model's set-up
 
 
-def _components(texts: PreferencesTexts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
+def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
     """`set_up` makes what comes under the choice of who writes."""
     with gr.Column(elem_classes="room"):
         head = gr.HTML(heading(texts))

@@ -16,8 +16,7 @@ from rag.ui.figures import figures
 from rag.ui.quality.kept import Kind, Measured
 from rag.ui.quality.names import OWN_SET, answerer_name, set_name, system_name
 from rag.ui.quality.plot import Dot, plot
-from rag.ui.quality.texts import QualityTexts
-from rag.ui.texts import Language
+from rag.ui.texts import Language, Texts
 
 # What is plotted of an answerer, all of them shares of 0..1.
 ANSWERS = ("citation_precision", "citation_relevance", "citation_recall", "evidence_found", "two_sided_cited")
@@ -25,7 +24,7 @@ REFUSALS = ("refusal_recall", "refusal_precision", "false_refusals")
 COMMAND = "python -m rag eval retrieval GOLD --out FILE"
 
 
-def shipped(folder: Path, texts: QualityTexts, language: Language) -> str:
+def shipped(folder: Path, texts: Texts, language: Language) -> str:
     """What lies in the folders `retrieval` and `answers` of a results folder."""
 
     def searches() -> str:
@@ -45,7 +44,7 @@ def shipped(folder: Path, texts: QualityTexts, language: Language) -> str:
     )
 
 
-def own(measured: Mapping[Kind, Measured], texts: QualityTexts, language: Language) -> str:
+def own(measured: Mapping[Kind, Measured], texts: Texts, language: Language) -> str:
     """What was measured from the page, last first."""
     parts: list[str] = []
     for kind, last in sorted(measured.items(), key=lambda pair: pair[1].at, reverse=True):
@@ -54,13 +53,13 @@ def own(measured: Mapping[Kind, Measured], texts: QualityTexts, language: Langua
     return "".join(parts)
 
 
-def _own_retrieval(last: Measured, texts: QualityTexts, language: Language) -> str:
+def _own_retrieval(last: Measured, texts: Texts, language: Language) -> str:
     heading = texts.here_retrieval.format(count=last.result["queries"]["scored"], date=_date(last))
     body = _compared([report.Result.model_validate(last.result)], texts, language)
     return f"<h3>{escape(heading)}</h3>{body}"
 
 
-def _own_answers(last: Measured, texts: QualityTexts, language: Language) -> str:
+def _own_answers(last: Measured, texts: Texts, language: Language) -> str:
     heading = texts.here_answers.format(count=last.result["questions"]["asked"], date=_date(last))
     return f"<h3>{escape(heading)}</h3>" + _answered(last.result, texts, language)
 
@@ -69,7 +68,7 @@ def _date(last: Measured) -> str:
     return f"{last.at:%Y-%m-%d %H:%M}"
 
 
-def _or_problem(show: Callable[[], str], texts: QualityTexts) -> str:
+def _or_problem(show: Callable[[], str], texts: Texts) -> str:
     """Files of results are made elsewhere, or by another version."""
     try:
         return show()
@@ -77,7 +76,7 @@ def _or_problem(show: Callable[[], str], texts: QualityTexts) -> str:
         return f'<p class="problem">{escape(texts.unreadable.format(problem=error))}</p>'
 
 
-def _compared(results: Sequence[report.Result], texts: QualityTexts, language: Language) -> str:
+def _compared(results: Sequence[report.Result], texts: Texts, language: Language) -> str:
     several = len({result.embedder for result in results}) > 1
     names = [
         set_name(result.dataset, result.split, language, result.embedder.partition("@")[0] if several else "")
@@ -99,7 +98,7 @@ def _compared(results: Sequence[report.Result], texts: QualityTexts, language: L
     )
 
 
-def _answered(result: Mapping[str, Any], texts: QualityTexts, language: Language) -> str:
+def _answered(result: Mapping[str, Any], texts: Texts, language: Language) -> str:
     when = texts.when.format(date=result.get("date", "–"), commit=str(result.get("commit") or "–")[:7])
     label = answers_table.label(result)
     who = answerer_name(result["llm"], result["model"], language)

@@ -11,7 +11,7 @@ from rag.ui.problems import tell
 from rag.ui.quality.kept import Kind
 from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Progress, Runner
-from rag.ui.quality.texts import TEXTS, QualityTexts
+from rag.ui.quality.texts import TEXTS
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
@@ -84,16 +84,16 @@ def build_quality(
     return Part((tab, heading, kind, count, start, stop, known, progress, measured, clock), speak)
 
 
-def _heading(texts: QualityTexts, *, has_gold: bool) -> str:
+def _heading(texts: Texts, *, has_gold: bool) -> str:
     told = f"<h3>{escape(texts.run)}</h3>" if has_gold else f'<p class="hint">{escape(texts.no_gold)}</p>'
     return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(texts.intro)}</p>{told}'
 
 
-def _kinds(texts: QualityTexts) -> list[tuple[str, str]]:
+def _kinds(texts: Texts) -> list[tuple[str, str]]:
     return [(getattr(texts, f"kind_{kind}"), str(kind)) for kind in Kind]
 
 
-def _progress(now: Progress, texts: QualityTexts, page: Texts) -> str:
+def _progress(now: Progress, texts: Texts, page: Texts) -> str:
     if now.under_way:
         told = (texts.running if now.done else texts.loading).format(done=now.done, total=now.total)
         return f'<p role="status">{escape(told)}</p><progress value="{now.done}" max="{now.total}"></progress>'

@@ -20,7 +20,7 @@ def reviewing(tmp_path: Path, hash_embedder: HashEmbedder) -> Iterator[Reviewing
     def over(documents: Mapping[str, str]) -> Review:
         ingest(tmp_path, hash_embedder, documents, allow_empty=True)
         opened.append(open_index(tmp_path / "index"))
-        return review(opened[-1], hash_embedder)
+        return review(opened[-1])
 
     yield over
     for index in opened:

@@ -1,6 +1,5 @@
 """Ages, sentences that grow old, and the shape of the report."""
 
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -12,9 +11,8 @@ from rag.review.ages import DateField, age_of, oldest_first
 from rag.review.report import review, topic_of
 from rag.review.statements import Statement
 from rag.review.time_bound import Bound, time_bound
-from tests.conftest import HashEmbedder
 from tests.rag.review.conftest import Reviewing
-from tests.rag.review.documents import CONTRADICTORY, FILLER, page
+from tests.rag.review.documents import BANDWIDTH, FILLER, page
 
 
 def stored(name: str, source: str, tags: tuple[str, ...] = ()) -> StoredDocument:
@@ -70,10 +68,10 @@ def test_sentences_that_grow_old(text: str, bounds: list[Bound]) -> None:
 
 
 def test_the_shape_of_the_json(reviewing: Reviewing) -> None:
-    one, other = CONTRADICTORY["bandwidth"]
-    texts = {"one.md": page("第一篇", one, "截至 2026 年仍然如此。"), "other.md": page("第二篇", other), **FILLER}
+    said = "截至 2026 年仍然如此。"
+    texts = {"one.md": page("第一篇", BANDWIDTH, said), **FILLER}
     report = reviewing(texts).as_dict()
-    assert list(report) == ["generation", "statements", "ages", "time_bound", "contradictions"]
+    assert list(report) == ["generation", "statements", "ages", "time_bound"]
     assert report["ages"][0] == {
         "document": "filler-0.md",
         "title": "别的资料 0",
@@ -82,49 +80,42 @@ def test_the_shape_of_the_json(reviewing: Reviewing) -> None:
     }
     assert len(report["ages"]) == len(texts)
     (aged,) = report["time_bound"]
-    assert (aged["bounds"], aged["words"]) == (["year", "present"], ["2026", "截至"])
-    (pair,) = report["contradictions"]
-    assert list(pair) == ["kind", "score", "differing", "shared", "one", "other"]
-    assert pair["one"] == {
+    assert aged == {
         "document": "one.md",
         "title": "第一篇",
         "section": ["第一篇", "展开"],
-        "start": texts["one.md"].index(one),
-        "end": texts["one.md"].index(one) + len(one),
-        "quote": one,
+        "start": texts["one.md"].index(said),
+        "end": texts["one.md"].index(said) + len(said),
+        "quote": said,
+        "bounds": ["year", "present"],
+        "words": ["2026", "截至"],
     }
 
 
 def test_an_empty_index_has_nothing_to_review(reviewing: Reviewing) -> None:
     report = reviewing({})
-    assert (report.statements, report.ages, report.time_bound, report.contradictions) == (0, (), (), ())
+    assert (report.statements, report.ages, report.time_bound) == (0, (), ())
 
 
 def test_one_document_is_reviewed(reviewing: Reviewing) -> None:
-    report = reviewing({"one.md": page("第一篇", CONTRADICTORY["bandwidth"][0])})
+    report = reviewing({"one.md": page("第一篇", BANDWIDTH)})
     assert len(report.ages) == report.statements == 1
 
 
-def test_an_index_without_token_vectors_is_reviewed(
-    tmp_path: Path, hash_embedder: HashEmbedder, reviewing: Reviewing
-) -> None:
-    one, other = CONTRADICTORY["bandwidth"]
-    reviewing({"one.md": page("第一篇", one), "other.md": page("第二篇", other), **FILLER})
+def test_how_far_it_is_is_told(tmp_path: Path, reviewing: Reviewing) -> None:
+    reviewing(FILLER)
     index = open_index(tmp_path / "index")
-    told: list[tuple[str, int, int]] = []
-    report = review(replace(index, tokens=None), hash_embedder, lambda *progress: told.append(progress))
+    told: list[tuple[int, int]] = []
+    review(index, lambda *progress: told.append(progress))
     index.close()
-    assert len(report.contradictions) == 1
-    assert told[-1][0] == "pairs"
-    assert all(done <= total for _, done, total in told)
+    assert told == [(done, len(FILLER)) for done in range(1, len(FILLER) + 1)]
 
 
 def test_a_topic_is_a_folder_or_a_tag(reviewing: Reviewing) -> None:
     holds = topic_of([stored("a/x.md", ""), stored("b/y.md", "", ("Alpha",)), stored("a.md", "")], "A")
     assert [holds(name) for name in ("a/x.md", "b/y.md", "a.md")] == [True, False, False]
     assert topic_of([stored("b/y.md", "", ("Alpha",))], "alpha")("b/y.md")
-    one, other = CONTRADICTORY["bandwidth"]
-    report = reviewing({"one.md": page("一", one), "other.md": page("二", other), **FILLER})
+    report = reviewing({"one.md": page("一", "目前仍然是这样。"), **FILLER})
     about = report.about(lambda name: name == "one.md")
-    assert (len(about.ages), len(about.contradictions)) == (1, 1)
+    assert (len(about.ages), len(about.time_bound)) == (1, 1)
     assert len(report.first(3).ages) == 3

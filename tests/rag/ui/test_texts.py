@@ -1,33 +1,65 @@
-"""Both languages say the same things."""
+"""Both languages say the same things, and what the page asks for is there."""
 
-import string
-from dataclasses import fields
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from rag.ui.texts import TEXTS, Language, Texts, language_of
+from rag.paths import PROGRAM
+from rag.ui.texts import TEXTS, Language, language_of, read_texts
 
-
-def placeholders(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+UI = PROGRAM / "rag" / "ui"
+FILES = sorted(UI.rglob("*.toml"))
+CHINESE = re.compile("[\u3400-\u9fff]")
 
 
 def test_every_language_has_texts() -> None:
     assert set(TEXTS) == set(Language)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Texts)])
-def test_texts_are_there_and_take_the_same_values(name: str) -> None:
-    chinese, english = (getattr(TEXTS[language], name) for language in (Language.ZH, Language.EN))
-    assert chinese
-    assert english
-    assert placeholders(chinese) == placeholders(english)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_what_is_read_is_complete_and_english_holds_no_chinese(file: Path) -> None:
+    read_texts(file)
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    assert {name for name, said in rows.items() if CHINESE.search(said["en"])} == set()
 
 
-def test_english_texts_hold_no_chinese() -> None:
-    for field in fields(Texts):
-        text = getattr(TEXTS[Language.EN], field.name)
-        assert not any("\u3400" <= character <= "\u9fff" for character in text), field.name
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('a = { zh = "甲" }', "a is not said"),
+        ('a = { zh = "甲", en = "" }', "a is not said"),
+        ('a = { zh = "甲{n}", en = "a" }', "a takes other values"),
+    ],
+)
+def test_a_text_that_is_wrong_is_named(line: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "texts.toml"
+    file.write_text(line, encoding="utf-8")
+    with pytest.raises(ValueError, match=told):
+        read_texts(file)
+
+
+def test_a_text_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(AttributeError, match="no text 'nothing_of_the_kind'"):
+        _ = TEXTS[Language.EN].nothing_of_the_kind
+
+
+def asked_for() -> Iterator[str]:
+    """The names of texts in the code of the page."""
+    for file in sorted(UI.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value).lower().partition("[")[0].endswith("texts"):
+                yield node.attr
+
+
+def test_every_text_that_the_page_names_is_in_a_file() -> None:
+    there = {name for file in FILES for name in tomllib.loads(file.read_text(encoding="utf-8"))}
+    names = {name for name in asked_for() if name not in ("TEXTS", "get", "values")}
+    assert len(names) > 400
+    assert names - there == set()
 
 
 @pytest.mark.parametrize(

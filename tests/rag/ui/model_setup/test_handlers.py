@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.handlers import Handlers
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.model_setup.texts import TEXTS, ModelSetupTexts
+from rag.ui.model_setup.texts import TEXTS
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
@@ -27,7 +26,6 @@ from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.rooms import built
-from tests.rag.ui.test_texts import placeholders
 
 QUESTION = "ZeRO-3 切分什么？"
 KEY = "sk-typed-once-and-never-shown"
@@ -306,11 +304,3 @@ class TestLocalModel:
         assert ZH.local_present in html
         assert arrived
         assert not download["visible"]
-
-
-@pytest.mark.parametrize("name", [field.name for field in fields(ModelSetupTexts)])
-def test_texts_are_there_and_take_the_same_values(name: str) -> None:
-    chinese, english = (getattr(TEXTS[language], name) for language in (Language.ZH, Language.EN))
-    assert chinese
-    assert placeholders(chinese) == placeholders(english)
-    assert not any("\u3400" <= character <= "\u9fff" for character in english)

@@ -1,0 +1,53 @@
+"""Every text of the page, in Chinese and English: a TOML file a room, a line a text."""
+
+import string
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from rag.text.language import Language
+
+__all__ = ["TEXTS", "Language", "Texts", "language_of", "read_texts"]
+
+
+class Texts:
+    """The texts of a room in one language, each an attribute of its name; `{…}` are filled with `str.format`."""
+
+    def __init__(self, room: str, texts: Mapping[str, str]) -> None:
+        self._room, self._texts = room, texts
+
+    def __getattr__(self, name: str) -> str:
+        texts: Mapping[str, str] = vars(self).get("_texts", {})
+        if name not in texts:
+            raise AttributeError(f"{vars(self).get('_room')} has no text {name!r}")
+        return texts[name]
+
+
+def read_texts(file: Path) -> dict[Language, Texts]:
+    """The texts of a file in each language. Raises ValueError where one is missing in a language, or takes other values
+    there."""
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    for name, said in rows.items():
+        if set(said) != set(Language) or not all(said.values()):
+            raise ValueError(f"{file.name}: {name} is not said in every language")
+        if len({frozenset(_values(text)) for text in said.values()}) > 1:
+            raise ValueError(f"{file.name}: {name} takes other values in each language")
+    room = f"{file.parent.name}/{file.name}"
+    return {language: Texts(room, {name: said[language] for name, said in rows.items()}) for language in Language}
+
+
+def _values(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+TEXTS = read_texts(Path(__file__).with_suffix(".toml"))
+
+
+def language_of(accept_language: str) -> Language:
+    """The interface language for an Accept-Language header: Chinese for Chinese readers and where nothing is said.
+
+    >>> language_of("en-GB,en;q=0.9,zh;q=0.8"), language_of("zh-TW"), language_of("")
+    (<Language.EN: 'en'>, <Language.ZH: 'zh'>, <Language.ZH: 'zh'>)
+    """
+    first = accept_language.split(",")[0].strip().lower()
+    return Language.ZH if not first or first.startswith(("zh", "*")) else Language.EN
