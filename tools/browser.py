@@ -15,7 +15,7 @@ from rag.paths import PROGRAM
 from tools.server_process import running
 
 # The tests say what must come, not how soon: a machine that runs them may be busy.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=120_000)
 
 # The first that is installed. Without windows and menus it costs a fifth less of a test's processor time.
 CHROMIUM = ("chromium-headless-shell", "chromium")
