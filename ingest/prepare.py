@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ingest.reading.loading import Document, document_of, read_document
 from ingest.reading.parser_process import ParserProcess
-from ingest.structure.passages import Draft, cut, split_draft
+from ingest.structure.passages import Draft, bare_headings, cut, split_draft
 from ingest.structure.repeats import fingerprint
 from ingest.structure.sections import structure
 from rag.embedding import Embedder
@@ -60,7 +60,7 @@ def _cut(root: int, relative: str, document: Document, settings: Settings) -> Pr
         size=document.size, stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source,
         passages=tuple(map(_stored, drafts)), pages=document.pages,
     )  # fmt: skip
-    return Prepared(stored, document.warnings, structured.removed)
+    return Prepared(stored, document.warnings, (*structured.removed, *bare_headings(structured, drafts)))
 
 
 def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:

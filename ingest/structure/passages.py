@@ -23,7 +23,6 @@ from rag.types import translation_of
 
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.
 SMALL_PASSAGE_TOKENS = 40
-MIN_CHARACTERS = 8
 # Of the title and the headings above a passage; and of the other ways to ask its page's question.
 HEADER_TOKENS = 96
 ALSO_ASKED_TOKENS = 288
@@ -60,14 +59,14 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
     """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first, and in its
     language to the first of each translation."""
     packed = [(path, *put_together(parts)) for path, parts in _pack(document.root, (), budget)]
-    # A section that says next to nothing is no passage; the short end of a long one is.
+    # A section without a letter is no passage; a part of one that has some is.
     letters: Counter[tuple[str, ...]] = Counter()
     for path, content, _ in packed:
         letters[path] += sum(character.isalnum() for character in _body(content, path))
     drafts = [
         Draft(path, content, _header(document.title, path), blocks)
         for path, content, blocks in packed
-        if content.spans and letters[path] >= MIN_CHARACTERS and _body(content, path)
+        if content.spans and letters[path] and _body(content, path)
     ]
     begun: set[Language | None] = set()
     for place, draft in enumerate(drafts):
@@ -77,6 +76,13 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
         begun.add(language)
         drafts[place] = _asked(draft, [way for way in also_asked if language in (None, language_of(way))])
     return drafts
+
+
+def bare_headings(document: StructuredDocument, drafts: Sequence[Draft]) -> tuple[str, ...]:
+    """The headings under which nothing is said, and which stand in no passage."""
+    names = dict.fromkeys(section.name for section in document.root.walk() if section.head is not None)
+    said = {name for draft in drafts for name in draft.section}
+    return tuple(name for name in names if name not in said and not any(name in draft.content.text for draft in drafts))
 
 
 def _asked(draft: Draft, ways: Sequence[str]) -> Draft:

@@ -32,6 +32,8 @@ SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。�
 ANSWER_MARK = re.compile(r"^\s*(?:\*\*)?(?:参考)?(?:答案|解答|回答)(?:\*\*)?\s*[:：]\s*")
 ANSWER_FOLLOWS = re.compile(r"^\s*(?:(?:参考)?(?:答案|解答|回答)\s*[:：]|A\d{0,3}\s*[:：]|面试官想听)")
 ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*\s*)?$")
+ENDS_AS_SENTENCE = re.compile(r"[。！？!?；;，,、：:.…](?:[”’」』）)]*\s*$)|[。！？；]|[：:]\s*\S")
+MOST_TITLE = 80
 # A series without question or answer marks counts as questions where its items are this far apart (lines, median).
 MIN_SERIES = 5
 MIN_MEDIAN_GAP = 5
@@ -113,15 +115,15 @@ def without_numbering(heading: str) -> str:
 
 
 def structure(document: Document) -> StructuredDocument:
-    """Clean a document and find its sections. Every line of the cleaned text stands in exactly one of them."""
+    """Clean a document and find its sections. Every line of the cleaned text stands in exactly one of them, or is the
+    title."""
     cleaned = clean(document)
     lines, blocks = cleaned.lines, cleaned.blocks
     title = document.title
-    if not document.is_markdown:
-        first = next((index for index, line in enumerate(lines) if line.text.strip()), None)
-        if first is not None and len(lines[first].text.strip()) <= 80 and not _is_any_heading(lines[first].text):
-            title = title or lines[first].text.strip()
-            lines = lines[first + 1 :]
+    first = None if document.is_markdown else _title_line(lines)
+    if first is not None and title in ("", lines[first].text.strip()):
+        title = lines[first].text.strip()
+        lines = lines[first + 1 :]
     questions = _question_lines(lines)
     headings = _unmarked_headings(lines, questions, is_markdown=document.is_markdown)
     lines = _without_answer_marks(lines, questions, headings)
@@ -133,6 +135,25 @@ def structure(document: Document) -> StructuredDocument:
         first_heading = next((section.name for section in root.walk() if section.head is not None), "")
         title = first_heading or document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return StructuredDocument(title, root, tuple(cleaned.removed))
+
+
+def _title_line(lines: Sequence[Line]) -> int | None:
+    """The number of the first line, where it reads as a title: it ends as no sentence does, and is told from what
+    follows by an empty line, by being much shorter, or since that is a sentence or a heading. A text of one line has
+    none."""
+    said = [number for number, line in enumerate(lines) if line.text.strip()]
+    if len(said) < 2:
+        return None
+    first, second = said[:2]
+    text, following = lines[first].text.strip(), lines[second].text.strip()
+    stands_apart = (
+        second > first + 1
+        or 2 * len(text) <= len(following)
+        or bool(ENDS_AS_SENTENCE.search(following))
+        or _is_any_heading(lines[second].text)
+    )
+    is_title = len(text) <= MOST_TITLE and not ENDS_AS_SENTENCE.search(text) and not _is_any_heading(lines[first].text)
+    return first if stands_apart and is_title and not lines[first].is_code else None
 
 
 def _tree(whole: MappedText, blocks: Sequence[Block], lines: Sequence[Line], questions: frozenset[int]) -> Section:

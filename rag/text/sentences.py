@@ -12,7 +12,7 @@ ABBREVIATIONS = "".join(
     rf"(?<!\b{name})" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
 )
 SENTENCE_END = re.compile(
-    r"(?:[。！？?]|!(?!\[))+[”’」』）)]*"
+    r"(?:[。！？]|[!?](?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff]))+[”’」』）)]*"
     rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
 )
 QUOTE_MARK = re.compile(r"(?:[ \t]*>)+[ \t]?")

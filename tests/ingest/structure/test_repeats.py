@@ -1,10 +1,11 @@
 """What says the same is found; what differs in a number, a term or a negation is kept apart."""
 
-import time
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ingest.structure.repeats import find_repeats
+from ingest.structure.repeats import find_repeats, fingerprint
+from rag.text.terms import simplified
 
 BASE = (
     "混合精度训练用半精度计算，用单精度保存权重。为了不让很小的梯度变成零，先把损失放大，更新之前再缩小。"
@@ -13,7 +14,7 @@ BASE = (
 
 
 def repeats(*texts: str) -> list[int | None]:
-    return find_repeats(texts)
+    return find_repeats([fingerprint(text) for text in texts])
 
 
 def test_exact() -> None:
@@ -29,11 +30,10 @@ def test_exact() -> None:
         BASE.replace("混合精度", "**混合精度**"),
         "- " + BASE.replace("。", "。\n- "),
         BASE.replace("损失", "損失").replace("单精度", "單精度"),
-        BASE.replace("并且", "并"),
-        BASE + "嗯。",
+        BASE.replace("，", "，\n"),
     ],
 )
-def test_nearly_exact(same: str) -> None:
+def test_the_same_in_another_dress(same: str) -> None:
     assert repeats(BASE, same) == [None, 0]
 
 
@@ -53,6 +53,12 @@ def test_nearly_exact(same: str) -> None:
         ("It does work here.", "It does not work here."),
         ("学习率过大会怎样。", "学习率过小会怎样。"),
         ("显存占用会升高。", "显存占用会降低。"),
+        ("北京机房的负责人是王芳，三天之内写出复盘。", "上海机房的负责人是李明，五天之内写出复盘。"),
+        ("若甲方未能按期交付，应当向乙方支付违约金。", "若乙方未能按期交付，应当向甲方支付违约金。"),
+        ("每周一上线。", "每周五上线。"),
+        ("これは訓練です。", "これは推論です。"),
+        ("Он говорит да.", "Она говорит да."),
+        ("这样做会收敛？", "这样做会收敛。"),
     ],
 )
 @pytest.mark.parametrize("around", ["", BASE])
@@ -61,15 +67,16 @@ def test_kept_apart(one: str, other: str, around: str) -> None:
 
 
 def test_a_repeat_names_the_first_of_its_kind() -> None:
-    assert repeats(BASE, BASE + "啊", BASE + "呀") == [None, 0, 0]
+    assert repeats(BASE, BASE + "\n", "- " + BASE) == [None, 0, 0]
+
+
+@given(st.integers(0, len(BASE) - 1), st.characters(categories=("L", "N")))
+def test_one_other_letter_keeps_two_texts_apart(place: int, letter: str) -> None:
+    other = BASE[:place] + letter + BASE[place + 1 :]
+    same = fingerprint(other) == fingerprint(BASE)
+    assert not same or simplified(letter) == BASE[place] or not BASE[place].isalnum()
 
 
 def test_nothing() -> None:
     assert repeats() == []
     assert repeats("", "甲", "") == [None, None, 0]
-
-
-def test_many_forms_that_differ_in_a_number_take_no_long_time() -> None:
-    started = time.process_time()
-    assert find_repeats([f"{BASE}编号 {number}。" for number in range(4_000)]) == [None] * 4_000
-    assert time.process_time() - started < 20
