@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rag.errors import IndexCorruptError, IndexMismatchError
 
 # Stored fingerprints of passages are part of the format: change it with ingest.structure.repeats.
-FORMAT = 4
+FORMAT = 5
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 
 

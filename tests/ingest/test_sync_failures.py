@@ -46,7 +46,7 @@ def test_a_failed_document_keeps_its_last_good_version(library: Library) -> None
 
 def test_a_document_of_which_nothing_is_left_fails(library: Library) -> None:
     library.sync()
-    library.write("norm.md", "扫码免费领取\n")
+    library.write("norm.md", "# ……\n\n——\n")
     report = library.sync()
     assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 1}
     assert "nothing is left" in report.documents.failed[0].error

@@ -9,7 +9,15 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ingest.formats.markdown import fence
-from ingest.structure.passages import ALSO_ASKED_TOKENS, HEADER_TOKENS, Draft, count_tokens, cut, split_draft
+from ingest.structure.passages import (
+    ALSO_ASKED_TOKENS,
+    HEADER_TOKENS,
+    Draft,
+    bare_headings,
+    count_tokens,
+    cut,
+    split_draft,
+)
 from ingest.structure.sections import structure
 from rag.embedding import Embedder
 from rag.text.blocks import BlockKind, announcer, code_of
@@ -108,6 +116,33 @@ def test_nasty_blocks_hold_the_budget(block: str, budget: int) -> None:
     assert "\ufffd" not in all_text(drafts)
     kept = Counter("".join(all_text(drafts).split()))
     assert not Counter("".join(block.split())) - kept
+
+
+@pytest.mark.parametrize("answer", ["80 GB", "稳定。", "答案：0", "否", "7"])
+def test_no_answer_is_too_short_for_a_passage(answer: str) -> None:
+    drafts = passages(
+        f"# 常见问题\n\n## H100 的显存多大？\n\n{answer}\n\n## 还有别的吗？\n\n{SENTENCES[2]}\n", "page.md"
+    )
+    assert any(answer in draft.content.text and "H100" in draft.content.text for draft in drafts)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "推理服务的默认端口是 7861，调试端口是 7862。\n日志写在 /var/log/serve 下，保留三十天。\n",
+        "注意：不要在周五上线！\n上线之前先跑一遍回放。\n",
+        "默认端口 7861\n调试端口 7862\n",
+        "7863\n",
+    ],
+)
+def test_the_first_line_of_a_text_is_text_unless_it_reads_as_a_title(page: str) -> None:
+    assert "".join(all_text(passages(page)).split()) == "".join(page.split())
+
+
+def test_a_heading_without_text_is_told() -> None:
+    structured = structure(document("# 页名\n\n正文在此处。\n\n## 附录里有什么？\n", "page.md"))
+    drafts = cut(structured, budget=320)
+    assert bare_headings(structured, drafts) == ("附录里有什么？",)
 
 
 def test_a_question_and_its_answer_stay_together_while_they_fit() -> None:
