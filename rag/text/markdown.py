@@ -32,6 +32,13 @@ LEAVES = frozenset({"paragraph_open", "heading_open", "fence", "hr", "table_open
 # Stand for the numbers of lists that the parser knows nothing of; one for each kind of mark.
 LOOSE = -2
 LONGEST_TAIL = 40
+# What begins a displayed formula, and what ends it.
+FORMULAS = {"$$": "$$", "\\[": "\\]"}
+# `> [!NOTE]` of an alert, `:::` of a container, the line below a title, tags of what folds or wraps, a comment.
+MARK_LINE = re.compile(
+    r"\[![A-Za-z]{1,20}\]|:{3,}.{0,60}|={3,}|</?(?:details|summary|div|section|center|br|p)\b[^<>]{0,200}>"
+    r"|<!--(?:(?!-->).){0,2000}-->"
+)
 ENDS_WITH_COLON = re.compile(r"[:：][\s*_]*\Z")
 ENDS_SENTENCE = re.compile(r"[。！？.!?;；][\s*_”’」』）)]*\Z")
 INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
@@ -83,8 +90,17 @@ class _Lines:
         return Block(start, end, kind, *(body or (start, end)), **more)
 
     @cached_property
-    def formula_ends(self) -> list[int]:
-        return [number for number, line in enumerate(self.texts) if line.rstrip().endswith("$$")]
+    def formula_ends(self) -> dict[str, list[int]]:
+        """The numbers of the lines that end with each mark that ends a formula."""
+        ends: dict[str, list[int]] = {mark: [] for mark in FORMULAS.values()}
+        for number, line in enumerate(self.texts):
+            if line.rstrip().endswith(tuple(ends)):
+                ends[line.rstrip()[-2:]].append(number)
+        return ends
+
+    @cached_property
+    def comment_ends(self) -> list[int]:
+        return [number for number, line in enumerate(self.texts) if line.rstrip().endswith("-->")]
 
 
 def _from_tokens(tokens: "Sequence[Token]", lines: _Lines) -> Iterator[Block]:
@@ -145,8 +161,8 @@ def _leaf(lines: _Lines, token: "Token", content: str, inside: dict[str, Any], q
         case "fence":
             yield _code(lines, first, last, token, inside)
         case "formula":
-            start = lines.starts[first] + lines.texts[first].index("$$") + 2
-            end = lines.starts[last - 1] + lines.texts[last - 1].rindex("$$")
+            start = lines.starts[first] + lines.texts[first].index(token.markup) + len(token.markup)
+            end = lines.starts[last - 1] + lines.texts[last - 1].rindex(FORMULAS[token.markup])
             yield lines.block(BlockKind.FORMULA, first, last, (start, end), **inside)
         case "hr":
             yield lines.block(BlockKind.RULE, first, last, None, **inside)
@@ -231,6 +247,7 @@ def _parser() -> "MarkdownIt":
     ruler = parser.block.ruler
     ruler.before("table", "rows", _rows_rule, alternatives)
     ruler.before("fence", "formula", _formula_rule, alternatives)
+    ruler.before("fence", "mark", _mark_rule, alternatives)
     ruler.before("rows", "known_heading", _known_heading_rule, alternatives)
     ruler.before("list", "loose_item", _loose_item_rule, alternatives)
     return parser
@@ -276,13 +293,15 @@ def _rows_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool
 
 def _formula_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
     line = _line(state, first).rstrip()
-    if not line.startswith("$$"):
+    opening = line[:2]
+    closing = FORMULAS.get(opening)
+    if closing is None:
         return False
     end = first
-    if not (line.endswith("$$") and len(line) > 4):
-        if "$$" in line[2:]:
+    if not (line.endswith(closing) and len(line) > 4):
+        if closing in line[2:]:
             return False
-        ends = state.env["lines"].formula_ends
+        ends = state.env["lines"].formula_ends[closing]
         place = bisect_right(ends, first)
         if place == len(ends) or not first < ends[place] < min(last, first + MAX_FORMULA_LINES):
             return False
@@ -290,7 +309,24 @@ def _formula_rule(state: "StateBlock", first: int, last: int, silent: bool) -> b
         if any(state.sCount[n] < state.blkIndent and not state.isEmpty(n) for n in range(first + 1, end + 1)):
             return False
     if not silent:
-        _push(state, "formula", first, end + 1)
+        _push(state, "formula", first, end + 1).markup = opening
+    return True
+
+
+def _mark_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """Lines that say nothing themselves: comments, and marks of what is folded or set apart."""
+    line = _line(state, first).strip()
+    end = first
+    if line.startswith("<!--") and "-->" not in line:
+        ends = state.env["lines"].comment_ends
+        place = bisect_right(ends, first)
+        if place == len(ends) or ends[place] >= last:
+            return False
+        end = ends[place]
+    elif not MARK_LINE.fullmatch(line):
+        return False
+    if not silent:
+        _push(state, "hr", first, end + 1)
     return True
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from unicodedata import east_asian_width
 
 from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind
 
@@ -15,6 +16,12 @@ SENTENCE_END = re.compile(
     r"(?:[。！？]|[!?](?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff]))+[”’」』）)]*"
     rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
 )
+# A line of prose that is wrapped is at least this wide, in columns.
+NARROWEST = 36
+FIRST_WORD = re.compile(r"[\u2e80-\uffef][，。、；：！？）」』”]?|[^\s\u2e80-\uffef]+")
+LABEL = re.compile(r"[^\s：:]{1,12}[：:](?=\s|[^\x00-\x7f])")
+FIGURES, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
+LINE_BREAK = re.compile(r"((?<=[\u2e80-\uffef])[ \t]*\n[ \t]*(?=[\u2e80-\uffef]))|[ \t]*\n[ \t]*")
 QUOTE_MARK = re.compile(r"(?:[ \t]*>)+[ \t]?")
 
 
@@ -58,12 +65,56 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
             result.append(Unit(kind, block.start, block.end))
         elif block.kind is not BlockKind.RULE:
             position, mark = block.body_start, ">" if block.kind is BlockKind.QUOTE else block.mark
-            for line in text[block.body_start : block.body_end].splitlines(keepends=True):
+            lines = text[block.body_start : block.body_end].splitlines(keepends=True)
+            for line in lines if block.kind is BlockKind.QUOTE else unwrapped_lines(lines):
                 end = position + len(line)
                 found = QUOTE_MARK.match(line) if block.kind is BlockKind.QUOTE else None
                 result += _sentences(text, position + (found.end() if found else 0), end, mark)
                 position, mark = end, mark if block.kind is BlockKind.QUOTE else ""
     return result
+
+
+def unwrapped_lines(lines: Sequence[str]) -> list[str]:
+    """Lines with those joined that were wrapped at a width: where the first word of the next would not have fitted into
+    the widest line. Records are not wrapped: lines that begin with a label, or alike with a figure."""
+    widths = [_width(line.rstrip()) for line in lines]
+    widest = max(widths, default=0)
+    joined: list[str] = []
+    goes_on = False
+    for place, line in enumerate(lines):
+        if goes_on:
+            joined[-1] += line
+        else:
+            joined.append(line)
+        following = lines[place + 1].strip() if place + 1 < len(lines) else ""
+        word = FIRST_WORD.match(following)
+        goes_on = bool(
+            word
+            and widest >= NARROWEST
+            and widths[place] + _width(word[0]) > widest - 1
+            and not line.rstrip("\n").endswith(("  ", "\\"))
+            and not LABEL.match(following)
+            and not _alike_with_a_figure(line, following)
+        )
+    return joined
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _alike_with_a_figure(line: str, following: str) -> bool:
+    """Whether two lines begin with a word of one shape that has a figure, as those of a log do."""
+    shapes = [
+        LETTERS.sub("a", FIGURES.sub("9", text.split(maxsplit=1)[0])) for text in (line, following) if text.strip()
+    ]
+    return len(shapes) == 2 and shapes[0] == shapes[1] and "9" in shapes[0]
+
+
+def in_one_line(text: str) -> str:
+    """A sentence that was wrapped, as one would write it: nothing between Chinese characters, else a blank."""
+    return LINE_BREAK.sub(lambda found: "" if found[1] else " ", text)
 
 
 def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:

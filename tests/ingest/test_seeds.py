@@ -9,7 +9,7 @@ import pytest
 
 from ingest.reading.loading import read_document
 from ingest.structure.passages import Draft, count_tokens, cut
-from ingest.structure.repeats import find_repeats
+from ingest.structure.repeats import find_repeats, fingerprint
 from ingest.structure.sections import Section, structure
 from tests.ingest.made_up import all_text, assert_exact
 
@@ -39,17 +39,18 @@ def test_questions_31_to_50() -> None:
 
 
 def test_long_and_short_questions() -> None:
-    """Q7 is asked and never answered. The short list holds 20 questions, of which eight are asked twice."""
+    """Q7 is asked and never answered; the line of the page that is left below it stays. The short list holds 20
+    questions, of which seven are asked twice in the same words and one with a word more."""
     _, root, drafts = article("001")
     assert numbers(root, r"Q(\d+):") == list(range(1, 8))
     assert numbers(root, r"(\d+)、") == list(range(1, 21))
     assert {d.section[0][:2] for d in drafts if d.section and d.section[0].startswith("Q")} == {
-        f"Q{number}" for number in range(1, 7)
+        f"Q{number}" for number in range(1, 8)
     }
     short = [d for d in drafts if d.section and re.match(r"\d+、", d.section[0])]
-    repeats = find_repeats([draft.content.text for draft in short])
+    repeats = find_repeats([fingerprint(draft.content.text) for draft in short])
     assert len(short) == 20
-    assert repeats.count(None) == 12
+    assert repeats.count(None) == 13
     assert repeats[11] == 0  # 12、 asks what 1、 asks
 
 

@@ -9,7 +9,7 @@ from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
 from rag.answer.quoted.ranking import Wanted
 from rag.answer.trace import Selection, Trace
-from rag.text.sentences import Unit, UnitKind
+from rag.text.sentences import Unit, UnitKind, in_one_line
 from rag.types import Citation, Claim
 
 
@@ -60,6 +60,8 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
             citation = _cite(paragraph, unit, sources[passage.document], len(citations) + first)
             citations.append(citation)
+            if unit.kind is UnitKind.SENTENCE:
+                part = in_one_line(part)
             claims.append(Claim(part, (citation.marker,), supported=True))
             chunk = _render(unit, part, citation.marker)
             goes_on = place or (unit.mark and before and before.units[-1].mark)  # a list without what was left out

@@ -1,0 +1,62 @@
+"""Lines that were wrapped are one sentence; lines that stand for themselves stay apart."""
+
+import pytest
+
+from rag.text.markdown import parse
+from rag.text.sentences import in_one_line, units
+
+WRAPPED = (
+    "Gradient checkpointing keeps only some of the activations of the forward\n"
+    "pass and computes the others again in the backward pass, which trades\n"
+    "about a third more computation for memory. It helps most with long\n"
+    "sequences.\n"
+)
+WRAPPED_CHINESE = (
+    "流水线并行把模型按层切成几段放到不同的卡\n上，微批次依次流过各段，因此会出现气泡。气\n"
+    "泡的比例约等于段数减一除以微批次数。\n"
+)
+LOG = (
+    "2026-01-01 12:00:03 INFO worker started with pid 4711 on host a\n"
+    "2026-01-01 12:00:04 INFO worker finished after 12 seconds on host b\n"
+    "2026-01-01 12:00:09 WARN retry number three of the same task on host\n"
+)
+
+
+def sentences(text: str) -> list[str]:
+    return [text[unit.start : unit.end] for unit in units(text, parse(text))]
+
+
+def test_a_wrapped_sentence_is_one() -> None:
+    first, second = sentences(WRAPPED)
+    assert in_one_line(first).endswith("backward pass, which trades about a third more computation for memory.")
+    assert in_one_line(second) == "It helps most with long sequences."
+    first, second = sentences(WRAPPED_CHINESE)
+    assert in_one_line(first) == "流水线并行把模型按层切成几段放到不同的卡上，微批次依次流过各段，因此会出现气泡。"
+    assert in_one_line(second) == "气泡的比例约等于段数减一除以微批次数。"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOG,
+        "默认端口 7861\n调试端口 7862\n",
+        "床前明月光\n疑是地上霜\n",
+        "小张：今天把训练脚本跑通了，显存刚好够用没有溢出\n小李：那就先这样，明天再看看数据加载为什么这么慢\n",
+        "第一行写得相当长，末尾有两个空格表示换行，所以不连着  \n第二行也写得相当长，但它是另外一行，自己成一句\n",
+    ],
+)
+def test_lines_that_stand_for_themselves_stay_apart(text: str) -> None:
+    assert sentences(text) == [line.strip() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("见 https://example.org/a?b=c&d=e 的说明。", 1),
+        ("这里 a!=b 才进入分支。", 1),
+        ("真的吗?当然!是的。", 3),
+        ("Really? Yes! Of course.", 3),
+    ],
+)
+def test_marks_within_words_end_nothing(text: str, count: int) -> None:
+    assert len(sentences(text)) == count
