@@ -36,6 +36,29 @@ def _cell(text: str) -> str:
     return " ".join(re.sub(r"(?<!\\)\|", r"\\|", text).split())
 
 
+RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+
+
+def raised(text: str) -> str:
+    """Text above the line: 10²³, n⁻¹, x^{T}; marks in brackets, such as those of footnotes, as they are."""
+    return _off_the_line(text, RAISED, "^")
+
+
+def lowered(text: str) -> str:
+    """Text below the line: H₂O, x_{t}."""
+    return _off_the_line(text, LOWERED, "_")
+
+
+def _off_the_line(text: str, characters: dict[int, int], mark: str) -> str:
+    said = text.strip()
+    if not said or said[0] in "[［【":
+        return text
+    if all(ord(character) in characters for character in said):
+        return said.translate(characters)
+    return f"{mark}{{{said}}}" if said.isascii() and len(said) <= 20 else text
+
+
 def fence(code: str, language: str = "") -> str:
     """Code between fences that are longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)

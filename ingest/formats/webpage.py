@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from copy import deepcopy
 from html import unescape
 from typing import Any
 
@@ -12,7 +13,7 @@ from readability import Document as Readability
 
 from ingest.formats.encoding import decode
 from ingest.formats.extract import Extract, UnreadableError
-from ingest.formats.markdown import formula
+from ingest.formats.markdown import formula, lowered, raised
 from ingest.formats.mathematics import mathml_to_tex
 
 DROPPED = (
@@ -30,6 +31,11 @@ MARK = "data-place"
 BLOCKS = ("p", "li", "pre", "table", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "dd", "td")
 # What readability leaves below this share of the page's text, it has misjudged.
 MIN_SHARE = 0.3
+MIN_ALT = 4
+FILE_NAME = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp)$", re.IGNORECASE)
+# Rows and columns over which a cell may go; more are a mistake, or made to do harm.
+MOST_SPAN = 100
+MOST_COPIES = 5_000
 
 
 class _Converter(MarkdownConverter):
@@ -37,7 +43,15 @@ class _Converter(MarkdownConverter):
         return text
 
     def convert_img(self, element: Any, text: str, parent_tags: set[str]) -> str:
-        return ""
+        """What the picture shows, where somebody has written it down; the name of a file says nothing."""
+        said = " ".join(str(element.get("alt") or "").split())
+        return "" if len(said) < MIN_ALT or FILE_NAME.search(said) else said
+
+    def convert_sup(self, element: Any, text: str, parent_tags: set[str]) -> str:
+        return raised(text)
+
+    def convert_sub(self, element: Any, text: str, parent_tags: set[str]) -> str:
+        return lowered(text)
 
 
 def read(data: bytes) -> Extract:
@@ -70,6 +84,7 @@ def to_markdown(root: Any) -> str:
                 element.text = element.text.replace("|", r"\|") if element.text else element.text
             if element is not cell and element.tail:
                 element.tail = element.tail.replace("|", r"\|")
+    _lay_out_tables(root)
     html = lxml.html.tostring(root, encoding="unicode")
     converter = _Converter(
         heading_style="ATX", bullets="-", escape_asterisks=False, escape_underscores=False, escape_misc=False,
@@ -78,6 +93,41 @@ def to_markdown(root: Any) -> str:
     text = str(converter.convert(html))
     lines = (line.rstrip().removesuffix("\\") if "\\" in line[-3:] else line.rstrip() for line in text.splitlines())
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+def _lay_out_tables(root: Any) -> None:
+    """A cell that goes over several rows or columns stands in all of them, as Markdown has one cell for each place."""
+    copies = 0
+    for table in root.iter("table"):
+        going_on: dict[int, tuple[Any, int]] = {}  # by column: a cell, and the rows that it still goes over
+        for row in table.iter("tr"):
+            column, cells = 0, [cell for cell in row if cell.tag in ("td", "th")]
+            for cell in [*cells, None]:
+                while column in going_on and copies < MOST_COPIES:
+                    above, rows = going_on.pop(column)
+                    copies += 1
+                    row.insert(len(row) if cell is None else row.index(cell), deepcopy(above))
+                    if rows > 1:
+                        going_on[column] = above, rows - 1
+                    column += 1
+                if cell is None:
+                    break
+                across, down = (_span(cell, name) for name in ("colspan", "rowspan"))
+                for name in ("colspan", "rowspan"):
+                    cell.attrib.pop(name, None)
+                cell.tail = None
+                for place in range(across):
+                    if place and copies < MOST_COPIES:
+                        copies += 1
+                        row.insert(row.index(cell) + place, deepcopy(cell))
+                    if down > 1:
+                        going_on[column + place] = cell, down - 1
+                column += across
+
+
+def _span(cell: Any, name: str) -> int:
+    value = str(cell.get(name, "1")).strip()
+    return min(int(value), MOST_SPAN) if value.isdecimal() and int(value) > 0 else 1
 
 
 def extract_fragment(text: str) -> str:

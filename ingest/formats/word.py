@@ -3,17 +3,19 @@
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import docx
 from docx.document import Document as WordDocument
 from docx.oxml.ns import qn
+from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from ingest.formats.archive import open_archive, parsing
 from ingest.formats.extract import Extract
 from ingest.formats.markdown import fence, heading
-from ingest.formats.office_xml import children, table_of, text_of
+from ingest.formats.office_xml import children, table_of, text_of, unwrapped
 
 CODE_STYLE = re.compile(r"code|preformatted|source|listing|代码|程序", re.IGNORECASE)
 MONOSPACED = re.compile(r"mono|courier|consolas|menlo|fira ?code|source code", re.IGNORECASE)
@@ -36,7 +38,7 @@ class _Reader:
     def text(self) -> str:
         lines: list[str] = []
         code: list[str] = []
-        for block in [*self.document.iter_inner_content(), None]:
+        for block in [*self._blocks(), None]:
             if isinstance(block, Paragraph) and _is_code(block):
                 code.append(text_of(block._p))
                 continue
@@ -48,6 +50,14 @@ class _Reader:
             elif block is not None:
                 lines += ["", table_of(block._tbl, _span), ""]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+    def _blocks(self) -> Iterator[Paragraph | Table]:
+        body = self.document.element.body
+        for child in unwrapped(body):
+            if child.tag == qn("w:p"):
+                yield Paragraph(child, self.document._body)
+            elif child.tag == qn("w:tbl"):
+                yield Table(child, self.document._body)
 
     def _paragraph(self, paragraph: Paragraph) -> list[str]:
         text = text_of(paragraph._p).strip()

@@ -5,7 +5,7 @@ import json
 import pytest
 from lxml import etree
 
-from ingest.formats import delimited, notebook, webpage
+from ingest.formats import delimited, notebook, office_xml, webpage
 from ingest.formats.extract import UnreadableError
 from ingest.formats.markdown import MAX_COLUMNS, fence, table
 from ingest.formats.mathematics import mathml_to_tex, omml_to_tex
@@ -123,3 +123,74 @@ def test_mathml(mathml: str, tex: str) -> None:
 )  # fmt: skip
 def test_omml(omml: str, tex: str) -> None:
     assert omml_to_tex(etree.fromstring(f"<m:oMath xmlns:m='{M}'>{omml}</m:oMath>")) == tex
+
+
+def page_of(body: str) -> str:
+    return webpage.extract_fragment(f"<html><body>{body}</body></html>")
+
+
+def test_raised_and_lowered_characters_stay_off_the_line() -> None:
+    said = page_of(
+        "<p>3×10<sup>23</sup> 次，学习率 10<sup>-4</sup>，CO<sub>2</sub>，x<sub>i</sub>，见<sup>[1]</sup></p>"
+    )
+    assert said.strip() == "3×10²³ 次，学习率 10⁻⁴，CO₂，x_{i}，见[1]"
+
+
+def test_a_cell_over_several_rows_or_columns_stands_in_all_of_them() -> None:
+    rows = "<tr><th>区域</th><th colspan=2>型号与上限</th></tr><tr><td rowspan=2>华北</td><td>H100</td><td>16</td></tr>"
+    said = page_of(f"<table>{rows}<tr><td>H200</td><td>8</td></tr></table>")
+    assert said.splitlines() == [
+        "| 区域 | 型号与上限 | 型号与上限 |",
+        "| --- | --- | --- |",
+        "| 华北 | H100 | 16 |",
+        "| 华北 | H200 | 8 |",
+    ]
+
+
+@pytest.mark.parametrize("span", ["100000000", "0", "-3", "x", ""])
+def test_spans_that_cannot_be_meant_do_no_harm(span: str) -> None:
+    cells = f"<tr><td colspan='{span}' rowspan='{span}'>甲</td><td>乙</td></tr><tr><td>丙</td></tr>"
+    said = page_of(f"<table>{cells * 30}</table>")
+    assert "乙" in said
+    assert "丙" in said
+    assert len(said) < 200_000
+
+
+def test_what_a_picture_shows_is_said() -> None:
+    assert page_of("<p>如图<img alt='显存随批大小线性增长' src='a.png'></p>").strip() == "如图显存随批大小线性增长"
+    assert page_of("<p>如图<img alt='plot.png' src='a.png'></p>").strip() == "如图"
+
+
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def word_paragraph(runs: str) -> str:
+    return office_xml.text_of(etree.fromstring(f'<w:p xmlns:w="{W}">{runs}</w:p>'))
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ('<w:vertAlign w:val="superscript"/>', "10²³"),
+        ('<w:vertAlign w:val="subscript"/>', "10₂₃"),
+        ("<w:strike/>", "10"),
+        ("<w:dstrike/>", "10"),
+        ("<w:vanish/>", "10"),
+        ('<w:strike w:val="0"/>', "1023"),
+        ("<w:b/>", "1023"),
+    ],
+)
+def test_runs_of_word_that_are_raised_struck_out_or_hidden(properties: str, said: str) -> None:
+    run = f"<w:r><w:rPr>{properties}</w:rPr><w:t>23</w:t></w:r>"
+    assert word_paragraph(f"<w:r><w:t>10</w:t></w:r>{run}") == said
+
+
+def test_content_controls_and_merged_cells_of_word() -> None:
+    row = "<w:tr><w:tc>{merge}<w:p><w:r><w:t>{one}</w:t></w:r></w:p></w:tc>{rest}</w:tr>"
+    cell = "<w:tc><w:p><w:r><w:t>吴工</w:t></w:r></w:p></w:tc>"
+    first = row.format(merge='<w:tcPr><w:vMerge w:val="restart"/></w:tcPr>', one="网关", rest=cell)
+    wrapped = f"<w:sdt><w:sdtContent>{cell}</w:sdtContent></w:sdt>"
+    second = row.format(merge="<w:tcPr><w:vMerge/></w:tcPr>", one="", rest=wrapped)
+    table = f'<w:tbl xmlns:w="{W}">{first}<w:sdt><w:sdtContent>{second}</w:sdtContent></w:sdt></w:tbl>'
+    said = office_xml.table_of(etree.fromstring(table), lambda cell: 1)
+    assert said.splitlines() == ["| 网关 | 吴工 |", "|---|---|", "| 网关 | 吴工 |"]
