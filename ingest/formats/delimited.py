@@ -1,6 +1,7 @@
 """CSV -> a Markdown table."""
 
 import csv
+import re
 from collections.abc import Sequence
 
 from ingest.formats.encoding import decode
@@ -11,32 +12,42 @@ DELIMITERS = ",\t;|"
 SAMPLE_LINES = 50
 MAX_FIELD_CHARACTERS = 1_000_000
 MAX_ROWS = 50_000
+# How Excel is told what divides the fields.
+SEPARATOR = re.compile(r"sep=([,;|\t])", re.IGNORECASE)
+# Characters of a remark above the table that is told of, and warnings of a file.
+MOST_OF_A_REMARK, MOST_WARNINGS = 200, 20
 
 
 def read(data: bytes) -> Extract:
-    text = decode(data)
+    lines = decode(data).splitlines(keepends=True)
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    delimiter, remarks = "", 0
+    if lines and (said := SEPARATOR.fullmatch(lines[0].strip(" \r\n"))):
+        delimiter, lines = said[1], lines[1:]
+    while remarks < len(lines) and lines[remarks].startswith("#"):
+        remarks += 1
+    warnings = [f"remark: {line[1:].strip()[:MOST_OF_A_REMARK]}" for line in lines[:remarks]]
+    lines = lines[remarks:]
     rows: list[Sequence[str]] = []
-    warnings: tuple[str, ...] = ()
     try:
-        for row in csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text)):
+        for row in csv.reader(lines, delimiter=delimiter or _delimiter(lines)):
             if len(rows) == MAX_ROWS:
-                warnings = (f"only the first {MAX_ROWS:,} rows were read",)
+                warnings.append(f"only the first {MAX_ROWS:,} rows were read")
                 break
             rows.append(row)
     except csv.Error as error:
         raise UnreadableError(f"is no CSV file: {error}", hint="save it anew as CSV in UTF-8") from error
-    return Extract(table(rows), warnings=warnings)
+    return Extract(table(rows), warnings=tuple(warnings[:MOST_WARNINGS]))
 
 
-def _delimiter(text: str) -> str:
-    """The delimiter that cuts the first lines into the most fields, the same number in most of them."""
+def _delimiter(lines: Sequence[str]) -> str:
+    """The delimiter by which the head has several fields and most rows as many, the most of all."""
     # Not csv.Sniffer: its regular expressions take minutes on hostile lines.
-    lines = [line for line in text[:200_000].splitlines() if line.strip()][:SAMPLE_LINES]
+    sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
 
-    def worth(delimiter: str) -> tuple[int, int]:
-        counts = [line.count(delimiter) for line in lines]
-        usual = max(set(counts), key=lambda count: (counts.count(count), count), default=0)
-        return (counts.count(usual) * 2 > len(lines) and usual > 0, usual)
+    def worth(delimiter: str) -> tuple[bool, float, int]:
+        counts = [len(row) for row in csv.reader(sample, delimiter=delimiter)]
+        alike = counts.count(counts[0]) / len(counts) if counts else 0.0
+        return bool(counts) and counts[0] > 1 and alike > 0.5, alike, counts[0] if counts else 0
 
     return max(DELIMITERS, key=worth)

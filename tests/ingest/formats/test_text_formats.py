@@ -20,6 +20,30 @@ def test_csv_delimiters(delimiter: str) -> None:
     assert delimited.read(text.encode("gb18030")).text == f"| 名字 | 解释 |\n|---|---|\n| {shown} | 两行 的解释 |"
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (
+            "Modell;Preis\nAlpha;1,50\nBeta;3,75\n",
+            ["| Modell | Preis |", "|---|---|", "| Alpha | 1,50 |", "| Beta | 3,75 |"],
+        ),
+        (
+            "题\t答\n甲\t一, 二, 三\n乙\t四, 五, 六\n",
+            ["| 题 | 答 |", "|---|---|", "| 甲 | 一, 二, 三 |", "| 乙 | 四, 五, 六 |"],
+        ),
+        ('题;答\n"甲;乙";"一, 二, 三"\n', ["| 题 | 答 |", "|---|---|", "| 甲;乙 | 一, 二, 三 |"]),
+        ("sep=;\n题;答\n甲;一,二\n", ["| 题 | 答 |", "|---|---|", "| 甲 | 一,二 |"]),
+        ("# 导出于 2026-03-01\n题,答\n甲,一\n", ["| 题 | 答 |", "|---|---|", "| 甲 | 一 |"]),
+    ],
+)
+def test_what_divides_the_fields_is_told_by_the_head_and_by_quotes(text: str, rows: list[str]) -> None:
+    assert delimited.read(text.encode()).text.splitlines() == rows
+
+
+def test_remarks_above_a_table_are_told() -> None:
+    assert delimited.read("# 导出于 2026-03-01\n题,答\n甲,一\n".encode()).warnings == ("remark: 导出于 2026-03-01",)
+
+
 def test_wide_tables_are_cut() -> None:
     rows = [[f"h{n}" for n in range(30)], [f"v{n}" for n in range(30)]]
     parts = table(rows).split("\n\n")
