@@ -23,6 +23,8 @@ FOLDER_README = "readme.md"
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
+# A picture that is written into the text; its code is no text.
+PICTURE = re.compile(r"(data:image/[\w.+-]{1,40};base64,)[A-Za-z0-9+/=]{40,}")
 FRONT_MATTER_RULE = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
 # A line that only front matter has.
 FIELD = re.compile(r"^[A-Za-z_]+:(?:[ \t]|\r?$)", re.MULTILINE)
@@ -123,7 +125,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
         extract = _extract(suffix, data, parser)
     except UnreadableError as error:
         raise DocumentError(f"{name}: {error.message}", hint=error.hint, reason=error.reason) from error
-    source = extract.text
+    source, pictures = PICTURE.subn(r"\1", extract.text)
     if not source.strip():
         raise DocumentError(
             f"{name}: {'holds no text' if data.strip() and suffix not in TEXT_SUFFIXES else 'the file is empty'}",
@@ -137,6 +139,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
             hint="break the text into lines",
             reason=Unreadable.LARGE,
         )
+    told = (f"{pictures} picture{'s'[: pictures > 1]} written into the text left out",) if pictures else ()
     body_start, metadata, warnings = _split_front_matter(source) if suffix in MARKDOWN_SUFFIXES else (0, {}, ())
     return Document(
         name=name,
@@ -149,7 +152,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
         tags=_strings(metadata.get("tags")),
         asked_as=_strings(metadata.get("asked_as")),
         pages=extract.pages,
-        warnings=(*extract.warnings, *warnings),
+        warnings=(*extract.warnings, *warnings, *told),
     )
 
 
