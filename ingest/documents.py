@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.previous_generation import Key
-from ingest.report import Cleaned, Counts, Failure, Stage
+from ingest.report import Cleaned, Counts, Failure, Stage, Warned
 from ingest.workers import File, Workers
 from rag.errors import DocumentError, Unreadable
 from rag.index.storage import DocumentEntry, StoredDocument
@@ -32,11 +32,11 @@ class Documents:
         self.before = before
         self.progress = progress
         self.counts = Counts()
-        self.warnings: list[str] = []
+        self.warnings: list[Warned] = []
         self.cleaned: list[Cleaned] = []
 
     def leave_out(self, path: Path, reason: str) -> None:
-        self.warnings.append(f"{_shown(str(path))}: left out: {reason}")
+        self.warnings.append(Warned(_shown(str(path)), f"left out: {reason}"))
 
     def read(self, files: Sequence[File]) -> Iterator[StoredDocument | DocumentEntry | None]:
         """In the order of the files: the document anew; its entry where what is stored stays; None where there is
@@ -97,7 +97,7 @@ class Documents:
             self.counts.stale += 1
             return replace(known, stale=True)
         document = outcome.document
-        self.warnings += (f"{file.relative}: {warning}" for warning in outcome.warnings)
+        self.warnings += (Warned(file.relative, warning) for warning in outcome.warnings)
         if outcome.removed:
             self.cleaned.append(Cleaned(file.relative, outcome.removed))
         if known is None:

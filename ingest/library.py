@@ -198,7 +198,7 @@ class Library:
                 logger.exception("the library could not be brought in line")
             told = error if isinstance(error, RagError) else IngestError(f"unexpected: {error!r}")
             return LibraryRun(ended=_now(), problem=told)
-        return LibraryRun(ended=_now(), report=report.as_dict(), warnings=report.warnings)
+        return LibraryRun(ended=_now(), report=report.as_dict(), warnings=tuple(map(str, report.warnings)))
 
     def _bring_in_line(self, *, all_roots: bool) -> Report:
         """Without `all_roots` only this folder: what is wrong elsewhere is no reason to turn a document away. The

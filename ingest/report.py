@@ -74,6 +74,17 @@ def _shortened(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Warned:
+    """What of a file was not read, or not as it stands."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a run did; `as_dict()` is the contract of `python -m ingest --json`. `roots` are those of the index;
     `cleaned` are the documents read in this run of which something was taken out."""
@@ -88,7 +99,7 @@ class Report:
     roots: tuple[Root, ...] = ()
     changes: Changes = field(default_factory=Changes)
     probe: Probe | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warned, ...] = ()
     cleaned: tuple[Cleaned, ...] = ()
 
     def summary(self) -> dict[str, Any]:
@@ -107,7 +118,10 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         probe = {} if self.probe is None else {"probe": self.probe.as_dict()}
         cleaned = [document.as_dict() for document in self.cleaned]
-        return {**self.summary(), "changes": self.changes.as_dict(), "cleaned": cleaned, **probe}
+        warnings = [asdict(warning) for warning in self.warnings]
+        return {
+            **self.summary(), "changes": self.changes.as_dict(), "cleaned": cleaned, "warnings": warnings, **probe,
+        }  # fmt: skip
 
     def as_kept(self) -> dict[str, Any]:
         """The report without names and text of what has gone: a generation holds no trace of it."""

@@ -42,12 +42,13 @@ def test_the_rest_goes_on(tmp_path: Path, folder: Path, hash_embedder: Embedder)
     errors = [failure.error for failure in report.documents.failed]
     assert [error.split(": ")[0] for error in errors] == ["broken.docx", "fake.pdf", "locked.pdf"]
     assert "password-protected" in errors[2]
-    assert [warning.rsplit(": ", 1)[1] for warning in report.warnings] == [
+    assert [warning.message.rsplit(": ", 1)[-1] for warning in report.warnings] == [
         "a link that leads out of its root", "no ordinary file",
     ]  # fmt: skip
     text = report.as_text()
     assert f"warning: {folder}/pipe.html: left out: no ordinary file\n" in text
-    assert "warnings" not in report.as_dict()
+    told = [{"path": warning.path, "message": warning.message} for warning in report.warnings]
+    assert report.as_dict()["warnings"] == told
     again = ingest(library_settings(tmp_path), folder, hash_embedder)
     assert (again.published, again.documents.unchanged) == (False, 8)
 
