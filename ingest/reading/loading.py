@@ -4,9 +4,10 @@ import hashlib
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import yaml
 
@@ -25,9 +26,10 @@ MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 MAX_LINE_CHARACTERS = 500_000
 # A picture that is written into the text; its code is no text.
 PICTURE = re.compile(r"(data:image/[\w.+-]{1,40};base64,)[A-Za-z0-9+/=]{40,}")
-FRONT_MATTER_RULE = re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE)
+# What stands above and below front matter: of YAML, of TOML.
+FRONT_MATTER_RULES = (re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE), re.compile(r"^\+{3}[ \t\r]*$", re.MULTILINE))
 # A line that only front matter has.
-FIELD = re.compile(r"^[A-Za-z_]+:(?:[ \t]|\r?$)", re.MULTILINE)
+FIELD = re.compile(r"([A-Za-z_][\w-]*)\s*[:=](?:[ \t]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +169,48 @@ def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
         return own.extract(suffix, data)
 
 
+def is_written_markdown(name: str) -> bool:
+    """Whether a document of this name is Markdown as somebody wrote it, not what a reader of a format made."""
+    return PurePosixPath(name).suffix.lower() in MARKDOWN_SUFFIXES
+
+
 def _split_front_matter(source: str) -> tuple[int, dict[str, object], tuple[str, ...]]:
     """Where the text begins, what stands before it, and what is wrong with that."""
-    opening = FRONT_MATTER_RULE.match(source)
-    closing = FRONT_MATTER_RULE.search(source, opening.end()) if opening else None
-    if opening is None or closing is None:
+    readers: tuple[Callable[[str], dict[str, object]], ...] = (_yaml, tomllib.loads)
+    for rule, read in zip(FRONT_MATTER_RULES, readers, strict=True):
+        opening = rule.match(source)
+        closing = rule.search(source, opening.end()) if opening else None
+        if opening is None or closing is None:
+            continue
+        written = source[opening.end() : closing.start()]
+        try:
+            metadata = read(written)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates raise ValueError
+            return _of_plain_fields(written, closing.end(), error)
+        return (closing.end(), metadata, ()) if metadata and isinstance(metadata, dict) else (0, {}, ())
+    return 0, {}, ()
+
+
+def _yaml(written: str) -> dict[str, object]:
+    metadata: dict[str, object] = yaml.safe_load(written)
+    return metadata
+
+
+def _of_plain_fields(written: str, end: int, error: Exception) -> tuple[int, dict[str, object], tuple[str, ...]]:
+    """Front matter that its parser refuses: `name: value` on every line is read as that; text between two rules is
+    text."""
+    lines = [line for line in written.splitlines() if line.strip()]
+    if not any(map(FIELD.match, lines)):
         return 0, {}, ()
-    try:
-        metadata = yaml.safe_load(source[opening.end() : closing.start()])
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # YAML's dates raise ValueError
-        if not FIELD.search(source, opening.end(), closing.start()):  # text between two rules
-            return 0, {}, ()
-        mark = error.context_mark or error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-        line = f" (line {mark.line + 1})" if mark else ""
-        return 0, {}, (f"its front matter is not valid YAML{line} and is read as text: put quotes around the value",)
-    return (closing.end(), metadata, ()) if metadata and isinstance(metadata, dict) else (0, {}, ())
+    mark = error.context_mark or error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    line = f" (line {mark.line + 1})" if mark else ""
+    fields = [FIELD.match(line) for line in lines]
+    if not all(fields):
+        return 0, {}, (f"its front matter is not valid{line} and is read as text: put quotes around the value",)
+    metadata: dict[str, object] = {
+        field[1]: text[field.end() :].strip() for field, text in zip(fields, lines, strict=True) if field
+    }
+    return end, metadata, (f"its front matter is not valid{line}; each line is read as a name and its value",)
 
 
 def _strings(value: object) -> tuple[str, ...]:

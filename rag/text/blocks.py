@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import takewhile
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 # Inline code and formulas: what stands in them is neither the end of a sentence nor prose.
 INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
@@ -62,6 +63,11 @@ class Block(NamedTuple):
     def is_closed(self) -> bool:
         """Whether code has its closing fence."""
         return self.body_end < self.end
+
+
+def columns(text: str) -> int:
+    """How wide a text is in a terminal."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def heading_over(blocks: Sequence[Block], place: int) -> int | None:

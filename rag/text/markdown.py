@@ -2,8 +2,8 @@
 
 Where this is not CommonMark, notes and scraped pages are the reason: lines that begin with `|` are a table also without
 a rule below the first; `2.` may begin a list right after a paragraph, and `•` and `1、` are list marks; a line that has
-lost its indentation does not go on with the list item before it; `---` below a line is a rule, and four spaces make no
-code. HTML and definitions of links are text.
+lost its indentation does not go on with the list item before it; `---` below a line is a rule unless it is as long as
+the line, and four spaces make no code. HTML and definitions of links are text.
 """
 
 import re
@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rag.text.blocks import LINE_BREAK, PROSE, WHOLE, Block, BlockKind
+from rag.text.blocks import LINE_BREAK, PROSE, WHOLE, Block, BlockKind, columns
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -32,11 +32,13 @@ LEAVES = frozenset({"paragraph_open", "heading_open", "fence", "hr", "table_open
 # Stand for the numbers of lists that the parser knows nothing of; one for each kind of mark.
 LOOSE = -2
 LONGEST_TAIL = 40
+# A rule this long is as long as the line above it also with one character more or less.
+LONG_RULE = 8
 # What begins a displayed formula, and what ends it.
 FORMULAS = {"$$": "$$", "\\[": "\\]"}
 # `> [!NOTE]` of an alert, `:::` of a container, the line below a title, tags of what folds or wraps, a comment.
 MARK_LINE = re.compile(
-    r"\[![A-Za-z]{1,20}\]|:{3,}.{0,60}|={3,}|</?(?:details|summary|div|section|center|br|p)\b[^<>]{0,200}>"
+    r"\[![A-Za-z]{1,20}\]|:{3,}.{0,60}|</?(?:details|summary|div|section|center|br|p)\b[^<>]{0,200}>"
     r"|<!--(?:(?!-->).){0,2000}-->"
 )
 ENDS_WITH_COLON = re.compile(r"[:：][\s*_]*\Z")
@@ -249,6 +251,7 @@ def _parser() -> "MarkdownIt":
     ruler.before("fence", "formula", _formula_rule, alternatives)
     ruler.before("fence", "mark", _mark_rule, alternatives)
     ruler.before("rows", "known_heading", _known_heading_rule, alternatives)
+    ruler.before("rows", "underlined_heading", _underlined_heading_rule)
     ruler.before("list", "loose_item", _loose_item_rule, alternatives)
     return parser
 
@@ -277,6 +280,24 @@ def _known_heading_rule(state: "StateBlock", first: int, last: int, silent: bool
         token = _push(state, "heading_open", first, first + 1)
         token.tag = f"h{level}"
         _push(state, "inline", first, first + 1).content = _line(state, first)
+    return True
+
+
+def _underlined_heading_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """A line with `====` below it; and with `----` where that is as long as the line is wide, else it is a rule."""
+    if first + 1 >= last or state.sCount[first + 1] < state.blkIndent:
+        return False
+    text, underline = _line(state, first).strip(), _line(state, first + 1).strip()
+    if len(underline) < 3 or underline.strip(underline[:1]) or underline[0] not in "=-" or not text:
+        return False
+    is_as_long = abs(len(underline) - columns(text)) <= (len(underline) >= LONG_RULE)
+    if text[0] in "|>" or not (underline[0] == "=" or is_as_long):
+        return False
+    if not silent:
+        token = _push(state, "heading_open", first, first + 2)
+        token.tag = "h1" if underline[0] == "=" else "h2"
+        _push(state, "inline", first, first + 1).content = text
+        state.line = first + 2
     return True
 
 

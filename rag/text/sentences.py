@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from unicodedata import east_asian_width
 
-from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind
+from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind, columns
 
 # Before whose full stop a sentence goes on ("Hu et al. 发现"), unless the text ends there.
 ABBREVIATIONS = "".join(
@@ -77,7 +76,7 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
 def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     """Lines with those joined that were wrapped at a width: where the first word of the next would not have fitted into
     the widest line. Records are not wrapped: lines that begin with a label, or alike with a figure."""
-    widths = [_width(line.rstrip()) for line in lines]
+    widths = [columns(line.rstrip()) for line in lines]
     widest = max(widths, default=0)
     joined: list[str] = []
     goes_on = False
@@ -91,17 +90,12 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
         goes_on = bool(
             word
             and widest >= NARROWEST
-            and widths[place] + _width(word[0]) > widest - 1
+            and widths[place] + columns(word[0]) > widest - 1
             and not line.rstrip("\n").endswith(("  ", "\\"))
             and not LABEL.match(following)
             and not _alike_with_a_figure(line, following)
         )
     return joined
-
-
-def _width(text: str) -> int:
-    """Columns of a terminal."""
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _alike_with_a_figure(line: str, following: str) -> bool:
@@ -115,6 +109,11 @@ def _alike_with_a_figure(line: str, following: str) -> bool:
 def in_one_line(text: str) -> str:
     """A sentence that was wrapped, as one would write it: nothing between Chinese characters, else a blank."""
     return LINE_BREAK.sub(lambda found: "" if found[1] else " ", text)
+
+
+def joint(before: str, after: str) -> str:
+    """What stands between two lines that were wrapped, once they are one."""
+    return in_one_line(f"{before.strip()[-1:]}\n{after.strip()[:1]}")[1:-1]
 
 
 def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:

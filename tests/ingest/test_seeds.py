@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingest.reading.loading import read_document
-from ingest.structure.passages import Draft, count_tokens, cut
+from ingest.structure.large_blocks import count_tokens
+from ingest.structure.passages import Draft, cut
 from ingest.structure.repeats import find_repeats, fingerprint
 from ingest.structure.sections import Section, structure
 from tests.ingest.made_up import all_text, assert_exact

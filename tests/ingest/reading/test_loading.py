@@ -54,8 +54,8 @@ def test_front_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "---\ntitle: [a\n---\n正文在此\n",  # not YAML
-        "---\ntitle: 2024-13-45\n---\n正文在此\n",  # a date that YAML knows and the calendar does not
+        "---\ntitle: [a\n  and more: on\n---\n正文在此\n",  # not YAML, and no plain fields either
+        "+++\n正文在此\n+++\n再一段\n",  # not TOML
         "---\n- a\n- b\n---\n正文在此\n",  # a list
         "---\n正文在此，没有结束\n",
         "---\n" + "[" * 5_000 + "\n---\n正文在此\n",
@@ -70,17 +70,29 @@ def test_what_is_no_front_matter_is_text(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "told"),
     [
-        ("---\ntitle: x\nasked_as: [Is it so?]\n---\n正文在此\n", "line 3"),
-        ("---\ntitle: 2024-13-45\n---\n正文在此\n", "not valid YAML and"),
-        ("---\ntitle: [a\n---\n正文在此\n", "line 2"),
+        ("---\ntitle: x\n- asked_as: [Is it so?]\n---\n正文在此\n", "not valid (line 2) and is read as text"),
+        ("---\ntitle: 分词: 从字到词\ncreated: 2026-03-01\n---\n正文在此\n", "(line 2); each line is read"),
+        ("---\ntitle: x\nupdated: 2024-13-45\n---\n正文在此\n", "not valid; each line is read"),
     ],
 )
-def test_front_matter_that_cannot_be_read_is_told_of(tmp_path: Path, text: str, line: str) -> None:
+def test_front_matter_that_cannot_be_read_is_told_of(tmp_path: Path, text: str, told: str) -> None:
     (warning,) = read(tmp_path, text.encode(), "page.md").warnings
     assert "front matter" in warning
-    assert line in warning
+    assert told in warning
+
+
+def test_plain_fields_are_front_matter_whatever_yaml_says(tmp_path: Path) -> None:
+    document = read(tmp_path, '---\ntitle: 分词: 从字到词\nby: "x: y" z\n---\n正文在此\n'.encode(), "page.md")
+    assert document.title == "分词: 从字到词"
+    assert document.source[document.body_start :].strip() == "正文在此"
+
+
+def test_front_matter_of_toml(tmp_path: Path) -> None:
+    document = read(tmp_path, '+++\ntitle = "归一化"\ntags = ["norm"]\n+++\n\n正文在此\n'.encode(), "page.md")
+    assert (document.title, document.tags, document.warnings) == ("归一化", ("norm",), ())
+    assert document.source[document.body_start :].strip() == "正文在此"
 
 
 @pytest.mark.parametrize("text", ["---\n他说: “[好”: 不\n---\n再一段\n", "---\n正文\n---\n再一段\n", "# 题\n\n---\n"])

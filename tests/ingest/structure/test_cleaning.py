@@ -259,3 +259,20 @@ def test_a_line_of_400_000_characters_is_done_in_seconds(line: str, name: str) -
 @pytest.mark.parametrize("line", ["x = f(1)", ") foo", "-", "- 一点", "普通的一行文字", "1. 一点", "```", "| a | b |"])
 def test_20_000_lines_are_done_in_seconds(line: str) -> None:
     assert clean(document("标题\n" + f"{line}\n" * 20_000)).lines[0].text.startswith("标题")
+
+
+def test_wrapped_lines_of_a_text_are_one() -> None:
+    text = (
+        "Selective gradient checkpointing keeps only some of the activations of\n"
+        "the forward pass and computes the others again in the backward pass,\n"
+        "which trades about a third more time for roughly half of the memory. It\n"
+        "helps most with long sequences.\n\n"
+        "- 流水线并行把模型按层切成几段放到不同的卡\n上，微批次依次流过各段，因此会出现气泡；\n- 第二点\n| a | b |\n"
+    )
+    first, empty, *more = cleaned(text).splitlines()
+    assert first == text.split("\n\n")[0].replace("\n", " ")
+    assert more == [
+        "- 流水线并行把模型按层切成几段放到不同的卡上，微批次依次流过各段，因此会出现气泡；",
+        "- 第二点",
+        "| a | b |",
+    ]

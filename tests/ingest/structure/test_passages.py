@@ -9,12 +9,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from ingest.formats.markdown import fence
+from ingest.structure.large_blocks import count_tokens
 from ingest.structure.passages import (
     ALSO_ASKED_TOKENS,
     HEADER_TOKENS,
     Draft,
     bare_headings,
-    count_tokens,
     cut,
     split_draft,
 )
@@ -321,3 +321,16 @@ def test_a_header_that_leaves_no_room_is_shortened() -> None:
     parts = split_draft(draft, lambda text: len(text) <= 100)
     assert all(len(part.embedded_text) <= 100 for part in parts)
     assert len(parts) <= 4
+
+
+def test_each_part_of_a_long_row_has_its_name() -> None:
+    long = "先看日志再看监控，最后复现问题。" * 60
+    rows = f"| 项目 | 备注 | 做法 | 扣分 |\n|---|---|---|---|\n| 戊项01 |  | {long}共计八千元。 | 7 |\n| 戊项02 | 急 | 短 | 9 |\n"
+    parts = [draft.content.text.splitlines() for draft in passages(rows, "page.md")]
+    assert len(parts) > 2
+    assert all(part[:2] == ["| 项目 | 备注 | 做法 | 扣分 |", "|---|---|---|---|"] for part in parts)
+    cut_rows = [row for part in parts for row in part[2:] if "戊项01" in row]
+    assert len(cut_rows) >= len(parts) - 1
+    assert all(row.startswith("| 戊项01 |  | ") and row.endswith(" | 7 |") for row in cut_rows)
+    assert "".join(row.split(" | ")[2] for row in cut_rows).replace(" ", "") == f"{long}共计八千元。"
+    assert parts[-1][-1] == "| 戊项02 | 急 | 短 | 9 |"

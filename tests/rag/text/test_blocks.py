@@ -75,7 +75,7 @@ def test_how_blocks_belong_together() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("一段\n---\n", [BlockKind.PARAGRAPH, BlockKind.RULE]),  # no heading by underlining
+        ("一段\n---\n", [BlockKind.PARAGRAPH, BlockKind.RULE]),  # a rule that is not as long as the line
         ("- 点\n后面的一行", [BlockKind.LIST_ITEM, BlockKind.PARAGRAPH]),
         ("说明\n2. 第二\n3. 第三", [BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.LIST_ITEM]),
         ("• 甲\n• 乙\n1、 丙", [BlockKind.LIST_ITEM] * 3),
@@ -87,7 +87,8 @@ def test_how_blocks_belong_together() -> None:
         ("<!-- 没有结束\n正文", [BlockKind.PARAGRAPH]),
         ("> [!WARNING]\n> 小心。", [BlockKind.RULE, BlockKind.QUOTE]),
         (":::tip 经验\n正文。\n:::", [BlockKind.RULE, BlockKind.PARAGRAPH, BlockKind.RULE]),
-        ("标题\n====", [BlockKind.PARAGRAPH, BlockKind.RULE]),
+        ("标题\n====", [BlockKind.HEADING]),
+        ("标题\n----", [BlockKind.HEADING]),
         ("\\[\na = b\n\\]", [BlockKind.FORMULA]),
         ("$$ 没有结束\n正文", [BlockKind.PARAGRAPH]),
         ("$$a$$ 其中 a 是长度", [BlockKind.PARAGRAPH]),

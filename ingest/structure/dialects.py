@@ -1,0 +1,247 @@
+"""What writers of Markdown add to it, written as plain Markdown: comments, what folds, boxes with titles, definitions,
+tags of HTML, footnotes. Every character that stays keeps its place in the source; comments are reported."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import accumulate
+
+from ingest.formats.markdown import lowered, raised
+from ingest.structure.code_blocks import Line
+from rag.text.blocks import INLINE_VERBATIM, PROSE, BlockKind
+from rag.text.mapped import MappedText
+from rag.text.markdown import parse
+
+FOLD = re.compile(r"</?(?:details|summary)\b[^<>]{0,200}>", re.IGNORECASE)
+HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
+# `:::tip Title` (VitePress, Docusaurus), `!!! note "Title"`, `??? note "Title"` and `=== "Tab"` (MkDocs).
+BOX = re.compile(r'\s*(?::{3,}\s*\{?[\w-]+\}?|(?:!!!|\?\?\?\+?)\s+[\w-]+|={3,}(?=\s+"))(?:\s+(?P<title>\S.*?))?\s*')
+ALERT = re.compile(r"\s{0,3}(?:>\s?)+(\[!\w{1,20}\][+-]?)[ \t]+\S")
+DEFINITION = re.compile(r"\s{0,3}:[ \t]+(?=\S)")
+# Elements of HTML that are written in prose. `List<String>` and `<pad>` are none.
+ELEMENTS = (
+    "a|abbr|b|big|blockquote|br|center|cite|dd|del|dfn|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|picture"
+    "|q|ruby|s|section|samp|small|source|span|strike|strong|sub|sup|u|ul|var|wbr"
+)
+TAG = re.compile(rf"</?(?:{ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
+OFF_THE_LINE = re.compile(r"<(sup|sub)>([^<>]{1,40})</\1>", re.IGNORECASE)
+STRUCK_OUT = re.compile(r"<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
+ANCHOR = re.compile(
+    r"""<a\s[^<>]{0,500}?href=["']?(?P<to>[^"'\s<>]{1,1000})["']?[^<>]{0,500}>(?P<said>[^<>]{1,500})</a>"""
+)
+ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
+FOOTNOTE = re.compile(r"\s{0,3}\[\^([^\]\s]{1,40})\]:[ \t]*")
+REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
+
+
+def plain(lines: Sequence[Line], removed: list[str]) -> list[Line]:
+    """The lines of a Markdown text without what only some programs understand; `removed` is told of comments and of
+    what is struck out."""
+    result = _without_comments(lines, removed)
+    result = _unfolded(result)
+    result = [line if line.is_code else _opened(line) for line in result]
+    result = _defined(result)
+    result = [line if line.is_code or "<" not in line.text else _without_tags(line, removed) for line in result]
+    return _with_footnotes(result)
+
+
+def _without_comments(lines: Sequence[Line], removed: list[str]) -> list[Line]:
+    last = max((n for n, line in enumerate(lines) if not line.is_code and "-->" in line.text), default=-1)
+    result: list[Line] = []
+    is_open = False
+    for number, line in enumerate(lines):
+        if line.is_code or not (is_open or "<!--" in line.text):
+            result.append(line)
+            continue
+        verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]
+        kept: list[tuple[int, int]] = []
+        place = 0
+        while place <= len(line.text):
+            end = line.text.find("-->", place) if is_open else line.text.find("<!--", place)
+            if is_open:
+                stop = len(line.text) if end < 0 else end + 3
+                removed.append(line.text[place:stop].strip())
+                is_open = end < 0
+            else:
+                inside = any(low <= end < high for low, high in verbatim)
+                stop = len(line.text) if end < 0 else end + 4 * inside
+                kept.append((place, stop))
+                is_open = end >= 0 and not inside and (line.text.find("-->", end) >= 0 or number < last)
+                if end >= 0 and not inside and not is_open:  # nothing closes it: text
+                    kept[-1] = (place, len(line.text))
+                    stop = len(line.text)
+            if stop >= len(line.text):
+                break
+            place = stop
+        result.append(Line(MappedText.join("", (line.content[low:high] for low, high in kept))))
+    return result
+
+
+def _unfolded(lines: Sequence[Line]) -> list[Line]:
+    """`<details>` opened. Its summary is a heading where the next fold, a heading or nothing follows."""
+    pieces = list(_fold_pieces(lines))
+    if len(pieces) == len(lines):
+        return list(lines)
+    result: list[Line] = []
+    level = depth = 0
+    place = 0
+    while place < len(pieces):
+        piece = pieces[place]
+        if isinstance(piece, Line):
+            marked = None if piece.is_code else HEADING.match(piece.text)
+            level = len(marked[1]) if marked and not depth else level
+            result.append(piece)
+        elif piece == "summary":
+            end = next((n for n in range(place, len(pieces)) if pieces[n] == "/summary"), place)
+            said = MappedText.join(
+                " ", (one.content.strip() for one in pieces[place:end] if isinstance(one, Line) and one.text.strip())
+            )
+            mark = "#" * min(level + max(depth, 1), 6) + " " if _ends_apart(pieces, end) else ""
+            result += [BLANK, Line(MappedText.added(mark) + said), BLANK]
+            place = end
+        else:
+            depth += {"details": 1, "/details": -1}.get(piece, 0)
+            result.append(BLANK)
+        place += 1
+    return result
+
+
+BLANK = Line(MappedText.added(""))
+
+
+def _fold_pieces(lines: Iterable[Line]) -> Iterator[Line | str]:
+    """The lines, cut at the tags of folds; of each tag its name."""
+    for line in lines:
+        found = [] if line.is_code else list(FOLD.finditer(line.text))
+        position = 0
+        for tag in found:
+            if line.text[position : tag.start()].strip():
+                yield Line(line.content[position : tag.start()])
+            yield re.sub(r"[<>\s].*", "", tag[0][1:].lower(), flags=re.DOTALL)
+            position = tag.end()
+        if not found or line.text[position:].strip():
+            yield Line(line.content[position:], line.is_code)
+
+
+def _ends_apart(pieces: Sequence[Line | str], place: int) -> bool:
+    """Whether what follows the fold that is open at `place` cannot be taken for part of it."""
+    depth = 1
+    for piece in pieces[place:]:
+        if isinstance(piece, Line):
+            if depth <= 0 and piece.text.strip():
+                return bool(HEADING.match(piece.text))
+        elif depth <= 0:
+            return piece == "details"
+        else:
+            depth += {"details": 1, "/details": -1}.get(piece, 0)
+    return depth <= 0
+
+
+def _opened(line: Line) -> Line:
+    """A box's mark left out, its title kept."""
+    box = BOX.fullmatch(line.text)
+    if box is not None:
+        if box["title"] is None:
+            return BLANK
+        start, end = box.span("title")
+        return Line(line.content[start:end].strip('"“”'))
+    alert = ALERT.match(line.text)
+    return line if alert is None else Line(line.content.without([alert.span(1)]))
+
+
+def _defined(lines: Sequence[Line]) -> list[Line]:
+    """A term and the `: ` lines that define it as one line."""
+    result: list[Line] = []
+    for line in lines:
+        mark = None if line.is_code else DEFINITION.match(line.text)
+        before = result[-1] if result else None
+        if mark and before and before.text.strip() and not before.is_code and not HEADING.match(before.text):
+            joint = "；" if "：" in before.text else "："
+            ends = before.content.strip("。；;")
+            result[-1] = Line(MappedText.join(joint, (ends, line.content[mark.end() :])))
+        else:
+            result.append(line)
+    return result
+
+
+def _without_tags(line: Line, removed: list[str]) -> Line:
+    """Tags of HTML left out: what they raise or lower written so, links and the texts of pictures kept."""
+    verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]
+    found = sorted(
+        (match.start(), -match.end(), match)
+        for pattern in (STRUCK_OUT, OFF_THE_LINE, ANCHOR, TAG)
+        for match in pattern.finditer(line.text)
+    )
+    parts: list[MappedText] = []
+    position = 0
+    for start, _, match in found:
+        if start < position or any(low <= start < high for low, high in verbatim):
+            continue
+        parts.append(line.content[position:start])
+        parts += _in_place_of(line.content, match, removed)
+        position = match.end()
+    return Line(MappedText.join("", [*parts, line.content[position:]])) if parts else line
+
+
+def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) -> list[MappedText]:
+    if tag.re is STRUCK_OUT:
+        removed.append(TAG.sub("", tag[0]))
+        return []
+    if tag.re is OFF_THE_LINE:
+        written = (raised if tag[1].lower() == "sup" else lowered)(tag[2])
+        return [content[slice(*tag.span(2))] if written == tag[2] else MappedText.added(written)]
+    if tag.re is ANCHOR:
+        said, to = (content[slice(*tag.span(name))] for name in ("said", "to"))
+        return [MappedText.added("["), said, MappedText.added("]("), to, MappedText.added(")")]
+    if tag[0].lower().startswith(("<br", "<hr")):
+        return [MappedText.added(" ")]
+    said_of_picture = ALTERNATIVE.search(tag[0]) if tag[0].lower().startswith("<img") else None
+    if said_of_picture is None:
+        return []
+    start, end = said_of_picture.span("said")
+    return [content[tag.start() + start : tag.start() + end]]
+
+
+def _with_footnotes(lines: Sequence[Line]) -> list[Line]:
+    """Each footnote right after the block that first refers to it, as a paragraph, and without its marks."""
+    notes, rest = _notes(lines, {name for line in lines if not line.is_code for name in REFERENCE.findall(line.text)})
+    if not notes:
+        return list(lines)
+    cited = frozenset(notes)
+    after: dict[int, list[Line]] = {}
+    text = "\n".join(line.text for line in rest)
+    starts = list(accumulate((len(line.text) + 1 for line in rest), initial=0))
+    blocks = parse(text)
+    for place, block in enumerate(blocks):
+        if block.kind not in PROSE | {BlockKind.TABLE, BlockKind.HEADING}:
+            continue
+        last = bisect_right(starts, blocks[place + block.announces].end) - 1
+        for name in REFERENCE.findall(text[block.start : block.end]):
+            if name in notes:
+                indent = MappedText.added("  " * block.level if block.kind is BlockKind.LIST_ITEM else "")
+                after.setdefault(last, []).extend([BLANK, *(Line(indent + one) for one in notes.pop(name)), BLANK])
+    result: list[Line] = []
+    for number, line in enumerate(rest):
+        if not line.is_code:
+            marks = [found.span() for found in REFERENCE.finditer(line.text) if found[1] in cited]
+            line = Line(line.content.without(marks)) if marks else line
+        result += [line, *after.get(number, ())]
+    return [*result, *(Line(one) for note in notes.values() for one in note)]
+
+
+def _notes(lines: Sequence[Line], cited: Set[str]) -> tuple[dict[str, list[MappedText]], list[Line]]:
+    """The footnotes that something refers to, by name, with the lines that go on; and all other lines. A name that
+    stands twice is text the second time."""
+    notes: dict[str, list[MappedText]] = {}
+    rest: list[Line] = []
+    current: list[MappedText] | None = None
+    for line in lines:
+        mark = None if line.is_code else FOOTNOTE.match(line.text)
+        if mark and mark[1] in cited and mark[1] not in notes:
+            current = notes[mark[1]] = [line.content[mark.end() :]]
+        elif current is not None and not line.is_code and line.text.startswith(("  ", "\t")) and line.text.strip():
+            current.append(line.content.strip())
+        else:
+            current = None
+            rest.append(line)
+    return notes, rest

