@@ -269,7 +269,7 @@ def test_wrapped_lines_of_a_text_are_one() -> None:
         "helps most with long sequences.\n\n"
         "- 流水线并行把模型按层切成几段放到不同的卡\n上，微批次依次流过各段，因此会出现气泡；\n- 第二点\n| a | b |\n"
     )
-    first, empty, *more = cleaned(text).splitlines()
+    first, _, *more = cleaned(text).splitlines()
     assert first == text.split("\n\n")[0].replace("\n", " ")
     assert more == [
         "- 流水线并行把模型按层切成几段放到不同的卡上，微批次依次流过各段，因此会出现气泡；",
