@@ -48,10 +48,11 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
     letters: Counter[tuple[str, ...]] = Counter()
     for path, content, _ in packed:
         letters[path] += sum(character.isalnum() for character in _body(content, path))
+    said = [each for each in packed if each[1].spans and letters[each[0]] and _body(each[1], each[0])]
     drafts = [
         Draft(path, content, _header(document.title, path), blocks)
-        for path, content, blocks in packed
-        if content.spans and letters[path] and _body(content, path)
+        # A document of nothing but headings says them.
+        for path, content, blocks in said or [each for each in packed if any(map(str.isalnum, each[1].text))]
     ]
     begun: set[Language | None] = set()
     for place, draft in enumerate(drafts):
