@@ -42,18 +42,15 @@ class Draft:
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
     """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first, and in its
-    language to the first of each translation."""
-    packed = [(path, *put_together(parts)) for path, parts in _pack(document.root, (), budget)]
+    language to the first of each translation; ways to ask for a section go to the passage in which it begins."""
+    drafts = [_draft(document, path, parts) for path, parts in _pack(document.root, (), budget)]
     # A section without a letter is no passage; a part of one that has some is.
     letters: Counter[tuple[str, ...]] = Counter()
-    for path, content, _ in packed:
-        letters[path] += sum(character.isalnum() for character in _body(content, path))
-    said = [each for each in packed if each[1].spans and letters[each[0]] and _body(each[1], each[0])]
-    drafts = [
-        Draft(path, content, _header(document.title, path), blocks)
-        # A document of nothing but headings says them.
-        for path, content, blocks in said or [each for each in packed if any(map(str.isalnum, each[1].text))]
-    ]
+    for draft in drafts:
+        letters[draft.section] += sum(character.isalnum() for character in _body(draft))
+    said = [draft for draft in drafts if draft.content.spans and letters[draft.section] and _body(draft)]
+    # A document of nothing but headings says them.
+    drafts = said or [draft for draft in drafts if any(map(str.isalnum, draft.content.text))]
     begun: set[Language | None] = set()
     for place, draft in enumerate(drafts):
         language = translation_of(draft.section)
@@ -62,6 +59,16 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
         begun.add(language)
         drafts[place] = _asked(draft, [way for way in also_asked if language in (None, language_of(way))])
     return drafts
+
+
+def _draft(document: StructuredDocument, path: tuple[str, ...], parts: Sequence[Part]) -> Draft:
+    content, blocks = put_together(part for part in parts if not _is_asked(part))
+    ways = [way.strip() for part in parts if _is_asked(part) for way in part.body.splitlines() if way.strip()]
+    return _asked(Draft(path, content, _header(document.title, path), blocks), ways)
+
+
+def _is_asked(part: Part) -> bool:
+    return part.block.kind is BlockKind.ASKED
 
 
 def bare_headings(document: StructuredDocument, drafts: Sequence[Draft]) -> tuple[str, ...]:
@@ -109,10 +116,10 @@ def _shorten(text: str, tokens: int) -> str:
     return text
 
 
-def _body(content: MappedText, path: Sequence[str]) -> str:
+def _body(draft: Draft) -> str:
     """The text without its headings; empty for a heading alone, such as a question whose answer was left out."""
-    body = content.text
-    for heading in path:
+    body = draft.content.text
+    for heading in draft.section:
         body = body.replace(heading, "", 1)
     return body.strip("#* \n")
 
@@ -145,13 +152,13 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
 
 
 def _tokens(parts: Sequence[Part]) -> int:
-    return count_tokens("\n".join(part.content.text for part in parts))
+    return count_tokens("\n".join(part.content.text for part in parts if not _is_asked(part)))
 
 
 def _group(parts: Sequence[Part], budget: int) -> list[list[Part]]:
     """Neighbouring blocks in groups of about equal size within the budget; a heading stays with what follows it."""
-    pieces = [piece for part in parts for piece in cut_part(part, budget)]
-    sizes = [count_tokens(piece.content.text) + 1 for piece in pieces]
+    pieces = [piece for part in parts for piece in ([part] if _is_asked(part) else cut_part(part, budget))]
+    sizes = [0 if _is_asked(piece) else count_tokens(piece.content.text) + 1 for piece in pieces]
     total = sum(sizes)
     count = max(1, -(-total // budget))
     groups: list[list[Part]] = [[]]

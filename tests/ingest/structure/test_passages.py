@@ -202,8 +202,21 @@ def test_cut_fences_keep_their_marks_and_indentation() -> None:
         assert all(line.startswith(("    total_", "def ")) for line in fence.split("\n")[1:-1])
 
 
-def test_a_heading_alone_is_no_passage() -> None:
-    assert passages("# 这是一个写得比较长的标题\n", "page.md") == []
+def test_a_document_of_headings_alone_says_them() -> None:
+    assert [draft.content.text for draft in passages("# 这是一个写得比较长的标题\n", "page.md")] == [
+        "# 这是一个写得比较长的标题"
+    ]
+
+
+def test_ways_to_ask_for_a_section_are_embedded_with_it_and_quoted_nowhere() -> None:
+    page = (
+        "# 题\n\n## 甲\n<!-- asked:\n为什么要甲\nwhy use it\n-->\n甲的一段文字。" + "甲字的意思。" * 40 + "\n\n"
+        "## 乙\n<!-- asked:\n乙是多少\n-->\n乙是 0.373。" + "乙字的意思。" * 40 + "\n"
+    )
+    first, second = passages(page, "page.md")
+    assert (first.header, second.header) == ("题 > 甲 / 为什么要甲 / why use it", "题 > 乙 / 乙是多少")
+    assert "asked" not in all_text([first, second])
+    assert structure(document(page, "page.md")).removed == ()
 
 
 def test_the_short_end_of_a_long_answer_is_not_lost() -> None:
