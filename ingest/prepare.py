@@ -48,7 +48,7 @@ def most_bytes(settings: Settings) -> int:
 
 def _cut(root: int, relative: str, document: Document, settings: Settings) -> Prepared:
     structured = structure(document)
-    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as)
+    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as, asked_of=document.questions)
     if not drafts:
         raise DocumentError(
             f"{relative}: nothing is left after cleaning",

@@ -5,8 +5,8 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import yaml
@@ -38,7 +38,8 @@ class Document:
 
     `source` is, of a text file, the decoded text without byte-order mark, line endings as they stand; of other formats
     the extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
-    each page (or slide) begins; it is empty for formats without pages. `warnings` say what could not be read.
+    each page (or slide) begins; it is empty for formats without pages. `questions` are those that sections answer, by
+    heading. `warnings` say what could not be read.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Document:
     title: str = ""
     tags: tuple[str, ...] = ()
     asked_as: tuple[str, ...] = ()
+    questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -153,6 +155,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
         title=next(iter(_strings(metadata.get("title"))), extract.title).strip(),
         tags=_strings(metadata.get("tags")),
         asked_as=_strings(metadata.get("asked_as")),
+        questions=_questions(metadata.get("questions")),
         pages=extract.pages,
         warnings=(*extract.warnings, *warnings, *told),
     )
@@ -217,3 +220,8 @@ def _strings(value: object) -> tuple[str, ...]:
     """The plain values; nested ones, which YAML aliases can blow up without bound, say nothing to us."""
     values = value if isinstance(value, list) else [value]
     return tuple(str(item) for item in values if isinstance(item, str | int | float))
+
+
+def _questions(value: object) -> dict[str, tuple[str, ...]]:
+    by_heading = value.items() if isinstance(value, dict) else ()
+    return {heading: _strings(asked) for heading, asked in by_heading if isinstance(heading, str)}

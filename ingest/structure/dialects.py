@@ -10,7 +10,7 @@ from ingest.formats.markdown import lowered, raised
 from ingest.structure.code_blocks import Line
 from rag.text.blocks import INLINE_VERBATIM, PROSE, BlockKind
 from rag.text.mapped import MappedText
-from rag.text.markdown import ASKED, parse
+from rag.text.markdown import parse
 
 FOLD = re.compile(r"</?(?:details|summary)\b[^<>]{0,200}>", re.IGNORECASE)
 HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
@@ -48,11 +48,9 @@ def plain(lines: Sequence[Line], removed: list[str]) -> list[Line]:
 def _without_comments(lines: Sequence[Line], removed: list[str]) -> list[Line]:
     last = max((n for n, line in enumerate(lines) if not line.is_code and "-->" in line.text), default=-1)
     result: list[Line] = []
-    is_open = is_asked = False
+    is_open = False
     for number, line in enumerate(lines):
-        is_asked = is_asked or (not is_open and line.text.lstrip().startswith(ASKED))
-        if is_asked or line.is_code or not (is_open or "<!--" in line.text):
-            is_asked = is_asked and "-->" not in line.text
+        if line.is_code or not (is_open or "<!--" in line.text):
             result.append(line)
             continue
         verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]

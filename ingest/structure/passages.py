@@ -6,9 +6,10 @@ line is in one passage.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 
 from ingest.structure.large_blocks import between, count_tokens, cut_part
 from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together, without_numbering
@@ -23,6 +24,7 @@ SMALL_PASSAGE_TOKENS = 40
 # Of the title and the headings above a passage; and of the other ways to ask its page's question.
 HEADER_TOKENS = 96
 ALSO_ASKED_TOKENS = 288
+NO_QUESTIONS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,22 @@ class Draft:
         return simplified(f"{self.header}\n{self.content.text}" if self.header else self.content.text)
 
 
-def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
-    """The passages of a document, in order. `also_asked`, other ways to ask its question, goes to the first, and in its
-    language to the first of each translation; ways to ask for a section go to the passage in which it begins."""
-    drafts = [_draft(document, path, parts) for path, parts in _pack(document.root, (), budget)]
+def cut(
+    document: StructuredDocument,
+    *,
+    budget: int,
+    also_asked: Sequence[str] = (),
+    asked_of: Mapping[str, Sequence[str]] = NO_QUESTIONS,
+) -> list[Draft]:
+    """The passages of a document, in order.
+
+    `also_asked`, other ways to ask its question, goes to the first, and in its language to the first of each
+    translation; `asked_of`, questions that the sections of these headings answer, to the passages in which they begin.
+    """
+    drafts = [
+        _asked(_draft(document.title, path, parts), _asked_in(parts, asked_of))
+        for path, parts in _pack(document.root, (), budget)
+    ]
     # A section without a letter is no passage; a part of one that has some is.
     letters: Counter[tuple[str, ...]] = Counter()
     for draft in drafts:
@@ -61,14 +75,14 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
     return drafts
 
 
-def _draft(document: StructuredDocument, path: tuple[str, ...], parts: Sequence[Part]) -> Draft:
-    content, blocks = put_together(part for part in parts if not _is_asked(part))
-    ways = [way.strip() for part in parts if _is_asked(part) for way in part.body.splitlines() if way.strip()]
-    return _asked(Draft(path, content, _header(document.title, path), blocks), ways)
+def _draft(title: str, path: tuple[str, ...], parts: Sequence[Part]) -> Draft:
+    content, blocks = put_together(parts)
+    return Draft(path, content, _header(title, path), blocks)
 
 
-def _is_asked(part: Part) -> bool:
-    return part.block.kind is BlockKind.ASKED
+def _asked_in(parts: Sequence[Part], asked_of: Mapping[str, Sequence[str]]) -> list[str]:
+    headings = [part.body.strip() for part in parts if part.block.kind is BlockKind.HEADING]
+    return [question for heading in headings for question in asked_of.get(heading, ())]
 
 
 def bare_headings(document: StructuredDocument, drafts: Sequence[Draft]) -> tuple[str, ...]:
@@ -152,13 +166,13 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
 
 
 def _tokens(parts: Sequence[Part]) -> int:
-    return count_tokens("\n".join(part.content.text for part in parts if not _is_asked(part)))
+    return count_tokens("\n".join(part.content.text for part in parts))
 
 
 def _group(parts: Sequence[Part], budget: int) -> list[list[Part]]:
     """Neighbouring blocks in groups of about equal size within the budget; a heading stays with what follows it."""
-    pieces = [piece for part in parts for piece in ([part] if _is_asked(part) else cut_part(part, budget))]
-    sizes = [0 if _is_asked(piece) else count_tokens(piece.content.text) + 1 for piece in pieces]
+    pieces = [piece for part in parts for piece in cut_part(part, budget)]
+    sizes = [count_tokens(piece.content.text) + 1 for piece in pieces]
     total = sum(sizes)
     count = max(1, -(-total // budget))
     groups: list[list[Part]] = [[]]

@@ -25,7 +25,6 @@ class BlockKind(StrEnum):
     FORMULA = "formula"
     TABLE = "table"
     RULE = "rule"
-    ASKED = "asked"
 
 
 WHOLE = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
@@ -35,7 +34,7 @@ PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE})
 
 class Block(NamedTuple):
     """Whole lines `text[start:end]`; `text[body_start:body_end]` is what stands between their marks: the words of a
-    heading, the text of a list item, the lines of code, the ways to ask that a comment gives (ASKED).
+    heading, the text of a list item, the lines of code.
 
     `level` is that of a heading (1 to 6), else how deep in lists the block stands (0: in none). `list_number` is shared
     by all blocks of one list, its code and further paragraphs too; -1 outside of lists. `mark` is the list mark of the

@@ -28,11 +28,7 @@ LOOSE_MARK = re.compile(r"([•·]|\d{1,3}、)[ \t\u3000]+(?=\S)")
 INTERRUPTING_MARK = re.compile(r"\d{1,2}[.)][ \t]+\S")
 CONTAINER_MARK = re.compile(r"[^\s>]")
 # The parser's tokens that hold no others; the last three are ours.
-LEAVES = frozenset(
-    {"paragraph_open", "heading_open", "fence", "hr", "table_open", "rows", "formula", "loose_item", "asked"}
-)
-# What a comment begins with that gives other ways to ask for the section it stands in, one a line.
-ASKED = "<!-- asked:"
+LEAVES = frozenset({"paragraph_open", "heading_open", "fence", "hr", "table_open", "rows", "formula", "loose_item"})
 # Stand for the numbers of lists that the parser knows nothing of; one for each kind of mark.
 LOOSE = -2
 LONGEST_TAIL = 40
@@ -170,11 +166,6 @@ def _leaf(lines: _Lines, token: "Token", content: str, inside: dict[str, Any], q
             start = lines.starts[first] + lines.texts[first].index(token.markup) + len(token.markup)
             end = lines.starts[last - 1] + lines.texts[last - 1].rindex(FORMULAS[token.markup])
             yield lines.block(BlockKind.FORMULA, first, last, (start, end), **inside)
-        case "asked":
-            start = lines.starts[first] + lines.texts[first].index(ASKED) + len(ASKED)
-            yield lines.block(
-                BlockKind.ASKED, first, last, (start, lines.starts[last - 1] + lines.texts[last - 1].rindex("-->"))
-            )
         case "hr":
             yield lines.block(BlockKind.RULE, first, last, None, **inside)
         case _:
@@ -356,7 +347,7 @@ def _mark_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool
     elif not MARK_LINE.fullmatch(line):
         return False
     if not silent:
-        _push(state, "asked" if line.startswith(ASKED) else "hr", first, end + 1)
+        _push(state, "hr", first, end + 1)
     return True
 
 

@@ -38,8 +38,6 @@ WHOLE_UNITS = {
     BlockKind.FORMULA: UnitKind.FORMULA,
     BlockKind.TABLE: UnitKind.TABLE,
 }
-# Blocks that say nothing.
-UNSAID = frozenset({BlockKind.RULE, BlockKind.ASKED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
         kind = WHOLE_UNITS.get(block.kind)
         if kind is not None:
             result.append(Unit(kind, block.start, block.end))
-        elif block.kind not in UNSAID:
+        elif block.kind is not BlockKind.RULE:
             position, mark = block.body_start, ">" if block.kind is BlockKind.QUOTE else block.mark
             lines = text[block.body_start : block.body_end].splitlines(keepends=True)
             for line in lines if block.kind is BlockKind.QUOTE else unwrapped_lines(lines):

@@ -39,8 +39,9 @@ def _office(suffix: str) -> Callable[[bytes], Iterator[str]]:
                     for paragraph in root.iter("{*}p", "{*}si"):
                         yield "".join(
                             run.text or ""
-                            for run in paragraph.iter("{*}t")
-                            if next(run.iterancestors("{*}p", "{*}si"), None) is paragraph
+                            for run in paragraph.iter("{*}t")  # of formulas, which become TeX, not
+                            if "math" not in etree.QName(run).namespace
+                            and next(run.iterancestors("{*}p", "{*}si"), None) is paragraph
                         )
 
     return read

@@ -89,6 +89,13 @@ def test_plain_fields_are_front_matter_whatever_yaml_says(tmp_path: Path) -> Non
     assert document.source[document.body_start :].strip() == "正文在此"
 
 
+def test_questions_of_sections(tmp_path: Path) -> None:
+    text = "---\ntitle: x\nquestions:\n  显存多大？:\n    - 要几张卡\n    - 24\n  坏的: {a: b}\n---\n正文在此\n"
+    document = read(tmp_path, text.encode(), "page.md")
+    assert document.questions == {"显存多大？": ("要几张卡", "24"), "坏的": ()}
+    assert read(tmp_path, b"---\ntitle: x\nquestions: [a]\n---\ntext\n", "page.md").questions == {}
+
+
 def test_front_matter_of_toml(tmp_path: Path) -> None:
     document = read(tmp_path, '+++\ntitle = "归一化"\ntags = ["norm"]\n+++\n\n正文在此\n'.encode(), "page.md")
     assert (document.title, document.tags, document.warnings) == ("归一化", ("norm",), ())

@@ -208,15 +208,14 @@ def test_a_document_of_headings_alone_says_them() -> None:
     ]
 
 
-def test_ways_to_ask_for_a_section_are_embedded_with_it_and_quoted_nowhere() -> None:
-    page = (
-        "# 题\n\n## 甲\n<!-- asked:\n为什么要甲\nwhy use it\n-->\n甲的一段文字。" + "甲字的意思。" * 40 + "\n\n"
-        "## 乙\n<!-- asked:\n乙是多少\n-->\n乙是 0.373。" + "乙字的意思。" * 40 + "\n"
+def test_questions_that_a_section_answers_are_embedded_with_it() -> None:
+    page = "# 题\n\n## 甲\n" + "甲字的意思。" * 40 + "\n\n## 乙\n" + "乙字的意思。" * 40 + "\n"
+    first, second = cut(
+        structure(document(page, "page.md")),
+        budget=320,
+        asked_of={"甲": ["为什么要甲", "why use it"], "乙": ["乙是多少"]},
     )
-    first, second = passages(page, "page.md")
     assert (first.header, second.header) == ("题 > 甲 / 为什么要甲 / why use it", "题 > 乙 / 乙是多少")
-    assert "asked" not in all_text([first, second])
-    assert structure(document(page, "page.md")).removed == ()
 
 
 def test_the_short_end_of_a_long_answer_is_not_lost() -> None:
