@@ -12,19 +12,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from rag.answer.quoted.sections import MISTAKES_HEADINGS, SHORT_ANSWER_HEADINGS
 from rag.errors import UsageError
 from rag.index import Index
 from rag.practice.pages import Page, PageSection, page_of
+from rag.text.language import Language
+from rag.text.roles import SectionRole, role_of, roles_in
 from rag.text.terms import fold
-from rag.types import Citation
+from rag.types import Citation, translation_of
 
-KEY_POINTS_HEADINGS = frozenset({"要点", "key points"})
-DETAIL_HEADINGS = frozenset({"展开", "in detail", "details"})
-FOLLOW_UP_HEADINGS = frozenset({"追问", "常见追问", "follow-ups", "follow-up questions"})
-ENGLISH_HEADING = "english"
 # A page of ours has at least one of these.
-PAGE_HEADINGS = SHORT_ANSWER_HEADINGS | KEY_POINTS_HEADINGS | FOLLOW_UP_HEADINGS
+OF_A_PAGE = (SectionRole.SHORT_ANSWER, SectionRole.POINTS, SectionRole.FOLLOW_UPS)
 NUMBERING = re.compile(
     r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）](?!\d)|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
 )
@@ -122,24 +119,28 @@ def read_bank(index: Index) -> Bank:
     return Bank(questions, {page.document: page for page in pages})
 
 
-def below(page: Page, headings: frozenset[str]) -> list[PageSection]:
-    """The sections under one of these headings, whatever is between."""
-    return [section for section in page.sections if any(name.lower() in headings for name in section.path)]
+def below(page: Page, *roles: SectionRole) -> list[PageSection]:
+    """The sections with one of these roles, and those that are part of one."""
+    return [section for section in page.sections if roles_in(section.path) & {*roles}]
 
 
-def is_english(section: PageSection) -> bool:
-    """Whether a section is part of what a page says again in English."""
-    return any(name.lower() == ENGLISH_HEADING for name in section.path[1:])
+def is_translated(section: PageSection) -> bool:
+    """Whether a section is part of what a page says again in another language."""
+    return translation_of(section.path[1:]) is not None
 
 
 def english_sections(page: Page) -> list[PageSection]:
     """What a page says again in English: for its title, then for each of its follow-ups."""
-    return [section for section in page.sections if is_english(section)]
+    return [
+        section
+        for section in page.sections
+        if translation_of(section.path[1:]) is Language.EN and role_of(section.heading) is not SectionRole.SPOKEN
+    ]
 
 
 def questions_of(page: Page) -> list[Question]:
     """The questions that one page asks."""
-    is_page = bool(below(page, PAGE_HEADINGS)) and bool(ASKS.match(page.title))
+    is_page = bool(below(page, *OF_A_PAGE)) and bool(ASKS.match(page.title))
     found = list(_of_page(page) if is_page else _of_sections(page))
     if is_page and len(english := english_sections(page)) == len(found):
         found = [replace(q, english=section.heading) for q, section in zip(found, english, strict=True)]
@@ -147,16 +148,16 @@ def questions_of(page: Page) -> list[Question]:
 
 
 def _of_page(page: Page) -> Iterator[Question]:
-    short = below(page, SHORT_ANSWER_HEADINGS)
-    aside = FOLLOW_UP_HEADINGS | MISTAKES_HEADINGS | {ENGLISH_HEADING}
-    own = [section for section in page.sections if not any(name.lower() in aside for name in section.path)]
+    short = below(page, SectionRole.SHORT_ANSWER)
+    aside = below(page, SectionRole.FOLLOW_UPS, SectionRole.MISTAKES)
+    own = [section for section in page.sections if section not in aside and not is_translated(section)]
     if own:
         yield replace(
             _question(page, QuestionKind.PAGE, page.title, own),
             short=page.slice(short[0].start, short[0].end, short[0].path) if short else None,
         )
-    for section in below(page, FOLLOW_UP_HEADINGS):
-        if ASKS.match(section.heading) and section.heading.lower() not in FOLLOW_UP_HEADINGS:
+    for section in below(page, SectionRole.FOLLOW_UPS):
+        if ASKS.match(section.heading) and role_of(section.heading) is None:
             yield _question(page, QuestionKind.FOLLOW_UP, section.heading, [section])
 
 

@@ -10,19 +10,11 @@ from dataclasses import dataclass
 
 import yaml
 
-from rag.answer.quoted.sections import MISTAKES_HEADINGS, SHORT_ANSWER_HEADINGS
 from rag.errors import UsageError
-from rag.practice.bank import (
-    DETAIL_HEADINGS,
-    KEY_POINTS_HEADINGS,
-    Bank,
-    Question,
-    QuestionKind,
-    below,
-    english_sections,
-)
+from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections
 from rag.practice.pages import Page, PageSection, PageUnit, items_of
 from rag.practice.sentences import is_claim, is_point, is_question
+from rag.text.roles import SectionRole, role_of
 from rag.text.sentences import UnitKind
 from rag.text.terms import LATIN_TERM, fold
 from rag.types import Citation
@@ -92,7 +84,7 @@ def rubric_of(bank: Bank, question: Question) -> Rubric:
 
 def mistakes_of(page: Page) -> Iterator[Mistake]:
     """The mistakes that a page corrects."""
-    for section in below(page, MISTAKES_HEADINGS):
+    for section in below(page, SectionRole.MISTAKES):
         for item in items_of(page, section.units):
             if (found := CORRECTED.fullmatch(item.quote)) is None:
                 continue
@@ -129,17 +121,17 @@ def _written(page: Page) -> list[Point]:
 
 def _of_page(page: Page) -> list[Point]:
     """The key points, the short answer where none of them says it, then claims of the sections."""
-    items = [item for section in below(page, KEY_POINTS_HEADINGS) for item in items_of(page, section.units)]
+    items = [item for section in below(page, SectionRole.POINTS) for item in items_of(page, section.units)]
     points = _with_english(page, [item for item in items if not is_question(item.quote)])
-    short = below(page, SHORT_ANSWER_HEADINGS)[:1]
+    short = below(page, SectionRole.SHORT_ANSWER)[:1]
     if short and points:
         whole = page.slice(short[0].start, short[0].end, short[0].path)
         if is_claim(whole.quote) and not _is_said(whole, [point.citation for point in points]):
             points.insert(0, Point(whole, ESSENTIAL))
     elif short:
         points = [Point(claim, ESSENTIAL) for claim in _claims(short[0].units)]
-    details = [section for section in below(page, DETAIL_HEADINGS) if section.heading.lower() not in DETAIL_HEADINGS]
-    further = _claims_in_turn(details or below(page, DETAIL_HEADINGS))
+    detailed = below(page, SectionRole.DETAIL)
+    further = _claims_in_turn([section for section in detailed if role_of(section.heading) is None] or detailed)
     most = MOST_FURTHER if len(points) >= FEWEST_POINTS else MOST_POINTS
     for claim in further:
         if most <= 0 or len(points) >= MOST_POINTS:

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
-from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section
+from rag.answer.quoted.sections import Section
 from rag.question.intents import Intent, answered_by
+from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
 
 # Characters of an answer in the standard style: what is read in a minute.
@@ -19,6 +20,9 @@ COMPARISON = 2
 # where it is about as good.
 CLEARLY_WORSE = 1.5
 CLEARLY_WORSE_ELSEWHERE = 0.5
+# What answers the question of a page as a whole, and what says the same in other forms.
+ANSWERS_OF_THE_PAGE = frozenset({SectionRole.SHORT_ANSWER, SectionRole.SPOKEN})
+PARTS_OF_THE_PAGE = ANSWERS_OF_THE_PAGE | {SectionRole.POINTS}
 
 
 def fitted(section: Section, room: int) -> Section:
@@ -104,12 +108,22 @@ def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
 
     scored = zip(ranking.sections, ranking.scores, strict=True)
     best = [section for section, score in scored if follows(section, score)]
-    if first.is_short_answer:  # a broad question, which its points answer at more length
-        beside = (section for section in ranking.sections if section.document == first.document)
-        points = [section for section in beside if section.is_points and section.path[:-1] == first.path[:-1]]
-        best = [first, *points[:1], *(section for section in best[1:] if section not in points)]
+    if first.role in ANSWERS_OF_THE_PAGE:
+        best = [*_whole_answer(first, ranking.sections), *(s for s in best if s.role not in PARTS_OF_THE_PAGE)]
     best = best[: max(1, round(SECTIONS / cut))]
     return _wanted_part(ranking.sections, best, wanted) or best
+
+
+def _whole_answer(first: Section, sections: Sequence[Section]) -> list[Section]:
+    """What a page says to a question about all of it: what one would say aloud where it has that, else its short
+    answer; then its points."""
+    said = {
+        section.role: section
+        for section in sections
+        if section.document == first.document and section.is_translation == first.is_translation
+    }
+    opening = said.get(SectionRole.SPOKEN, first)
+    return [opening, *(said[role] for role in (SectionRole.POINTS,) if role in said)]
 
 
 def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: Wanted) -> list[Section]:
@@ -121,11 +135,9 @@ def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: W
             written = [section for section in sections if section.holds(UnitKind.FORMULA)]
             return (written or [section for section in sections if section.holds(UnitKind.CODE)])[:2]
         case Intent.MISTAKES:
-            return [section for section in sections if section.heading.lower() in MISTAKES_HEADINGS]
+            return [section for section in sections if section.role is SectionRole.MISTAKES]
         case Intent.MORE:
-            more = (
-                s for s in sections if s.texts[0] not in wanted.heard and s.heading.lower() not in MISTAKES_HEADINGS
-            )
+            more = (s for s in sections if s.texts[0] not in wanted.heard and s.role is not SectionRole.MISTAKES)
             return [section for section in more if not section.holds(UnitKind.CODE)][:SECTIONS]
         case Intent.SHORTER:
             short = [section for section in sections if section.is_short_answer]

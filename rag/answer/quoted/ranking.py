@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.answer.quoted.likeness import by_paragraph
-from rag.answer.quoted.sections import MISTAKES_HEADINGS, Section, sections_of
+from rag.answer.quoted.sections import Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.question.intents import Intent, answered_by
 from rag.question.unheard import ASKING, named_in
 from rag.search.retrieval import Evidence
+from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
 from rag.text.terms import fold, terms
 
@@ -211,8 +212,8 @@ def section_features(
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
-            points=float(section.is_points),
-            mistakes=float(section.heading.lower() in MISTAKES_HEADINGS),
+            points=float(section.role is SectionRole.POINTS),
+            mistakes=float(section.role is SectionRole.MISTAKES),
             question=float(section.is_asked),
             code_wanted=float(is_wanted_code),
             code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),

@@ -8,6 +8,7 @@ from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.index import Index
 from rag.search.retrieval import Evidence
 from rag.text.language import language_of
+from rag.text.roles import SectionRole, role_of
 from rag.text.sentences import UnitKind
 from rag.types import Passage
 
@@ -15,11 +16,7 @@ from rag.types import Passage
 LONG = 1_200
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
-SHORT_ANSWER_HEADINGS = frozenset({"一句话回答", "in one sentence", "tl;dr"})
-# What says a short answer again, at more length.
-POINTS_HEADINGS = frozenset({"要点", "key points"})
 QUESTION_MARKS = ("?", "？")
-MISTAKES_HEADINGS = frozenset({"常见错误", "常见误解", "common mistakes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +64,8 @@ class Section:
         return [text for paragraph in self.paragraphs for text in paragraph.texts]
 
     @property
-    def is_points(self) -> bool:
-        return self.heading.lower() in POINTS_HEADINGS
+    def role(self) -> SectionRole | None:
+        return SectionRole.SHORT_ANSWER if self.is_short_answer else role_of(self.heading)
 
     @property
     def is_translation(self) -> bool:
@@ -99,7 +96,7 @@ def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
     for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
         section = Section(title, path, tuple(members))
         opens = section.is_translation and not (found and found[-1].is_translation)
-        found.append(replace(section, is_short_answer=opens or section.heading.lower() in SHORT_ANSWER_HEADINGS))
+        found.append(replace(section, is_short_answer=opens or section.role is SectionRole.SHORT_ANSWER))
     return found
 
 

@@ -4,11 +4,11 @@ other parts of the page that opened it."""
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from rag.answer.quoted.sections import MISTAKES_HEADINGS
 from rag.question.intents import MESSAGES, Intent
 from rag.text.blocks import PROSE, Block, BlockKind
 from rag.text.language import Language, has_chinese, language_of
 from rag.text.markdown import parse
+from rag.text.roles import SectionRole, roles_in
 from rag.text.terms import fold
 from rag.types import Answer, AnswerKind, Citation
 
@@ -57,7 +57,7 @@ def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Inten
     has = {
         Intent.MORE: len(headings) > 2,
         Intent.CODE: any(b.kind is BlockKind.CODE and source[b.body_start : b.body_end] not in quoted for b in blocks),
-        Intent.MISTAKES: bool(headings & MISTAKES_HEADINGS) and wanted is not Intent.MISTAKES,
+        Intent.MISTAKES: SectionRole.MISTAKES in roles_in(headings) and wanted is not Intent.MISTAKES,
     }
     return tuple(text for intent, text in MESSAGES[language_of(answer.question)].items() if has[intent])
 

@@ -1,0 +1,39 @@
+"""What a section is for, told from its heading: the one place that compares headings with names."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class SectionRole(StrEnum):
+    """The parts of a page that answers one question."""
+
+    SHORT_ANSWER = "short_answer"
+    SPOKEN = "spoken"
+    """The answer as one would say it aloud, in a minute or two."""
+    POINTS = "points"
+    DETAIL = "detail"
+    CODE = "code"
+    FOLLOW_UPS = "follow_ups"
+    MISTAKES = "mistakes"
+
+
+HEADINGS = {
+    SectionRole.SHORT_ANSWER: ("一句话回答", "in one sentence", "tl;dr"),
+    SectionRole.SPOKEN: ("口述", "say it"),
+    SectionRole.POINTS: ("要点", "key points"),
+    SectionRole.DETAIL: ("展开", "in detail", "details"),
+    SectionRole.CODE: ("代码", "code"),
+    SectionRole.FOLLOW_UPS: ("追问", "常见追问", "follow-ups", "follow-up questions"),
+    SectionRole.MISTAKES: ("常见错误", "常见误解", "common mistakes"),
+}
+ROLES = {heading: role for role, headings in HEADINGS.items() for heading in headings}
+
+
+def role_of(heading: str) -> SectionRole | None:
+    """None for a heading that only says what stands below it."""
+    return ROLES.get(heading.strip().lower())
+
+
+def roles_in(path: Iterable[str]) -> frozenset[SectionRole]:
+    """The roles of a section and of all those that it is part of, by the headings above its text."""
+    return frozenset(role for heading in path if (role := role_of(heading)) is not None)
