@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import mean, median
 
-from ingest.formats.pdf.lines import MARKS, Line
+from ingest.formats.pdf.lines import MARKS, Line, join_pieces
 from ingest.formats.pdf.words import Words, glue, units
 
 LEAST_ROWS = 3
@@ -35,7 +35,7 @@ def with_tables(lines: Sequence[Line], words: Words) -> list[Line]:
         else:
             result.append(table)
             place = end
-    return result
+    return join_pieces(result)
 
 
 def _rows(lines: Sequence[Line]) -> list[Row]:

@@ -7,15 +7,16 @@ from itertools import pairwise
 from ingest.formats.markdown import MAX_COLUMNS, fence, heading, table
 from ingest.formats.pdf.headings import Type, type_of
 from ingest.formats.pdf.lines import Line
-from ingest.formats.pdf.paragraphs import BULLET, NUMBERED, Edge, Layout, right_edges
-from ingest.formats.pdf.words import Words, glue, normal
+from ingest.formats.pdf.paragraphs import BULLET, NUMBERED, SENTENCE_END, Edge, Layout, right_edges
+from ingest.formats.pdf.words import Words, glue
 
 # Columns of tables on two pages that stand this near to each other are the same, in points.
 SAME_COLUMN = 6.0
 # Of a document set in type of one width, what is not code has so many lines that fill the page.
 MOST_MONO, LEAST_FULL = 0.6, 0.35
-MONO_EDGE = 8
+MONO_EDGE, SHORTEST_FULL = 8, 50
 MOST_HEADS = 3
+MOST_OF_FOOTNOTE = 0.92
 
 
 @dataclass(slots=True)
@@ -66,23 +67,41 @@ class Assembly:
     _is_item: bool = False
     _table: Table | None = None
     _page_begins: bool = True
+    _first_part: int = 0
+    _paragraph: int = 0
 
     def add(self, page: Sequence[Line]) -> None:
         edges = right_edges(page)
         self._page_begins = True
+        self._first_part = len(self.parts)
         for place, line in enumerate(page):
             if line.is_note:
                 self._notes.append(line.text)
             elif line.is_table:
                 self._add_table(line)
             elif line.is_mono and len(line.text) > 1:
-                self._add_code(_indent(line, page, place) + normal(line.text))
+                self._add_code(_indent(line, page, place) + line.text)
             else:
                 self._add_line(line, edges[place], self.type.level(page, place))
         self._close_code()
         if self._page_begins:
             self._close()
             self._begin_page(0)
+
+    def add_feet(self, lines: Sequence[Line]) -> None:
+        """Put the footnotes of a page before the paragraph that goes on on the next one."""
+        if not lines:
+            return
+        feet = Assembly(self.words, self.layout, self.type)
+        feet.add(lines)
+        text = feet.text().strip()
+        if self._paragraph < self._first_part:  # it has begun on an earlier page
+            self._before = None
+            self._put(text)
+            return
+        first = self.parts[self._paragraph] if self._paragraph else "\n\n" + self.parts[0]
+        self.parts[self._paragraph : self._paragraph + 1] = [("\n\n" if self._paragraph else "") + text, first]
+        self.length += len(text) + 2
 
     def text(self) -> str:
         self._close()
@@ -112,7 +131,7 @@ class Assembly:
     def _add_line(self, line: Line, edge: Edge, level: int) -> None:
         self._close_code()
         self._close_table()
-        text = normal(line.text)
+        text = line.text
         if self._before is not None and self.layout.continues(
             self._before[0], line, self._before[1],
             is_first=self._is_first_line, is_heading=bool(level), turns=self._page_begins,
@@ -129,6 +148,7 @@ class Assembly:
                 text = heading(text, level)
             elif bullet is not None and bullet.end() < len(text):
                 text = f"- {text[bullet.end() :]}"
+            self._paragraph = len(self.parts)
             self._put(text, "\n" if follows else "\n\n")
             self._is_first_line, self._is_item = True, is_item and not level
         self._before = line, edge
@@ -156,7 +176,7 @@ class Assembly:
 
     def _add_table(self, line: Line) -> None:
         self._close_code()
-        rows = [tuple(normal(cell) for cell in row) for row in line.rows]
+        rows = list(line.rows)
         if self._table is not None and self._page_begins and self._table.goes_on(line):
             self._table.extend(rows)
         else:
@@ -183,20 +203,35 @@ def assemble(pages: Sequence[Sequence[Line]]) -> Assembly:
         pages = [[_as_prose(line) for line in page] for page in pages]
     words = Words(lambda: (line.text for page in pages for line in page))
     result = Assembly(words, Layout(pages), type_of(pages))
-    for page in pages:
-        result.add(page)
+    for page, following in zip(pages, [*pages[1:], ()], strict=True):
+        count = _feet(page, following, result.type.body)
+        result.add(page[: len(page) - count])
+        result.add_feet(page[len(page) - count :])
     return result
 
 
+def _feet(page: Sequence[Line], following: Sequence[Line], body: float) -> int:
+    """How many lines at the end of a page are footnotes that part a sentence from the rest of it on the next page."""
+    count = 0
+    while count < len(page) and 0 < page[-1 - count].size <= MOST_OF_FOOTNOTE * body:
+        count += 1
+    last = next((line for line in reversed(page[: len(page) - count]) if not line.is_note), None)
+    first = next((line for line in following if not line.is_note), None)
+    if not count or last is None or first is None or last.size != body or first.size != body:
+        return 0
+    return 0 if SENTENCE_END.search(last.text) else count
+
+
 def _is_typed(pages: Sequence[Sequence[Line]]) -> bool:
-    """Whether a document is a text in type of one width, not code: many of its lines are full."""
+    """Whether a document is a text in type of one width, not code: most of it is, and many of its lines are full."""
     lines = [line for page in pages for line in page if line.size]
     typed = [line for line in lines if line.is_mono]
     if len(typed) <= MOST_MONO * len(lines):
         return False
     widths = sorted(len(line.text) for line in typed)
-    edge = widths[len(widths) * 9 // 10] - MONO_EDGE
-    return sum(edge <= width <= edge + 2 * MONO_EDGE for width in widths) >= LEAST_FULL * len(typed)
+    widest = widths[len(widths) * 19 // 20]
+    full = sum(widest - MONO_EDGE <= width <= widest + MONO_EDGE for width in widths)
+    return widest >= SHORTEST_FULL and full >= LEAST_FULL * len(typed)
 
 
 def _as_prose(line: Line) -> Line:
@@ -207,5 +242,5 @@ def _indent(line: Line, page: Sequence[Line], place: int) -> str:
     """The spaces that a line of code was indented by; PDF has only their width."""
     run = [other for other in page[max(0, place - 60) : place + 60] if other.is_mono]
     left = min(other.box[0] for other in run)
-    width = (line.box[2] - line.box[0]) / max(len(line.text), 1)
+    width = min((other.box[2] - other.box[0]) / len(other.text) for other in run)
     return " " * min(40, round((line.box[0] - left) / width)) if width > 0.5 else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ingest.formats.pdf.glyphs import GUESSED_SPACE, Run
-from ingest.formats.pdf.lines import Line, join_runs
+from ingest.formats.pdf.lines import Line, join_pieces, join_runs
 from ingest.formats.pdf.rules import Grid
 from ingest.formats.pdf.words import Words, glue
 
@@ -27,7 +27,7 @@ def table_of(grid: Grid, runs: Sequence[Run], words: Words) -> Line:
     for run in runs:
         for part in _cut_at_columns(run, grid, regions):
             contents.setdefault(_spot(part, grid, regions), []).append(part)
-    lines = {spot: join_runs(found) for spot, found in contents.items()}
+    lines = {spot: join_pieces(join_runs(found)) for spot, found in contents.items()}
     rows: list[tuple[str, ...]] = []
     for row in range(len(grid.rows) - 1):
         spots = [regions.get((row, column), (row, column)) for column in range(len(grid.columns) - 1)]

@@ -5,18 +5,19 @@ from itertools import pairwise
 
 from ingest.formats.pdf.lines import Line
 
-# Pages of which this share of the lines is painted above the one before are painted from the foot up.
-UPWARDS = 0.5
+# Higher lines are turned. Lines of which a larger share lies beside each other stand in one row, or in two columns.
+TALL, OVERLAP = 100.0, 0.35
 
 
 def in_columns(lines: Sequence[Line], width: float) -> list[Line]:
     """The lines in the order of reading.
 
-    What is painted is mostly painted in that order, and it is kept, unless it jumps to and fro between two columns.
+    What is painted is mostly painted in that order, and it is kept, unless it jumps to and fro between two columns, or
+    nothing stands beside anything else.
     """
     gutter = _gutter(lines, width)
     if gutter is None:
-        return sorted(lines, key=lambda line: -line.box[3]) if _is_upwards(lines) else list(lines)
+        return _downwards(lines) or list(lines)
     sides = [-1 if line.box[2] <= gutter else 1 if line.box[0] >= gutter else 0 for line in lines]
     beside = [side for side in sides if side]
     if sum(one != other for one, other in pairwise(beside)) <= 3:
@@ -45,6 +46,24 @@ def _gutter(lines: Sequence[Line], width: float) -> float | None:
     return best[1] if best else None
 
 
-def _is_upwards(lines: Sequence[Line]) -> bool:
-    pairs = [(one, other) for one, other in pairwise(lines) if one.box[0] < other.box[2] and other.box[0] < one.box[2]]
-    return sum(other.box[1] > one.box[1] + 1 for one, other in pairs) > max(UPWARDS * len(pairs), 2)
+def _downwards(lines: Sequence[Line]) -> list[Line] | None:
+    """The lines from the top down, where none stands beside another but in one row; what is turned stays in place."""
+    rows: list[list[Line]] = []
+    for line in sorted((line for line in lines if line.box[3] - line.box[1] < TALL or line.rows), key=_from_top):
+        if rows and min(other.box[1] for other in rows[-1]) < line.box[3] - OVERLAP * line.height:
+            if not all(_is_in_row(line, other) for other in rows[-1]):
+                return None
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    ordered = [line for row in rows for line in sorted(row, key=lambda line: line.box[0])]
+    return ordered if len(ordered) == len(lines) else None
+
+
+def _from_top(line: Line) -> float:
+    return -line.box[3]
+
+
+def _is_in_row(one: Line, other: Line) -> bool:
+    is_beside = one.box[0] >= other.box[2] - 1 or other.box[0] >= one.box[2] - 1
+    return is_beside and abs(one.baseline - other.baseline) <= 0.3 * max(one.size, other.size)

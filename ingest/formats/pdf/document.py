@@ -1,4 +1,4 @@
-"""PDF -> Markdown with page borders: headings by their type, paragraphs whole again, running heads left out and told."""
+"""PDF -> Markdown with page borders: headings by their type, whole paragraphs, running heads left out and told."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

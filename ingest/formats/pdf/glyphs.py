@@ -10,6 +10,8 @@ import pypdfium2.raw as pdfium
 MAX_PAGE_CHARACTERS = 200_000
 # A gap this wide (in heights of the letters, about 0.8 of their size) parts two columns, not two words.
 COLUMN_GAP = 1.6
+# A gap this wide, in sizes of type, may part two cells: no space between words is as wide.
+CELL_GAP = 0.7
 # Stands for a space that PDFium has put where two characters are apart.
 GUESSED_SPACE = "\x1f"
 SOFT_HYPHENS = "\x02\xad\ufffe"
@@ -106,6 +108,10 @@ def column_gap(size: float) -> float:
     return COLUMN_GAP * max(0.8 * size, 8.0)
 
 
+def cell_gap(size: float) -> float:
+    return CELL_GAP * max(size, 6.0)
+
+
 class Glyphs:
     """Reads the runs of one page. `is_cut` says that the page holds more characters than are read."""
 
@@ -152,8 +158,9 @@ class Glyphs:
             loose_box(raw, index, rect)
             left, bottom, end, top = rect.left, rect.bottom, rect.right, rect.top
             if character.isspace() and not is_unmapped:
-                if self._text:
-                    self._add(GUESSED_SPACE if top == bottom else " ", right, right, self._last)
+                if self._text:  # one that stands apart begins what follows, and may be moved with it
+                    is_guess = top == bottom or left - right > end - left
+                    self._add(GUESSED_SPACE if is_guess else " ", right, right, self._last)
                 continue
             if is_plain and top - bottom > FLAT:
                 if is_moved:
@@ -167,7 +174,7 @@ class Glyphs:
                 self._close()
                 run = self._open(index, bottom, top, begins_row=begins_row, is_unmapped=is_unmapped)
                 begins_row = False
-                widest, step_back = (1e9, 1e9) if run.turn else (column_gap(run.size), 4 * max(run.size, 4.0))
+                widest, step_back = (1e9, 1e9) if run.turn else (cell_gap(run.size), 4 * max(run.size, 4.0))
             self._add(character, left, end, index)
             right = end
         self._close()
@@ -231,9 +238,9 @@ class Glyphs:
         return round(size * 2) / 2
 
     def _turn(self, index: int) -> int:
-        """By how many quarters the character is turned against the reader, counterclockwise."""
+        """By how many quarters the character is turned against the reader, clockwise."""
         angle = float(pdfium.FPDFText_GetCharAngle(self.raw, index))
-        return round(angle / (math.pi / 2) - self.view.quarters) % 4
+        return round(angle / (math.pi / 2) + self.view.quarters) % 4
 
     def _is_mono(self, index: int) -> bool:
         name = self._font_name(index)

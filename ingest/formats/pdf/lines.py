@@ -1,12 +1,13 @@
 """Runs of characters -> lines, what stands raised or lowered in them written as such: 10²³, H₂O."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
 from ingest.formats.markdown import lowered, raised
-from ingest.formats.pdf.glyphs import GUESSED_SPACE, Box, Run, column_gap
+from ingest.formats.pdf.glyphs import GUESSED_SPACE, Box, Run, cell_gap, column_gap
+from ingest.formats.pdf.words import normal
 
 # Shares of the size of the type beside it. Type that is hardly smaller has to be moved further to count.
 SMALLER = 0.92
@@ -18,7 +19,8 @@ SAME_BASELINE = 0.08
 MOST_OFF_THE_LINE = 20
 MOST_STRAY = 8
 TOUCHES = 0.45
-WORD_GAP = 0.2
+LEAST_INITIAL = 1.8
+WORD_GAP = 0.16
 # A mark of a list stands this far before its item, in sizes of type.
 MARK_GAP = 6.0
 MARKS = "•●▪■◦○‣⁃∙·➢✓–-*§"
@@ -68,6 +70,46 @@ def join_runs(runs: Sequence[Run]) -> list[Line]:
     return [_line(group) for group in _with_strays(groups)]
 
 
+def join_pieces(lines: Sequence[Line]) -> list[Line]:
+    """The lines, those put together that are parted by a gap which is wide, but not so wide as between columns."""
+    joined: list[Line] = []
+    for line in lines:
+        last = joined[-1] if joined else None
+        if last is not None and _is_initial(last, line):
+            joined[-1] = replace(line, text=last.text + line.text)
+            continue
+        if last is not None and last.size and line.size and not last.is_note and not line.is_note:
+            size = max(last.size, line.size)
+            is_level = abs(last.baseline - line.baseline) <= SAME_BASELINE * size
+            if is_level and 0 <= line.box[0] - last.box[2] <= column_gap(size):
+                joined[-1] = _united(last, line)
+                continue
+        joined.append(line)
+    return joined
+
+
+def _is_initial(letter: Line, line: Line) -> bool:
+    """Whether a letter is the large first one of a text that begins beside its top."""
+    gap = line.box[0] - letter.box[2]
+    is_large = letter.size >= LEAST_INITIAL * line.size > 0
+    return (
+        is_large
+        and len(letter.text) == 1
+        and letter.text.isalpha()
+        and -0.2 * letter.size <= gap <= line.size
+        and letter.box[1] - line.size < line.baseline < letter.box[3]
+    )
+
+
+def _united(one: Line, other: Line) -> Line:
+    box = one.box[0], min(one.box[1], other.box[1]), other.box[2], max(one.box[3], other.box[3])
+    longer = max(one, other, key=lambda line: len(line.text))
+    return replace(
+        longer, text=f"{one.text} {other.text}", box=box, is_mono=one.is_mono and other.is_mono,
+        is_bold=one.is_bold and other.is_bold,
+    )  # fmt: skip
+
+
 def place_of(run: Run, beside: Run) -> Place | None:
     """Where a run stands by the line of another; None where it stands on another line."""
     size = max(beside.size, 1.0)
@@ -102,7 +144,7 @@ def _belongs(group: Sequence[Run], run: Run) -> bool:
             return -size < gap <= MARK_GAP * size
         if run.is_mono and last.is_mono and last.text.endswith(" "):  # code keeps the spaces it has
             return gap > -size
-        return -4 * size <= gap <= column_gap(size)
+        return -4 * size <= gap <= cell_gap(size)
     if place is None and (run.size <= main.size or any(place_of(other, run) is None for other in group)):
         return False
     # What is raised may stand over what is lowered.
@@ -131,7 +173,8 @@ def _with_strays(groups: Sequence[list[Run]]) -> list[list[Run]]:
     for stray in strays:
         band = _band(stray[0].baseline)
         near = [group for number in (band - 1, band, band + 1) for group in kept.get(number, ())]
-        if any(_taken_in(stray[0], group) for group in near):
+        homes = [group for group in near if place_of(stray[0], _main(group)) in (Place.RAISED, Place.LOWERED)]
+        if any(put(stray[0], group) for put in (_at_end, _within, _at_start) for group in homes):
             placed.add(id(stray))
     return [group for group in groups if id(group) not in placed]
 
@@ -145,17 +188,27 @@ def _band(baseline: float) -> int:
     return int(baseline // BAND)
 
 
-def _taken_in(stray: Run, group: list[Run]) -> bool:
-    """Put a run where a line leaves room for it; whether there is such a place."""
-    if place_of(stray, _main(group)) not in (Place.RAISED, Place.LOWERED):
-        return False
-    slack = TOUCHES * _main(group).size
-    if 0 <= stray.left - group[-1].right + slack / 2 <= slack * 1.5:
+def _at_end(stray: Run, group: list[Run]) -> bool:
+    """Put a run after a line, where it stands there; whether it does. So do the next two."""
+    is_there = _touches(stray.left - group[-1].right, group)
+    if is_there:
         group.append(stray)
-        return True
-    if 0 <= group[0].left - stray.right + slack / 2 <= slack * 1.5:
+    return is_there
+
+
+def _at_start(stray: Run, group: list[Run]) -> bool:
+    is_there = _touches(group[0].left - stray.right, group)
+    if is_there:
         group.insert(0, stray)
-        return True
+    return is_there
+
+
+def _touches(gap: float, group: Sequence[Run]) -> bool:
+    size = _main(group).size
+    return -TOUCHES * size / 2 <= gap <= TOUCHES * size
+
+
+def _within(stray: Run, group: list[Run]) -> bool:
     for place, run in enumerate(group):
         if not run.left < stray.left < run.right:
             continue
@@ -185,7 +238,7 @@ def _line(group: Sequence[Run]) -> Line:
     on_the_line = [run for run in group if place_of(run, main) is Place.ON]
     boxes = [run.box for run in group]
     return Line(
-        _plain("".join(_around(text, written[place]) for place, text in pieces)).rstrip(),
+        normal(_plain("".join(_around(text, written[place]) for place, text in pieces))),
         (
             min(box[0] for box in boxes), min(box[1] for box in boxes),
             max(box[2] for box in boxes), max(box[3] for box in boxes),
@@ -205,7 +258,7 @@ def _space_between(before: Run, run: Run, pieces: list[tuple[Place, str]], place
         pieces[-1] = (pieces[-1][0], pieces[-1][1].rstrip(GUESSED_SPACE))
     gap = run.left - before.right
     moves = place is not pieces[-1][0]
-    if has_space or gap <= (TOUCHES if moves else 0.0 if was_guessed else WORD_GAP) * size:
+    if has_space or gap <= (WORD_GAP if moves or not was_guessed else 0.0) * size:
         return ""
     return " "
 

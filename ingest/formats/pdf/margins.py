@@ -11,9 +11,11 @@ from ingest.formats.pdf.page import Page
 MARGIN, MIN_MARGIN = 0.12, 85.0
 EDGE_LINES = 3
 NUMBER = re.compile(r"\d+")
-# A number with at most this much around it, and no other letters than these, is one that may count pages.
+# A number alone, or with the signs and words that page numbers have around them.
 PAGE_NUMBER = re.compile(
-    r"[\s\-–—第页頁共page of./|·]*(\d{1,4}|[ivxlc]{1,7})[\s\-–—第页頁共page of./|·\d]*", re.IGNORECASE
+    r"[\s\-–—|·.~]*(?:第|page|p\.)?\s*(\d{1,4}|[ivxlc]{1,7})\s*[页頁]?[\s\-–—|·.,，~]*"
+    r"(?:(?:of|/|共|全)\s*\d{1,4}\s*[页頁]?[\s\-–—|·.~]*)?",
+    re.IGNORECASE,
 )
 SAYS_PAGE = re.compile(r"[第页頁]|page|[-–—]\s*\d+\s*[-–—]", re.IGNORECASE)
 ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}

@@ -18,9 +18,11 @@ NUMBERED = re.compile(
 # Closing punctuation does not begin a line: it takes the character before it along.
 FIRST_WORD = re.compile(r"(?:[!-~]+|.)[，。、；：！？）》」』”’…]*")
 SENTENCE_END = re.compile(r"[。！？.!?:：;；…][”’\"）)]?$")
+# The dots that lead to a page number in a list of contents.
+LEADER = re.compile(r"(?:[.·…_]\s?){4,}\s*[\divxlc]+$")
 COMMA = re.compile(r"[,，、]$")
 # Shares of the size of type, or of the width of the column.
-INDENT, SAME_SIZE = 0.8, 0.06
+INDENT, MOST_INDENT, SAME_SIZE = 0.8, 5.0, 0.06
 LONG_ENOUGH = 0.55
 NEIGHBOURS = 40
 ALIKE = 60.0
@@ -56,16 +58,18 @@ class Layout:
         if step > 1.2 * self._pitches.get(_pitch_key(before, line), 1.8 * line.size):
             return False
         text = before.text.rstrip()
+        if LEADER.search(text):
+            return False
         ends = bool(SENTENCE_END.search(text))
-        if turns or step < 0:  # a new column or page: after a full sentence nothing says that the paragraph goes on
-            return not is_heading and not ends
         fills = _fills(before, line, edge)
+        if turns or step < 0:  # a new column or page: after a full sentence nothing says that the paragraph goes on
+            return not is_heading and not ends and (fills or line.text[:1].islower() or bool(COMMA.search(text)))
         indent = line.box[0] - before.box[0]
         if _is_centred(before, line):
             indent = 0.0
         if indent > INDENT * line.size and not _hangs(before.text):
             return fills and not ends and not is_heading
-        if indent < -INDENT * line.size and not is_first:
+        if indent < -INDENT * line.size and (not is_first or indent < -MOST_INDENT * line.size):
             return not ends and line.text[:1].islower()
         return fills or (not is_heading and _is_unfinished(before, line, edge))
 
@@ -121,6 +125,8 @@ def _is_unfinished(before: Line, line: Line, edge: Edge) -> bool:
     text, first = before.text.rstrip(), line.text.lstrip()[:1]
     if SENTENCE_END.search(text) or not first or units(text) < SHORTEST:
         return False
+    if text[-1] == "-" and text[-2:-1].isalpha() and first.isalpha():
+        return True
     width, column = before.box[2] - before.box[0], edge.at - before.box[0]
     if COMMA.search(text) or first in "，。、；：！？）》」』”’,.;:!?)":
         return width > LONG_ENOUGH * column / 2
