@@ -16,6 +16,8 @@ WRAPPED = 0.85
 # Columns of prose: as many units (two for a Chinese character) in most lines, which fill most of the width.
 PROSE_UNITS, PROSE_SHARE = 18, 0.75
 MOST_COLUMNS = 30
+# The share of the rows in which each column holds something.
+LEAST_FILLED = 0.3
 
 Row = list[Line]
 Column = tuple[float, float]
@@ -27,7 +29,7 @@ def with_tables(lines: Sequence[Line], words: Words) -> list[Line]:
     result: list[Line] = []
     place = 0
     while place < len(rows):
-        end = _end_of_table(rows, place)
+        end = _before_crossing(rows, place, _end_of_table(rows, place))
         table = _table(rows[place:end], words) if end - place >= LEAST_ROWS else None
         if table is None:
             result += rows[place]
@@ -57,13 +59,15 @@ def _rows(lines: Sequence[Line]) -> list[Row]:
 
 def _end_of_table(rows: Sequence[Row], start: int) -> int:
     """Where the rows end that stand below each other and may be one table, which begins with several pieces."""
-    if not 2 <= len(rows[start]) <= MOST_COLUMNS:
+    if not 2 <= len(rows[start]) <= MOST_COLUMNS or _is_code(rows[start]):
         return start
     end = last_full = start + 1
     columns = _columns([rows[start]])
     while end < len(rows) and _is_below(rows[end - 1][0], rows[end][0]):
         row = rows[end]
-        if len(row) > MOST_COLUMNS:
+        if len(row) > MOST_COLUMNS or _is_code(row):
+            break
+        if len(row) > len(columns) and sum(len(other) > 1 for other in rows[start:end]) >= LEAST_ROWS:
             break
         if len(row) > 1:
             columns = _columns(rows[start : end + 1])
@@ -77,6 +81,22 @@ def _end_of_table(rows: Sequence[Row], start: int) -> int:
     while last_full < end and _is_wrapped(rows[last_full - 1][0], rows[last_full][0], _step(rows[start:last_full])):
         last_full += 1
     return last_full
+
+
+def _before_crossing(rows: Sequence[Row], start: int, end: int) -> int:
+    """Where a line across the columns ends the rows; a head may go over several columns, but not over the first."""
+    if end - start < LEAST_ROWS:
+        return start
+    columns = _columns(rows[start:end])
+    for place in range(start, end):
+        touched = [_touched(line, columns) for line in rows[place]]
+        if any(len(found) > 1 and (found[0] == 0 or len(touched) == 1) for found in touched):
+            return place
+    return end
+
+
+def _is_code(row: Row) -> bool:
+    return all(line.is_mono for line in row)
 
 
 def _is_below(above: Line, line: Line) -> bool:
@@ -121,6 +141,8 @@ def _table(rows: Sequence[Row], words: Words) -> Line | None:
         return None
     pieces = [[line for row in full for line in row if _touched(line, columns) == [n]] for n in range(len(columns))]
     if sum(map(_is_prose, pieces)) > 1 or any(map(_is_list, pieces)):
+        return None
+    if min(map(len, pieces)) < max(2, LEAST_FILLED * len(full)):
         return None
     step = _step(rows)
     texts: list[list[str]] = []

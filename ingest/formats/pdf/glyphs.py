@@ -116,6 +116,7 @@ class Glyphs:
     """Reads the runs of one page. `is_cut` says that the page holds more characters than are read."""
 
     def __init__(self, text_page: pypdfium2.PdfTextPage, view: View) -> None:
+        self._text_page = text_page  # what is read of it is gone when it is
         self.raw = text_page.raw
         self.count = text_page.count_chars()
         self.is_cut = self.count > MAX_PAGE_CHARACTERS
@@ -213,8 +214,9 @@ class Glyphs:
         run = self.runs[-1]
         run.text, run.lefts, run.rights = "".join(self._text), self._lefts, self._rights
         places = sorted({self._first + (self._last - self._first) * n // SAMPLES for n in range(SAMPLES + 1)})
-        run.is_mono = self._is_mono(places[0]) and self._is_mono(places[len(places) // 2])
-        run.is_bold = all(self._is_bold(place) for place in places)
+        kinds = [self._kind(place) for place in places]
+        run.is_mono = all(is_mono for is_mono, _ in kinds)
+        run.is_bold = all(is_bold for _, is_bold in kinds)
         self._clear()
 
     def _tight(self, index: int, *, is_unmapped: bool) -> tuple[Box, Style]:
@@ -242,22 +244,17 @@ class Glyphs:
         angle = float(pdfium.FPDFText_GetCharAngle(self.raw, index))
         return round(angle / (math.pi / 2) + self.view.quarters) % 4
 
-    def _is_mono(self, index: int) -> bool:
-        name = self._font_name(index)
-        return any(word in name for word in MONOSPACED) and "cjk" not in name
-
-    def _is_bold(self, index: int) -> bool:
-        name = self._font_name(index)
-        if any(word in name for word in HEAVY) or self._flags.value & FORCE_BOLD:
-            return True
-        if pdfium.FPDFText_GetFontWeight(self.raw, index) >= BOLD_WEIGHT:
-            return True
-        item = pdfium.FPDFText_GetTextObject(self.raw, index)
-        return bool(item) and pdfium.FPDFTextObj_GetTextRenderMode(item) == FILLED_AND_DRAWN
-
-    def _font_name(self, index: int) -> str:
+    def _kind(self, index: int) -> tuple[bool, bool]:
+        """Whether a character is of a width that all have, and whether it is bold."""
         pdfium.FPDFText_GetFontInfo(self.raw, index, self._name, 128, self._flags)
-        return self._name.value.decode("utf-8", "replace").lower()
+        name = self._name.value.decode("utf-8", "replace").lower()
+        is_mono = "cjk" not in name and any(word in name for word in MONOSPACED)
+        if self._flags.value & FORCE_BOLD or any(word in name for word in HEAVY):
+            return is_mono, True
+        if pdfium.FPDFText_GetFontWeight(self.raw, index) >= BOLD_WEIGHT:
+            return is_mono, True
+        item = pdfium.FPDFText_GetTextObject(self.raw, index)
+        return is_mono, bool(item) and pdfium.FPDFTextObj_GetTextRenderMode(item) == FILLED_AND_DRAWN
 
 
 def _joined(high: str, low: str) -> str:

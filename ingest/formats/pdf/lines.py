@@ -20,6 +20,7 @@ MOST_OFF_THE_LINE = 20
 MOST_STRAY = 8
 TOUCHES = 0.45
 LEAST_INITIAL = 1.8
+MOST_CODE_GAP = 40.0
 WORD_GAP = 0.16
 # A mark of a list stands this far before its item, in sizes of type.
 MARK_GAP = 6.0
@@ -81,8 +82,10 @@ def join_pieces(lines: Sequence[Line]) -> list[Line]:
         if last is not None and last.size and line.size and not last.is_note and not line.is_note:
             size = max(last.size, line.size)
             is_level = abs(last.baseline - line.baseline) <= SAME_BASELINE * size
-            if is_level and 0 <= line.box[0] - last.box[2] <= column_gap(size):
-                joined[-1] = _united(last, line)
+            gap = line.box[0] - last.box[2]
+            is_code = last.is_mono and line.is_mono
+            if is_level and 0 <= gap <= (size * MOST_CODE_GAP if is_code else column_gap(size)):
+                joined[-1] = _united(last, line, max(1, round(gap / (0.6 * size))) if is_code else 1)
                 continue
         joined.append(line)
     return joined
@@ -101,11 +104,11 @@ def _is_initial(letter: Line, line: Line) -> bool:
     )
 
 
-def _united(one: Line, other: Line) -> Line:
+def _united(one: Line, other: Line, spaces: int) -> Line:
     box = one.box[0], min(one.box[1], other.box[1]), other.box[2], max(one.box[3], other.box[3])
     longer = max(one, other, key=lambda line: len(line.text))
     return replace(
-        longer, text=f"{one.text} {other.text}", box=box, is_mono=one.is_mono and other.is_mono,
+        longer, text=f"{one.text}{' ' * spaces}{other.text}", box=box, is_mono=one.is_mono and other.is_mono,
         is_bold=one.is_bold and other.is_bold,
     )  # fmt: skip
 
@@ -119,9 +122,12 @@ def place_of(run: Run, beside: Run) -> Place | None:
     if share > 1 / SMALLER or run.turn or len(run.text.strip()) > MOST_OFF_THE_LINE:
         return None
     if share > SMALLER:
-        if LEAST_MOVED_IF_LARGE <= abs(moved) <= MOST_MOVED_IF_LARGE:
-            return Place.RAISED if moved > 0 else Place.LOWERED
-        return None
+        if abs(moved) > MOST_MOVED_IF_LARGE:
+            return None
+        # Some fonts hold their signs above or below the line.
+        if abs(moved) < LEAST_MOVED_IF_LARGE or not any(map(str.isalnum, run.text)):
+            return Place.ON
+        return Place.RAISED if moved > 0 else Place.LOWERED
     if LEAST_RAISED <= moved <= MOST_RAISED:
         return Place.RAISED
     return Place.LOWERED if LEAST_LOWERED <= -moved <= MOST_LOWERED else None
@@ -142,8 +148,6 @@ def _belongs(group: Sequence[Run], run: Run) -> bool:
     if place is Place.ON:
         if _is_mark(group):
             return -size < gap <= MARK_GAP * size
-        if run.is_mono and last.is_mono and last.text.endswith(" "):  # code keeps the spaces it has
-            return gap > -size
         return -4 * size <= gap <= cell_gap(size)
     if place is None and (run.size <= main.size or any(place_of(other, run) is None for other in group)):
         return False

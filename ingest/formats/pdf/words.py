@@ -25,13 +25,14 @@ class Words:
 
     def has_hyphen(self, before: str, after: str) -> bool:
         """Whether a word that a line end parts at a hyphen keeps it: the document writes it so elsewhere, or both
-        halves as words of their own; and nowhere without a hyphen."""
+        halves as words of their own, or the second with a capital; and nowhere without a hyphen."""
         self._count()
+        is_name = not after[0].islower()
         before, after = before.lower(), after.lower()
         if self._whole[before + after]:
             return False
         # Once each is what stands at this line end.
-        return f"{before}-{after}" in self._hyphenated or min(self._whole[before], self._whole[after]) > 1
+        return is_name or f"{before}-{after}" in self._hyphenated or min(self._whole[before], self._whole[after]) > 1
 
     def _count(self) -> None:
         if self._is_counted:
@@ -48,12 +49,11 @@ def glue(before: str, text: str, words: Words) -> tuple[str, int]:
     """What stands between the two halves of a text that was broken, and how many characters of the first go."""
     last, first = before[-1:], text[:1]
     if last == "-" and before[-2:-1].isalnum():
-        parted = LAST_WORD.search(before)
-        if parted is None or not first.islower():
+        parted, follows = LAST_WORD.search(before), FIRST_WORD.match(text)
+        if parted is None or follows is None:
             return ("", 0) if first.isalnum() else (" ", 0)
-        after = FIRST_WORD.match(text)
-        is_compound = "-" in parted[1] or "://" in parted[1] or words.has_hyphen(parted[2], after[0] if after else "")
-        return "", 0 if is_compound else 1
+        is_address = "-" in parted[1] or "://" in parted[1]
+        return "", 0 if is_address or words.has_hyphen(parted[2], follows[0]) else 1
     if is_wide(last) or is_wide(first) or ADDRESS.search(before) or _is_off_the_line(text) or last == "—":
         return "", 0
     return " ", 0
