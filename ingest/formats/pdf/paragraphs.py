@@ -20,6 +20,8 @@ FIRST_WORD = re.compile(r"(?:[!-~]+|.)[，。、；：！？）》」』”’�
 SENTENCE_END = re.compile(r"[。！？.!?:：;；…][”’\"）)]?$")
 # The dots that lead to a page number in a list of contents.
 LEADER = re.compile(r"(?:[.·…_]\s?){4,}\s*[\divxlc]+$")
+# A label with its value; two of them below each other are two lines.
+LABELLED = re.compile(r"[^\s:：][^:：]{0,20}[:：]\s?[^\s/]")
 COMMA = re.compile(r"[,，、]$")
 # Shares of the size of type, or of the width of the column.
 INDENT, MOST_INDENT, SAME_SIZE = 0.8, 5.0, 0.06
@@ -27,6 +29,8 @@ LONG_ENOUGH = 0.55
 NEIGHBOURS = 40
 ALIKE = 60.0
 MANY = 4
+# A column of less than this, in sizes of type, is narrow.
+NARROW = 24
 # Units of the shortest line that an author may have broken.
 SHORTEST = 24
 
@@ -34,10 +38,11 @@ Pitches = dict[tuple[float, bool, bool], float]
 
 
 class Edge(NamedTuple):
-    """Where a column ends on the right. `is_lone` says that of many lines only one reaches it, so that it tells nothing
-    of where lines are broken."""
+    """Where a column ends on the right, and how many lines reach it. `is_lone` says that of many only one does, so that
+    it tells nothing of where lines are broken."""
 
     at: float
+    reached: int
     is_lone: bool
 
 
@@ -58,7 +63,7 @@ class Layout:
         if step > 1.2 * self._pitches.get(_pitch_key(before, line), 1.8 * line.size):
             return False
         text = before.text.rstrip()
-        if LEADER.search(text):
+        if LEADER.search(text) or (LABELLED.match(text) and LABELLED.match(line.text)):
             return False
         ends = bool(SENTENCE_END.search(text))
         fills = _fills(before, line, edge)
@@ -88,8 +93,11 @@ def right_edges(page: Sequence[Line]) -> list[Edge]:
             if not other.rows and other.box[0] < right and -ALIKE < other.box[0] - left < ALIKE
         ]
         farthest = max(alike, default=right)
-        long = [at for at in alike if 2 * (at - left) > farthest - left]
-        edges.append(Edge(farthest, len(long) >= MANY and sum(farthest - 2 * line.size < at for at in long) == 1))
+        # Of lines that reach far, short ones tell nothing: they may be the last of their paragraphs.
+        is_narrow = farthest - left < NARROW * line.size
+        told = alike if is_narrow else [at for at in alike if 2 * (at - left) > farthest - left]
+        reached = sum(at > farthest - 2 * line.size for at in told)
+        edges.append(Edge(farthest, reached, len(told) >= MANY and reached == 1))
     return edges
 
 
@@ -115,7 +123,7 @@ def _pitches(pages: Sequence[Sequence[Line]]) -> Pitches:
 
 def _fills(before: Line, line: Line, edge: Edge) -> bool:
     """Whether the line before was full, so that the first word of this one had to move here."""
-    if edge.is_lone:
+    if edge.is_lone or (edge.reached < 2 and units(before.text) < SHORTEST):
         return False
     width = _first_word_width(line)
     if _is_centred(before, line):
@@ -135,6 +143,8 @@ def _is_unfinished(before: Line, line: Line, edge: Edge) -> bool:
         return width > LONG_ENOUGH * column / 2
     if is_wide(text[-1:]) and is_wide(first):
         return width > column - 2.5 * line.size and not edge.is_lone
+    if edge.is_lone and column < NARROW * line.size:
+        return False
     return first.islower() and width > LONG_ENOUGH * column
 
 

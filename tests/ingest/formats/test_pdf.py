@@ -3,7 +3,6 @@
 import pytest
 
 from ingest.formats.pdf import read
-from ingest.formats.pdf.document import ranges
 from tests.ingest.formats.pdf_file import Text, pdf
 
 LEFT = [f"left column line {n:02} with some words" for n in range(12)]
@@ -87,7 +86,3 @@ def test_a_table_is_put_together_from_its_rules() -> None:
     ]
     text = read(pdf([[(60, 700, "Before."), *cells, (60, 600, "After.")]], drawings=rules)).text
     assert text == "Before.\n\n| a0 | b0 | c0 |\n|---|---|---|\n| a1 | b1 | c1 |\n\nAfter.\n"
-
-
-def test_ranges() -> None:
-    assert ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
