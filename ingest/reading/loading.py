@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from ingest.reading.registry import SUFFIXES, TEXT_SUFFIXES
@@ -158,7 +158,8 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
 
 def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
     if suffix not in SUFFIXES or suffix in TEXT_SUFFIXES:
-        return Extract(decode(data), is_markdown=suffix in MARKDOWN_SUFFIXES)
+        text, warnings = decoded(data)
+        return Extract(text, warnings=warnings, is_markdown=suffix in MARKDOWN_SUFFIXES)
     if not data.strip():
         return Extract("")
     if parser is not None:

@@ -9,8 +9,9 @@ from rag.errors import Unreadable
 # Endings that are read as they stand, without a parser.
 TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt"})
 READERS = {
-    ".html": "webpage", ".htm": "webpage", ".xhtml": "webpage", ".csv": "delimited", ".tsv": "delimited",
-    ".ipynb": "notebook", ".pdf": "pdf", ".docx": "word", ".pptx": "slides", ".xlsx": "workbook", ".epub": "book",
+    ".html": "webpage", ".htm": "webpage", ".xhtml": "webpage", ".ipynb": "notebook", ".pdf": "pdf", ".docx": "word",
+    ".pptx": "slides", ".epub": "book", ".csv": "sheets.delimited", ".tsv": "sheets.tabbed",
+    ".xlsx": "sheets.workbook",
 }  # fmt: skip
 SUFFIXES = TEXT_SUFFIXES | READERS.keys()
 
