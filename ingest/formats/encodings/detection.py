@@ -1,5 +1,6 @@
 """Which encoding makes the bytes a text that somebody wrote."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -74,18 +75,15 @@ def _wide(data: bytes) -> Reading | None:
 
 
 def _best(readings: dict[str, tuple[str, str, float]]) -> Reading | None:
-    able = [(value, encoding, text, name) for encoding, (text, name, value) in readings.items()]
-    ranked = sorted(
-        (one for one in able if _average(one[2], one[0]) >= LEAST.get(one[3], LEAST_OF_OTHERS)), reverse=True
+    every = [(value, encoding, text, name) for encoding, (text, name, value) in readings.items()]
+    able = [one for one in every if _average(one[2], one[0]) >= LEAST.get(one[3], LEAST_OF_OTHERS)]
+    if not able:
+        return None
+    value, encoding, text, language = max(able)
+    ahead, surely = (
+        value - max((other[0] for other in others if other[2] != text), default=-math.inf) for others in (able, every)
     )
-    if not ranked:
-        return None
-    value, encoding, text, language = ranked[0]
-    others = [other for other, _, otherwise, _ in ranked[1:] if otherwise != text]
-    ahead = value - others[0] if others else SURELY
-    if ahead < AHEAD:
-        return None
-    return Reading(encoding, language, value, is_sure=ahead >= SURELY)
+    return Reading(encoding, language, value, is_sure=surely >= SURELY) if ahead >= AHEAD else None
 
 
 def _average(text: str, value: float) -> float:

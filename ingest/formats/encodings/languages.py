@@ -159,7 +159,7 @@ def _latin(name: str) -> Language:
     # A sign, a capital or a foreign letter that is part of a word is a letter read wrong, and so is one that is alone.
     within = re.compile(
         rf"(?<={LOWER})[^\W\d_A-Za-z{''.join(known)}](?={LOWER})"
-        rf"|(?<={LOWER})[²³°±µ¿¡§©®¹º¶¬¦¨¸¤](?={LOWER})"
+        r"|(?<=[^\W\d_])[²³°±µ¿¡§©®¹º¶¬¦¨¸¤¼½¾×÷](?=[^\W\d_])"
         r"|(?<!\w)[^\W\d_A-Za-zàáâåæèéìíòóôöøùúº²³µ](?!\w)"
     )
     letters = _ranked(TYPOGRAPHY, 0.03) | capitals | known
