@@ -19,7 +19,7 @@ from rag.text.blocks import Block, code_lines
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
 
-SCRAPED_SUFFIXES = frozenset({".txt", ".html", ".htm", ".xhtml"})
+SCRAPED_SUFFIXES = frozenset({".txt", ".text", ".html", ".htm", ".xhtml"})
 # Lines that beg for clicks, advertise or belong to the page's frame. Each alternative was seen on real pages; a text
 # about scanning codes, or a 👉 before a point, does not count.
 PROMOTION = re.compile(

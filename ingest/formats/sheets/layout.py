@@ -213,12 +213,18 @@ class _Layout:
         return Block([], head, parts, notes, self._remarks(grid, head, count))
 
     def _notes(self, body: Sequence[Sequence[Cell]]) -> list[str]:
-        """The texts of the last rows, where they say one thing alone and no other row does."""
-        alone = [len({cell.text for cell in row if cell.text}) == 1 for row in body]
-        count = next((place for place, is_alone in enumerate(reversed(alone)) if not is_alone), 0)
-        if not count or any(alone[:-count]) or len(body[0]) < 2:
-            return []
-        return [next(cell.text for cell in row if cell.text) for row in body[-count:]]
+        """The texts of the last rows, where each says one thing: over all columns, or in the first one and at greater
+        length than any name there."""
+        longest = max((len(row[0].text) for row in body if any(cell.text for cell in row[1:])), default=0)
+        notes: list[str] = []
+        for row in reversed(body):
+            first = row[0]
+            is_merged = first.merge > 0 and all(cell.merge == first.merge for cell in row)
+            is_alone = not first.is_number and not any(cell.text for cell in row[1:]) and len(first.text) > longest
+            if len(row) < 2 or not longest or not (is_merged or is_alone):
+                break
+            notes.insert(0, first.text)
+        return notes
 
     def _is_prose(self, grid: _Grid, rows: Sequence[Sequence[Cell]]) -> bool:
         """Whether each row is a text of its own: one cell over all columns, or one column of sentences."""

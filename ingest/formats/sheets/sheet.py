@@ -11,7 +11,7 @@ from ingest.formats.extract import MAX_CHARACTERS, UnreadableError
 from ingest.formats.office_xml import local_name, text_of
 from ingest.formats.sheets.dates import number_of
 from ingest.formats.sheets.heads import Cell
-from ingest.formats.sheets.number_formats import shown
+from ingest.formats.sheets.number_formats import GENERAL, shown
 from ingest.formats.sheets.package import ON, Package, Style, elements, text_in, unescaped
 from rag.errors import Unreadable
 
@@ -131,7 +131,7 @@ class _Reader:
         if "f" in parts and not value and kind != "str":
             self.unknown.append(place)
         said, number = self._value(kind, value, parts.get("is"))
-        if number is not None:
+        if number is not None and not (kind == "d" and style.code == GENERAL):
             said = shown(number, style.code, from_1904=self.package.from_1904)
             if not said:
                 self.unseen.append(place)
@@ -149,7 +149,7 @@ class _Reader:
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(value, value), None
         try:
-            if kind == "d":
+            if kind == "d":  # a date as ISO writes it, which most programs leave to the format
                 return value, number_of(datetime.fromisoformat(value), from_1904=self.package.from_1904)
             number = float(value) if kind == "n" and value else None
         except (ValueError, OverflowError):
