@@ -148,7 +148,7 @@ def _alphabet(name: str, small: str, capitals: str, known: Mapping[str, float]) 
     """A capital within a word is a letter read wrong, and so is one beside a Latin letter."""
     own = f"[{small}{capitals}]"
     within = f"(?<={ASCII_LETTER}){own}|{own}(?={ASCII_LETTER})" + (f"|(?<=[{small}])[{capitals}]" if capitals else "")
-    letters = _ranked(TYPOGRAPHY + "№،؛؟", 0.03) | known
+    letters = {**_ranked(TYPOGRAPHY + "№،؛؟", 0.03), **known}
     return Language(name, letters, lambda character: _sign(character, -10.0), re.compile(within), MIXED_WITHIN)
 
 

@@ -1,20 +1,19 @@
 """Workbooks: what is shown of their cells, how they are laid out, and what is told of the rest."""
 
 import time
-from collections.abc import Sequence
 
 import pytest
 
 from ingest.formats.extract import Extract
 from ingest.formats.sheets import workbook as reader
-from tests.ingest.formats.sheets.xlsx_file import BOLD, FILLED, STRUCK, Page, Raw, Styled, workbook
+from tests.ingest.formats.sheets.xlsx_file import BOLD, FILLED, STRUCK, Page, Raw, Rows, Styled, workbook
 
 
-def read(page: Page | Sequence[Sequence[object]], **more: Page | Sequence[Sequence[object]]) -> Extract:
+def read(page: Page | Rows, **more: Page | Rows) -> Extract:
     return reader.read(workbook({"表": page, **more}))
 
 
-def blocks(page: Page | Sequence[Sequence[object]]) -> list[str]:
+def blocks(page: Page | Rows) -> list[str]:
     heading, *rest = read(page).text.split("\n\n")
     assert heading == "## 表"
     return rest
@@ -39,8 +38,8 @@ def test_cells_are_read_as_shown() -> None:
 
 def test_runs_of_a_text() -> None:
     runs = (
-        '<is><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>23</t></r><r><rPr><strike/></rPr><t>旧</t></r>'
-        "<rPh><t>ふりがな</t></rPh><r><t>_x000A_次</t></r></is>"
+        '<is><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>23</t></r>'
+        "<r><rPr><strike/></rPr><t>旧</t></r><rPh><t>ふりがな</t></rPh><r><t>_x000A_次</t></r></is>"
     )
     assert blocks([["量"], [Raw(runs, 't="inlineStr"')]]) == [table("| 量 |", "| 10²³ 次 |")]
 
@@ -55,7 +54,7 @@ def test_merged_cells_stand_in_all_their_places() -> None:
 
 
 def test_titles_stand_above_and_notes_below() -> None:
-    rows = [["2026 年报价", None], ["单位：元"], ["型号", "价"], ["H100", 1], ["H200", 2], ["注：不含税", None]]
+    rows: Rows = [["2026 年报价", None], ["单位：元"], ["型号", "价"], ["H100", 1], ["H200", 2], ["注：不含税", None]]
     assert blocks(Page(rows, merges=["A1:B1", "A6:B6"])) == [
         "2026 年报价", "单位：元", table("| 型号 | 价 |", "| H100 | 1 |", "| H200 | 2 |"), "注：不含税",
     ]  # fmt: skip
@@ -63,7 +62,7 @@ def test_titles_stand_above_and_notes_below() -> None:
 
 @pytest.mark.parametrize("merges", [["A1:A2", "B1:C1", "D1:E1"], []])
 def test_a_head_of_two_rows_is_one(merges: list[str]) -> None:
-    rows = [
+    rows: Rows = [
         ["方法", "训练", None, "推理", None], [None, "显存", "时间", "显存", "时间"], ["LoRA", 10, 2, 5, 1],
         ["全参", 80, 9, 5, 1],
     ]  # fmt: skip
@@ -77,12 +76,12 @@ def test_a_head_of_two_rows_is_one(merges: list[str]) -> None:
 
 
 def test_units_below_the_names_belong_to_them() -> None:
-    rows = [["型号", "显存", "带宽"], [None, "GB", "TB/s"], ["H100", 80, 3.35], ["H200", 141, 4.8]]
+    rows: Rows = [["型号", "显存", "带宽"], [None, "GB", "TB/s"], ["H100", 80, 3.35], ["H200", 141, 4.8]]
     assert blocks(rows)[0].splitlines()[0] == "| 型号 | 显存 GB | 带宽 TB/s |"
 
 
 def test_a_head_that_is_bold_is_one_whatever_stands_below() -> None:
-    rows = [[Styled("2023", look=BOLD), Styled("2024", look=FILLED)], ["2021", "2022"], ["2020", "2019"]]
+    rows: Rows = [[Styled("2023", look=BOLD), Styled("2024", look=FILLED)], ["2021", "2022"], ["2020", "2019"]]
     assert blocks(rows) == [table("| 2023 | 2024 |", "| 2021 | 2022 |", "| 2020 | 2019 |")]
 
 
@@ -94,7 +93,7 @@ def test_a_head_that_is_bold_is_one_whatever_stands_below() -> None:
         [["CPU", "64 核"], ["内存", "512 GB"], ["GPU", "8 × H100"]],
     ],
 )
-def test_a_table_without_a_head_keeps_its_first_row(rows: list[list[object]]) -> None:
+def test_a_table_without_a_head_keeps_its_first_row(rows: Rows) -> None:
     lines = blocks(Page(rows, merges=["A1:A3"] if len(rows[0]) == 3 else []))[0].splitlines()
     assert set(lines[0]) == {"|", " "}
     assert str(rows[0][1]) in lines[2]
@@ -102,14 +101,14 @@ def test_a_table_without_a_head_keeps_its_first_row(rows: list[list[object]]) ->
 
 
 def test_years_are_names() -> None:
-    rows = [["型号", 2023, 2024, 2025], ["H100", 1990, 2010, 2030], ["H200", 2000, 2020, 2040]]
+    rows: Rows = [["型号", 2023, 2024, 2025], ["H100", 1990, 2010, 2030], ["H200", 2000, 2020, 2040]]
     assert blocks(rows)[0].splitlines()[0] == "| 型号 | 2023 | 2024 | 2025 |"
 
 
 def test_tables_on_a_sheet_have_heads_of_their_own() -> None:
-    rows = [
-        ["型号", "显存", None, "供应商", "电话"], ["H100", 80, None, "北云", "010-1"], ["H200", 141, None, "南算", "020-2"],
-        [], ["指标", "值"], ["吞吐", 905], ["延迟", 180], [], ["完"],
+    rows: Rows = [
+        ["型号", "显存", None, "供应商", "电话"], ["H100", 80, None, "北云", "010-1"],
+        ["H200", 141, None, "南算", "020-2"], [], ["指标", "值"], ["吞吐", 905], ["延迟", 180], [], ["完"],
     ]  # fmt: skip
     assert blocks(rows) == [
         table("| 型号 | 显存 |", "| H100 | 80 |", "| H200 | 141 |"),
@@ -120,19 +119,19 @@ def test_tables_on_a_sheet_have_heads_of_their_own() -> None:
 
 
 def test_a_blank_column_or_row_within_a_table_parts_nothing() -> None:
-    spaced = [["名称", None, "数量"], ["卡", None, 3], ["网卡", None, 3]]
+    spaced: Rows = [["名称", None, "数量"], ["卡", None, 3], ["网卡", None, 3]]
     assert blocks(spaced) == [table("| 名称 | 数量 |", "| 卡 | 3 |", "| 网卡 | 3 |")]
-    styled = [[Styled("名称", look=FILLED), Styled("", look=FILLED), Styled("负责人", look=FILLED)], ["卡", None, "甲"],
-              ["网卡", None, "乙"]]  # fmt: skip
+    head = [Styled(name, look=FILLED) for name in ("名称", "", "负责人")]
+    styled: Rows = [head, ["卡", None, "甲"], ["网卡", None, "乙"]]
     assert blocks(styled) == [table("| 名称 | 负责人 |", "| 卡 | 甲 |", "| 网卡 | 乙 |")]
-    below = [["型号", "价"], [], ["甲", 1], ["乙", 2], [], ["丙", 3], ["丁", 4], [], ["合计", 10]]
+    below: Rows = [["型号", "价"], [], ["甲", 1], ["乙", 2], [], ["丙", 3], ["丁", 4], [], ["合计", 10]]
     assert blocks(below) == [
         table("| 型号 | 价 |", "| 甲 | 1 |", "| 乙 | 2 |", "| 丙 | 3 |", "| 丁 | 4 |", "| 合计 | 10 |")
     ]
 
 
 def test_a_row_over_all_columns_names_what_is_below() -> None:
-    rows = [["城市", "型号", "价"], ["华北"], ["北京", "H100", 1], ["华南"], ["深圳", "H100", 3]]
+    rows: Rows = [["城市", "型号", "价"], ["华北"], ["北京", "H100", 1], ["华南"], ["深圳", "H100", 3]]
     assert blocks(Page(rows, merges=["A2:C2", "A4:C4"])) == [
         "### 华北", table("| 城市 | 型号 | 价 |", "| 北京 | H100 | 1 |"),
         "### 华南", table("| 城市 | 型号 | 价 |", "| 深圳 | H100 | 3 |"),
@@ -145,7 +144,7 @@ def test_a_table_that_the_file_declares() -> None:
 
 
 def test_remarks_stand_below_with_the_names_of_row_and_column() -> None:
-    rows = [["供应商", "型号", "月租"], ["北云", "H100", 21_000], [None, "H200", 26_000]]
+    rows: Rows = [["供应商", "型号", "月租"], ["北云", "H100", 21_000], [None, "H200", 26_000]]
     remarks = {"C3": "王工:\n含三个月押金", "C1": "不含税", "A2": "已签约", "F9": "空格上的备注"}
     assert blocks(Page(rows, merges=["A2:A3"], remarks=remarks))[1:] == [
         "- 月租: 不含税\n- 北云 · H100: 已签约\n- 北云 · H200 · 月租 26000: 含三个月押金",
@@ -166,8 +165,8 @@ def test_texts_over_the_cells_are_read() -> None:
 
 def test_what_is_hidden_is_told() -> None:
     page = Page(
-        [["型号", "密", "价"], ["甲", 9, 1], ["乙", 9, 2], ["丙", 9, Styled(3, ";;;")], [Styled("丁", look=STRUCK), 9, 4],
-         ["戊", 9, Raw("<f>SUM(C2:C5)</f><v></v>")]],
+        [["型号", "密", "价"], ["甲", 9, 1], ["乙", 9, 2], ["丙", 9, Styled(3, ";;;")],
+         [Styled("丁", look=STRUCK), 9, 4], ["戊", 9, Raw("<f>SUM(C2:C5)</f><v></v>")]],
         hidden_rows=[3], hidden_columns=[2],
     )  # fmt: skip
     found = read(page, 草稿=Page([["秘"]], state="veryHidden"))
@@ -189,7 +188,10 @@ def test_hidden_rows_part_no_table() -> None:
 
 
 def test_a_wide_table_keeps_the_names_of_its_rows() -> None:
-    rows = [["供应商", "机型", *(f"指标{n}" for n in range(15))], *(["北云", f"G{r}", *range(15)] for r in range(3))]
+    rows: Rows = [
+        ["供应商", "机型", *(f"指标{n}" for n in range(15))],
+        *(["北云", f"G{r}", *range(15)] for r in range(3)),
+    ]
     first, second = blocks(rows)
     assert first.startswith("| 供应商 | 机型 | 指标0 |")
     assert second.startswith("| 供应商 | 机型 | 指标10 |")
@@ -203,12 +205,12 @@ def test_columns_without_a_word_are_dropped() -> None:
 
 
 def test_days_count_from_1904_where_the_file_says_so() -> None:
-    page = [["日"], [Styled(44_620, "yyyy-mm-dd")]]
+    page: Rows = [["日"], [Styled(44_620, "yyyy-mm-dd")]]
     assert "2026-03-01" in reader.read(workbook({"表": page}, from_1904=True)).text
 
 
 def test_merges_without_bound_end_soon() -> None:
-    rows = [[f"{row}-{column}" for column in range(40)] for row in range(400)]
+    rows: Rows = [[f"{row}-{column}" for column in range(40)] for row in range(400)]
     started = time.process_time()
     found = read(Page(rows, merges=["A1:XFD1048576"] * 100))
     assert "places of merged cells" in found.warnings[0]
@@ -216,7 +218,7 @@ def test_merges_without_bound_end_soon() -> None:
 
 
 def test_every_second_row_and_column_blank_ends_soon() -> None:
-    rows: list[list[object]] = []
+    rows: list[list[str | None]] = []
     for row in range(3_000):
         rows += [[f"{row}-{column}" if column % 2 else None for column in range(40)], []]
     started = time.process_time()

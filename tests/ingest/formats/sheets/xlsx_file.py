@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ingest.formats.sheets.sheet import name_of
@@ -12,6 +13,7 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 KIND = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+Rows = Sequence[Sequence[Any]]
 BOLD, FILLED, STRUCK = "bold", "filled", "struck"
 
 
@@ -36,7 +38,7 @@ class Raw:
 class Page:
     """A sheet: its rows (None is a cell that is not there), and what else belongs to it."""
 
-    rows: Sequence[Sequence[object]]
+    rows: Rows
     merges: Sequence[str] = ()
     remarks: Mapping[str, str] = field(default_factory=dict)
     threads: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +49,7 @@ class Page:
     boxes: Sequence[str] = ()
 
 
-def workbook(pages: Mapping[str, Page | Sequence[Sequence[object]]], *, from_1904: bool = False) -> bytes:
+def workbook(pages: Mapping[str, Page | Rows], *, from_1904: bool = False) -> bytes:
     """The bytes of a workbook with these sheets."""
     sheets = {name: page if isinstance(page, Page) else Page(page) for name, page in pages.items()}
     styles: list[tuple[str, str]] = [("General", "")]
@@ -93,7 +95,8 @@ def _add_sheet(parts: dict[str, str], number: int, page: Page, styles: list[tupl
             for place, text in page.remarks.items()
         )
         parts[f"xl/comments{number}.xml"] = (
-            f'<comments xmlns="{MAIN}"><authors><author>王工</author></authors><commentList>{said}</commentList></comments>'
+            f'<comments xmlns="{MAIN}"><authors><author>王工</author></authors>'
+            f"<commentList>{said}</commentList></comments>"
         )
         own.append(("r1", "comments", f"../comments{number}.xml"))
     if page.threads:
