@@ -3,9 +3,9 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
-from ingest.formats.sheets.heads import BLANK, LOOKED_AT, Cell, head_of, is_data, is_evident, joined, keys_of
+from ingest.formats.sheets.heads import BLANK, LOOKED_AT, SENTENCE_ENDS, Cell, head_of, is_data, is_evident, joined, keys_of
 from ingest.formats.sheets.sheet import Sheet
 
 # Places that merged cells may fill, longer texts fewer; more is a mistake, or made to do harm.
@@ -14,6 +14,8 @@ MOST_COPIES = 200_000
 DEEPEST = 12
 # Tables side by side; more blank columns are no columns of one table.
 MOST_SIDES = 50
+# Titles above a table.
+MOST_TITLES = 20
 # A cell that says more than this is prose.
 LONG = 40
 Places = Sequence[tuple[int, int]]
@@ -63,8 +65,9 @@ class _Layout:
                 declared.append(self._grid(inside, head))
                 rest = {place: None for place in rest if not area.holds(*place)}
         grids = [*declared, *self._parted(list(rest), 0)]
-        found = sorted(grids, key=lambda grid: (grid.rows[0], grid.columns[0]))
-        return [self._block(grid) for grid in found]
+        if declared:
+            grids.sort(key=lambda grid: (grid.rows[0], grid.columns[0]))
+        return [self._block(grid) for grid in grids]
 
     def _fill_merges(self) -> None:
         """Each merged cell in all the places that it goes over, of the rows and columns in which anything is said."""
@@ -127,18 +130,18 @@ class _Layout:
 
     def _title_rows(self, places: Places) -> tuple[list[Places], Places]:
         """The first rows that say one thing each, over rows that say more; and what stands below them."""
-        by_row: dict[int, list[tuple[int, int]]] = {}
-        for place in places:
-            by_row.setdefault(place[0], []).append(place)
-        rows = sorted(by_row)
         if len({column for _, column in places}) < 2:
             return [], places
-        count = 0
-        while count < len(rows) - 1 and self._says_one_thing(by_row[rows[count]]):
-            count += 1
-        if self._says_one_thing(by_row[rows[-1]]) and count == len(rows) - 1:
+        rows = sorted({row for row, _ in places})
+        by_row: dict[int, list[tuple[int, int]]] = {row: [] for row in rows[:MOST_TITLES]}
+        for place in places:
+            if place[0] in by_row:
+                by_row[place[0]].append(place)
+        titles = [*takewhile(self._says_one_thing, by_row.values())]
+        if not titles:
             return [], places
-        return [by_row[row] for row in rows[:count]], [place for row in rows[count:] for place in by_row[row]]
+        below = set(rows[len(titles) :])
+        return titles, [place for place in places if place[0] in below]
 
     def _says_one_thing(self, row: Places) -> bool:
         """Whether a row is one cell, or one merge that ends in this row."""
@@ -232,8 +235,9 @@ class _Layout:
             return False
         if len(rows) == 1:
             return len({cell.text for cell in rows[0]}) == 1
-        texts = [row[0].text for row in rows]
-        return len(grid.columns) == 1 and not is_evident(rows) and any(len(text) > LONG for text in texts)
+        if len(grid.columns) > 1 or is_evident(rows):
+            return False
+        return any(len(row[0].text) > LONG or row[0].text[-1] in SENTENCE_ENDS for row in rows[1:])
 
     def _remarks(self, grid: _Grid, head: Sequence[str], count: int) -> list[str]:
         """The remarks on cells, with the names of their rows and columns."""

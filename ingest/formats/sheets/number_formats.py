@@ -82,12 +82,13 @@ def general(value: float) -> str:
     >>> general(0.1 + 0.2), general(120000.0), general(1.5e20)
     ('0.3', '120000', '1.5E+20')
     """
+    if abs(value) < LARGEST and value == int(value):
+        return str(int(value))
     if value and not SMALLEST <= abs(value) < LARGEST:
         mantissa, _, power = f"{value:.14E}".partition("E")
         return f"{mantissa.rstrip('0').rstrip('.')}E{int(power):+03d}"
     text = f"{Decimal(f'{value:.15g}'):f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _chosen(value: float, sections: Sequence[Section]) -> tuple[Section | None, bool]:

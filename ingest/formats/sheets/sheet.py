@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ingest.formats.extract import MAX_CHARACTERS, UnreadableError
 from ingest.formats.office_xml import local_name, text_of
 from ingest.formats.sheets.dates import number_of
 from ingest.formats.sheets.heads import Cell
-from ingest.formats.sheets.number_formats import GENERAL, shown
+from ingest.formats.sheets.number_formats import GENERAL, general, shown
 from ingest.formats.sheets.package import ON, Package, Style, elements, text_in, unescaped
 from rag.errors import Unreadable
 
@@ -102,20 +103,19 @@ class _Reader:
         if self.row >= MAX_ROWS or len(sheet.cells) > MAX_CELLS:
             return False
         column = -1
-        for cell in element:
-            if local_name(cell) != "c":
-                continue
-            place = PLACE.fullmatch(cell.get("r", ""))
-            column = column_of(place[1]) if place else column + 1
+        space = element.tag.removesuffix("row")  # the namespace of all that is in it
+        for cell in element.iterchildren(f"{space}c"):
+            letters = cell.get("r", "").rstrip("0123456789")
+            column = column_of(letters) if letters.isalpha() else column + 1
             style = self.package.style(cell.get("s"))
-            text, is_number = self._shown(cell, style, column)
+            text, is_number = self._shown(cell, space, style, column)
             self.characters += len(text)
             if self.characters > MAX_CHARACTERS:
                 hint = "split the file"
                 raise UnreadableError(
                     f"holds more than {MAX_CHARACTERS:,} characters of text", hint=hint, reason=Unreadable.LARGE
                 )
-            if text.strip():
+            if text and not text.isspace():
                 sheet.cells[self.row, column] = Cell(text, is_number, style.look)
             elif style.look and len(sheet.blanks) < MOST_BLANKS:
                 sheet.blanks[self.row, column] = style.look
@@ -123,20 +123,20 @@ class _Reader:
             sheet.hidden_rows.add(self.row)
         return True
 
-    def _shown(self, cell: Any, style: Style, column: int) -> tuple[str, bool]:
+    def _shown(self, cell: Any, space: str, style: Style, column: int) -> tuple[str, bool]:
         """The text of a cell, and whether it is a number."""
-        parts = {local_name(part): part for part in cell}
-        kind, value = cell.get("t", "n"), parts["v"].text or "" if "v" in parts else ""
-        place = name_of(self.row, column)
-        if "f" in parts and not value and kind != "str":
-            self.unknown.append(place)
-        said, number = self._value(kind, value, parts.get("is"))
-        if number is not None and not (kind == "d" and style.code == GENERAL):
+        kind, value = cell.get("t", "n"), cell.findtext(f"{space}v") or ""
+        if not value and kind != "str" and cell.find(f"{space}f") is not None:
+            self.unknown.append(name_of(self.row, column))
+        said, number = self._value(kind, value, cell.find(f"{space}is") if kind == "inlineStr" else None)
+        if number is not None and style.code == GENERAL:
+            said = said if kind == "d" else general(number)
+        elif number is not None:
             said = shown(number, style.code, from_1904=self.package.from_1904)
             if not said:
-                self.unseen.append(place)
+                self.unseen.append(name_of(self.row, column))
         if said and style.is_struck:
-            self.struck.append(place)
+            self.struck.append(name_of(self.row, column))
             said = ""
         return said, number is not None
 
@@ -217,9 +217,14 @@ def area_of(reference: str) -> Area | None:
     return area if area.top <= area.bottom and area.left <= area.right else None
 
 
+@lru_cache(maxsize=MAX_COLUMNS)
 def column_of(letters: str) -> int:
+    """
+    >>> column_of("A"), column_of("AB")
+    (0, 27)
+    """
     number = 0
-    for letter in letters:
+    for letter in letters.upper()[:3]:
         number = 26 * number + ord(letter) - 64
     return number - 1
 
