@@ -56,6 +56,12 @@ def is_data(rows: Rows) -> bool:
     return len(rows) > 1 and not _by_look(rows) and _is_data(rows)
 
 
+def has_look(row: Sequence[Cell]) -> bool:
+    """Whether all that a row says is bold or filled."""
+    said = [cell for cell in row if cell.text]
+    return bool(said) and all(cell.look for cell in said)
+
+
 def joined(rows: Rows) -> list[str]:
     """One name for each column from the rows of a head: what is said twice, once; what stands over several, over all.
 

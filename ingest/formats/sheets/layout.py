@@ -5,7 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 
-from ingest.formats.sheets.heads import BLANK, LOOKED_AT, SENTENCE_ENDS, Cell, head_of, is_data, is_evident, joined, keys_of
+from ingest.formats.sheets.heads import (
+    BLANK,
+    LOOKED_AT,
+    SENTENCE_ENDS,
+    Cell,
+    has_look,
+    head_of,
+    is_data,
+    is_evident,
+    joined,
+    keys_of,
+)
 from ingest.formats.sheets.sheet import Sheet
 
 # Places that merged cells may fill, longer texts fewer; more is a mistake, or made to do harm.
@@ -67,7 +78,7 @@ class _Layout:
         grids = [*declared, *self._parted(list(rest), 0)]
         if declared:
             grids.sort(key=lambda grid: (grid.rows[0], grid.columns[0]))
-        return [self._block(grid) for grid in grids]
+        return [self._block(part) for grid in grids for part in self._cut_at_heads(grid)]
 
     def _fill_merges(self) -> None:
         """Each merged cell in all the places that it goes over, of the rows and columns in which anything is said."""
@@ -181,15 +192,33 @@ class _Layout:
         """Whether rows below a blank row belong to the table above it."""
         if not set(after.columns) <= set(before.columns) or len(before.columns) < 2 or len(after.columns) < 2:
             return False
-        above, below = self._rows(before, LOOKED_AT), self._rows(after, LOOKED_AT)
+        above, below = (self._rows(_Grid(grid.rows, before.columns), LOOKED_AT) for grid in (before, after))
         if [cell.text for cell in above[0]] == [cell.text for cell in below[0]] or is_evident(below):
             return False
-        if len(above) == 1:
-            return not any(cell.is_number for cell in above[0])
+        if len(below) == 1:  # such as a sum, which has numbers where the table has
+            has_numbers = [any(cell.is_number for row in rows for cell in row) for rows in (above, below)]
+            return has_numbers[1] or not has_numbers[0]
         if self.is_delimited and before.columns == after.columns:
             return True
-        # A row below the table, such as its sum.
-        return len(after.rows) == 1 or is_data([below[0], *above[head_of(above) :]])
+        if len(above) == 1:
+            return is_data(below)
+        if has_look(above[0]) and not has_look(below[0]):
+            return True
+        return is_data([below[0], *above[head_of(above) :]])
+
+    def _cut_at_heads(self, grid: _Grid) -> Iterator[_Grid]:
+        """The tables that follow each other without a blank row: where a row of names looks as the head does."""
+        rows = self._rows(grid)
+        count = head_of(rows) if grid.declared is None else len(rows)
+        look = rows[0][0].look
+        start = 0
+        for place in range(count, len(rows) - 1):
+            said = [cell for cell in rows[place] if cell.text]
+            alike = all(cell.look == look and not cell.is_number and not cell.merge for cell in said)
+            if look and count and alike and len(said) > 1 and not has_look(rows[place + 1]):
+                yield _Grid(grid.rows[start:place], grid.columns, grid.declared)
+                start = place
+        yield _Grid(grid.rows[start:], grid.columns, grid.declared)
 
     def _grid(self, places: Places, declared: int | None = None) -> _Grid:
         return _Grid(sorted({row for row, _ in places}), sorted({column for _, column in places}), declared)

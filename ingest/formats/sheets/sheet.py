@@ -20,6 +20,7 @@ MAX_ROWS, MAX_COLUMNS = 50_000, 16_384
 MAX_CELLS = 1_000_000
 # Merges, remarks and blank cells that have a look of their own; more are a mistake, or made to do harm.
 MOST_MERGES, MOST_REMARKS, MOST_BLANKS = 50_000, 5_000, 200_000
+MOST_TABLES = 100
 PLACE = re.compile(r"\$?([A-Z]{1,3})\$?([1-9]\d{0,6})")
 # How many rows, columns or cells a warning names.
 NAMED = 10
@@ -60,7 +61,7 @@ def read_sheet(package: Package, part: str) -> Sheet:
     """The sheet of a part. Raises UnreadableError."""
     sheet = Sheet()
     _Reader(package, sheet).read(part)
-    for own in package.related(part, "table"):
+    for own in package.related(part, "table")[:MOST_TABLES]:
         _read_table(package, own, sheet)
     threads = package.related(part, "threadedComment")
     for own in threads or package.related(part, "comments"):

@@ -130,6 +130,54 @@ def test_a_blank_column_or_row_within_a_table_parts_nothing() -> None:
     ]
 
 
+def test_a_row_that_looks_like_the_head_begins_another_table() -> None:
+    first, second = ([Styled(name, look=BOLD) for name in names] for names in (("型号", "价"), ("供应商", "电话")))
+    total: Rows = [[Styled("合计", look=BOLD), Styled(3, look=BOLD)]]
+    rows: Rows = [first, ["甲", 1], ["乙", 2], *total, second, ["北云", "010"], ["南算", "020"]]
+    assert blocks(rows) == [
+        table("| 型号 | 价 |", "| 甲 | 1 |", "| 乙 | 2 |", "| 合计 | 3 |"),
+        table("| 供应商 | 电话 |", "| 北云 | 010 |", "| 南算 | 020 |"),
+    ]
+
+
+def test_questions_and_answers_below_a_blank_row_are_no_head() -> None:
+    asked: Rows = [["什么是甲？", "甲是一。"], ["什么是乙？", "乙是二。"]]
+    (whole,) = blocks([["问题", "答案"], *asked, [], *asked, [], *asked])
+    assert len(whole.splitlines()) == 8
+    head = [Styled("术语", look=FILLED), Styled("解释", look=FILLED)]
+    (whole,) = blocks([head, ["甲", "一"], ["乙", "二"], [], ["丙", "三"], ["丁", "四"]])
+    assert len(whole.splitlines()) == 6
+
+
+def test_lines_of_a_form_above_a_table_are_no_head() -> None:
+    rows: Rows = [
+        ["客户：", "北云"],
+        [],
+        ["问题", "答案"],
+        ["为何", "因此"],
+        ["何时", "明日"],
+        [],
+        ["制表", "王工"],
+        ["审核", "李工"],
+    ]
+    first, *rest = blocks(rows)
+    assert first == table("| 客户： | 北云 |")
+    assert rest[0] == table("| 问题 | 答案 |", "| 为何 | 因此 |", "| 何时 | 明日 |")
+
+
+def test_tables_side_by_side_have_titles_of_their_own() -> None:
+    rows: Rows = [
+        ["表一", None, None, "表二"],
+        ["型号", "显存", None, "型号", "月租"],
+        ["甲", 80, None, "甲", 1],
+        ["乙", 141, None, "乙", 2],
+    ]
+    assert blocks(Page(rows, merges=["A1:B1", "D1:E1"])) == [
+        "表一", table("| 型号 | 显存 |", "| 甲 | 80 |", "| 乙 | 141 |"),
+        "表二", table("| 型号 | 月租 |", "| 甲 | 1 |", "| 乙 | 2 |"),
+    ]  # fmt: skip
+
+
 def test_a_row_over_all_columns_names_what_is_below() -> None:
     rows: Rows = [["城市", "型号", "价"], ["华北"], ["北京", "H100", 1], ["华南"], ["深圳", "H100", 3]]
     assert blocks(Page(rows, merges=["A2:C2", "A4:C4"])) == [
