@@ -148,7 +148,7 @@ class _Layout:
         for place in places:
             if place[0] in by_row:
                 by_row[place[0]].append(place)
-        titles = [*takewhile(self._says_one_thing, by_row.values())]
+        titles: list[Places] = [*takewhile(self._says_one_thing, by_row.values())]
         if not titles:
             return [], places
         below = set(rows[len(titles) :])

@@ -48,6 +48,8 @@ def in_words(error: ValidationError) -> str:
         message = one["msg"].removesuffix(".")
         if one["type"] == "missing":
             said.append(f"`{name}` is missing")
+        elif one["type"] in ("model_type", "dict_type"):
+            said.append(f"`{name}` should be an object")
         elif message.startswith(("Input ", "String ", "List ")):
             said.append(f"`{name}` {message.partition(' ')[2]}")
         else:

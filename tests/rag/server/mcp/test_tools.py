@@ -158,6 +158,7 @@ def test_null_is_left_out_and_one_name_is_a_list_of_one(server: MCPServer) -> No
         ("search", {"query": "x", "k": "many"}, "`k` should be a valid integer"),
         ("search", {"query": "x", "only": {}}, "`only` should be a valid list"),
         ("ask", {"question": "x", "history": [{"role": "user"}]}, "`history[0].text` is missing"),
+        ("ask", {"question": "x", "history": [["user", "hi"]]}, "`history[0]` should be an object"),
         ("ask", {"question": "x", "style": "SHORT"}, "`style` should be 'short'"),
     ],
 )
