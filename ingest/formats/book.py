@@ -5,7 +5,7 @@ import zipfile
 from urllib.parse import unquote
 
 from ingest.formats.archive import open_archive, parse_xml, read_part
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError, join_blocks
 from ingest.formats.office_xml import local_name
 from ingest.formats.webpage import extract_fragment
@@ -48,7 +48,7 @@ def _read_package(archive: zipfile.ZipFile, package: str, names: set[str]) -> Ex
         if name not in names:
             missing += 1
         elif "nav" not in properties.split():
-            text = decode(read_part(archive, name))
+            text, _ = decoded(read_part(archive, name), declares=True)
             chapters.append(extract_fragment(text) if text.strip() else "")
     warnings = (f"{missing} of {len(order)} chapters are not in the file",) if missing else ()
     return Extract(join_blocks(chapters), title=title, warnings=warnings)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError, join_blocks
 from ingest.formats.markdown import fence
 
@@ -12,8 +12,9 @@ MAX_OUTPUT_CHARACTERS = 1_000
 
 
 def read(data: bytes) -> Extract:
+    text, warnings = decoded(data)
     try:
-        notebook = json.loads(decode(data))
+        notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"is no Jupyter notebook: {error}", hint="save it anew with Jupyter") from error
     if not isinstance(notebook, dict):
@@ -27,7 +28,8 @@ def read(data: bytes) -> Extract:
     metadata = _dict(notebook.get("metadata"))
     language = _dict(metadata.get("kernelspec")).get("language") or _dict(metadata.get("language_info")).get("name")
     language = language if isinstance(language, str) and language.isalnum() else "python"
-    return Extract(join_blocks(block for cell in _dicts(cells) for block in _cell(cell, language)))
+    blocks = (block for cell in _dicts(cells) for block in _cell(cell, language))
+    return Extract(join_blocks(blocks), warnings=warnings)
 
 
 def _cell(cell: dict[str, Any], language: str) -> list[str]:

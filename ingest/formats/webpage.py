@@ -11,7 +11,7 @@ from lxml import etree
 from markdownify import MarkdownConverter
 from readability import Document as Readability
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError
 from ingest.formats.markdown import formula, lowered, raised
 from ingest.formats.mathematics import mathml_to_tex
@@ -55,14 +55,15 @@ class _Converter(MarkdownConverter):
 
 
 def read(data: bytes) -> Extract:
-    page = parse(decode(data))
+    source, warnings = decoded(data, declares=True)
+    page = parse(source)
     title = " ".join((page.findtext(".//title") or "").split())
     _keep_formulas(page)
     body = page.find(".//body")
     root = page if body is None else body
     _drop_frame(root)
     text = to_markdown(_main(root))
-    return Extract(text, title=title)
+    return Extract(text, title=title, warnings=warnings)
 
 
 def parse(text: str) -> Any:

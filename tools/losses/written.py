@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import pypdfium2
 from lxml import etree, html
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 
 UNSEEN_ELEMENTS = ("script", "style", "template", "noscript", "head", "svg", "iframe", "object", "textarea", "select")
 OFFICE_TEXT = {
@@ -49,7 +49,7 @@ def _office(suffix: str) -> Callable[[bytes], Iterator[str]]:
 
 def _webpage(data: bytes) -> Iterator[str]:
     try:
-        root = html.document_fromstring(decode(data))
+        root = html.document_fromstring(decoded(data)[0])
     except (etree.ParserError, ValueError):
         return
     for element in root.iter(*UNSEEN_ELEMENTS):
@@ -81,7 +81,7 @@ def _notebook(data: bytes) -> Iterator[str]:
 
 
 def _delimited(data: bytes) -> Iterator[str]:
-    for row in csv.reader(io.StringIO(decode(data).removeprefix("\ufeff"), newline=""), delimiter=","):
+    for row in csv.reader(io.StringIO(decoded(data)[0].removeprefix("\ufeff"), newline=""), delimiter=","):
         yield from row
 
 
@@ -93,6 +93,6 @@ def _lines(text: str) -> Iterator[str]:
 READERS: dict[str, Callable[[bytes], Iterator[str]]] = {
     ".docx": _office(".docx"), ".pptx": _office(".pptx"), ".xlsx": _office(".xlsx"), ".html": _webpage,
     ".htm": _webpage, ".epub": _book, ".pdf": _pdf, ".ipynb": _notebook, ".csv": _delimited,
-    ".md": lambda data: _lines(FRONT_MATTER.sub("", decode(data))),
-    ".txt": lambda data: iter(decode(data).splitlines()),
+    ".md": lambda data: _lines(FRONT_MATTER.sub("", decoded(data)[0])),
+    ".txt": lambda data: iter(decoded(data)[0].splitlines()),
 }  # fmt: skip

@@ -5,10 +5,11 @@ import json
 import pytest
 from lxml import etree
 
-from ingest.formats import delimited, notebook, office_xml, webpage
+from ingest.formats import notebook, office_xml, webpage
 from ingest.formats.extract import UnreadableError
 from ingest.formats.markdown import MAX_COLUMNS, fence, table
 from ingest.formats.mathematics import mathml_to_tex, omml_to_tex
+from ingest.formats.sheets import delimited
 
 M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 
