@@ -36,7 +36,8 @@ class Document:
 
     `source` is, of a text file, the decoded text without byte-order mark, line endings as they stand; of other formats
     the extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
-    each page (or slide) begins; it is empty for formats without pages. `warnings` say what could not be read.
+    each page (or slide) begins; it is empty for formats without pages. `warnings` say what could not be read, `removed`
+    holds the lines that its reader took for the frame of a page.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Document:
     asked_as: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 def list_files(root: Path, left_out: Callable[[Path, str], None] | None = None) -> Iterator[Path]:
@@ -153,6 +155,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
         asked_as=_strings(metadata.get("asked_as")),
         pages=extract.pages,
         warnings=(*extract.warnings, *warnings, *told),
+        removed=extract.removed,
     )
 
 
