@@ -15,6 +15,7 @@ from ingest.formats.html.marks import write_marks
 from ingest.formats.html.notes import move_notes
 from ingest.formats.html.panels import open_panels
 from ingest.formats.html.roles import name_roles
+from ingest.formats.html.styles import write_styles
 from ingest.formats.html.tree import LeftOut, elements, parse, remove, size_of, unwrap
 from ingest.formats.html.writing import write
 
@@ -42,6 +43,7 @@ def read(data: bytes) -> Extract:
 def prepare(page: Any, out: LeftOut, *, notes: bool = True) -> None:
     """Everything that a page draws or folds as plain elements: formulas, roles, panels, code, marks, footnotes."""
     keep_formulas(page)
+    write_styles(page)
     for element in elements(page, "script", "style"):
         remove(element)
     name_roles(page)

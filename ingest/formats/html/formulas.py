@@ -4,7 +4,7 @@ import re
 from html import unescape
 from typing import Any
 
-from ingest.formats.html.tree import make, name_of, remove, replace, size_of
+from ingest.formats.html.tree import make, name_of, remove, replace
 from ingest.formats.markdown import formula
 from ingest.formats.mathematics import mathml_to_tex
 
@@ -20,6 +20,8 @@ def keep_formulas(page: Any) -> None:
     _from_scripts(page)
     for math in list(page.iter("math")):
         _put(_drawing(math), mathml_to_tex(math), display=_is_displayed(math))
+    for drawing in page.xpath("//*[contains(@class, 'katex-html')]"):
+        drawing.attrib.pop("aria-hidden", None)  # where it is all there is, it is the text
     for attribute in SOURCES:
         for element in list(page.xpath(f"//*[@{attribute}]")):
             tex = unescape(str(element.get(attribute)))
@@ -61,7 +63,7 @@ def _drawing(element: Any) -> Any:
     for parent in element.iterancestors():
         if _is_drawing(parent):
             found = parent
-        elif size_of(parent) > size_of(found) or len(parent) > 1:
+        elif len(parent) > 1 or (parent.text or "").strip() or (parent[0].tail or "").strip():
             break
     return found
 

@@ -7,9 +7,11 @@ import re
 from typing import Any
 
 from ingest.formats.html.tree import (
+    ADDRESS,
     HEADINGS,
     LeftOut,
     elements,
+    is_site_name,
     link_share,
     name_of,
     outermost,
@@ -36,7 +38,6 @@ SECTIONS = ("article", "aside", "main", "nav", "section", "blockquote", "td", "l
 MOSTLY, WHOLLY = 0.6, 0.9
 SHORT_FORM = 300
 LONGEST_BUTTON = 30
-SAVED_FROM = re.compile(r"saved from url=\(\d+\)(\S+)")
 
 
 def leave_out_frame(page: Any, root: Any, out: LeftOut) -> None:
@@ -56,6 +57,8 @@ def leave_out_frame(page: Any, root: Any, out: LeftOut) -> None:
 
 def _is_landmark(element: Any) -> bool:
     kinds = {role_of(element), *words_of(element, "epub:type")}
+    if name_of(element) == "aside" or "complementary" in kinds:
+        return link_share(element) > MOSTLY
     return name_of(element) in ("nav", "search") or not LANDMARKS.isdisjoint(kinds) or "toc" in kinds
 
 
@@ -65,9 +68,7 @@ def _shorten_own_links(page: Any) -> None:
     for link in page.iter("link", "meta"):
         if link.get("rel") == "canonical" or link.get("property") == "og:url":
             own.add(str(link.get("href") or link.get("content") or "").partition("#")[0])
-    before = page.getprevious()
-    saved = SAVED_FROM.search(str(before.text or "")) if before is not None else None
-    own |= {saved[1].partition("#")[0]} if saved else set()
+    own.add(str(page.get(ADDRESS) or "").partition("#")[0])
     own.discard("")
     for link in page.iter("a") if own else ():
         address, mark, fragment = str(link.get("href") or "").partition("#")
@@ -82,7 +83,7 @@ def _leave_out_heads_and_feet(root: Any, out: LeftOut, whole: int) -> None:
         if element is root or size_of(element) * 2 > whole:
             continue
         of_page = not any(name_of(p) in SECTIONS for p in element.iterancestors())
-        titles = [title for title in element.iter("h1") if not elements(title, "a") or not of_page]
+        titles = [title for title in element.iter("h1") if not of_page or not is_site_name(title)]
         if name_of(element) == "footer":
             if of_page or link_share(element) > MOSTLY:
                 out.take(element)

@@ -49,9 +49,10 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _is_invisible(style: dict[str, str]) -> bool:
+    moves_in = any(name.startswith(("transform", "transition", "animation", "will-change")) for name in style)
     return (
         style.get("visibility") in ("hidden", "collapse")
-        or style.get("opacity") in ("0", "0.0", "0%")
+        or (style.get("opacity") in ("0", "0.0", "0%") and not moves_in)
         or style.get("font-size") in ("0", "0px", "0pt", "0em")
     )
 
@@ -72,8 +73,7 @@ def _can_be_opened(element: Any, whole: int, alike: "_Alike") -> bool:
     if is_panel(element):
         return True
     size = size_of(element)
-    shown_by_script = MOST if _is_invisible(style_of(element)) else NEARLY_ALL
-    if size > LEAST_TEXT and size > shown_by_script * whole:
+    if size > MOST * whole and (_is_invisible(style_of(element)) or size > max(LEAST_TEXT, NEARLY_ALL * whole)):
         return True
     if name_of(element) not in CONTAINERS and not (name_of(element) == "p" and _has_control(element)):
         return False

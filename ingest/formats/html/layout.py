@@ -56,10 +56,10 @@ def listing_of(table: Any) -> tuple[list[Any], list[Any]] | None:
     pairs = [row for row in rows if len(row) > 1]
     if not pairs or any(len(row) != 2 for row in pairs):
         return None
-    if not any(_is_code(table, code) for _, code in pairs):
-        return None
     numbers = [number for row in pairs for number in _numbers(row[0])]
     marked = all(row[0].get("data-line-number") is not None and not text_of(row[0]) for row in pairs)
+    if not marked and not any(_is_code(table, code) for _, code in pairs):
+        return None
     if not marked and (not numbers or not _count_up(numbers) or any(not _numbers(row[0]) for row in pairs)):
         return None
     return [code for _, code in pairs], [*titles, *(number for number, _ in pairs)]

@@ -19,12 +19,15 @@ from ingest.formats.html.tree import (
     text_of,
     within,
     within_of,
+    words_of,
 )
 
 # From this share of links on, a block leads elsewhere.
 WHOLLY = 0.9
 LEAST_LINKS = 3
 LONGEST_TITLE = 30
+# How links say that they lead to other pages of the site.
+WAYS = frozenset({"tag", "prev", "next", "author", "license"})
 EMBRACED = re.compile(r"[\[【（(][^\[\]【】]{1,20}[\])）】]")
 
 
@@ -107,10 +110,12 @@ def leave_out_link_rows(root: Any, out: LeftOut) -> None:
     for block in _trailing(leaves):
         out.take(block)
     for block in leaves:
-        if block.getparent() is not None and name_of(block) not in ("p", "li", "td", "th", "dd", "dt", "pre"):
-            links = [link for link in block.iter("a") if says_something(text_of(link))]
-            if len(links) > 1 and _is_link_only(block):
-                out.take(block)
+        if block.getparent() is None or not _is_link_only(block):
+            continue
+        links = [link for link in block.iter("a") if says_something(text_of(link))]
+        is_row = len(links) > 1 and name_of(block) not in ("p", "li", "td", "th", "dd", "dt")
+        if is_row or all(WAYS.intersection(words_of(link, "rel")) for link in links):
+            out.take(block)
 
 
 def _leaves(root: Any) -> Iterator[Any]:

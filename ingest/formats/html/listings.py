@@ -95,7 +95,11 @@ def _drop_line_numbers(listing: Any, out: LeftOut) -> None:
             kinds.setdefault(f"{name_of(part)} {part.get('class') or ''}", []).append(part)
     for parts in kinds.values():
         numbers = [int("".join(part.itertext())) for part in parts]
-        if len(parts) < 2 or numbers != list(range(numbers[0], numbers[0] + len(parts))):
+        if (
+            len(parts) < 2
+            or sum(map(size_of, parts)) == size_of(listing)
+            or numbers != list(range(numbers[0], numbers[0] + len(parts)))
+        ):
             continue
         holder = parts[0].getparent()
         is_column = holder is not listing and size_of(holder) == sum(map(size_of, parts))
@@ -120,11 +124,10 @@ def _drop_number_column(listing: Any, out: LeftOut) -> None:
     """The element beside a listing that holds the number of each line and nothing else."""
     count = len(str(listing.text or "").strip("\n").split("\n"))
     for part in (listing, listing.getparent()):
-        beside = part.getprevious() if part is not None else None
-        words = text_of(beside).split() if beside is not None and size_of(beside) < 7 * count else []
-        if count > 1 and len(words) in (count, count + 1) and all(word.isdecimal() for word in words):
-            numbers = list(map(int, words))
-            if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        for beside in (part.getprevious(), part.getnext()) if part is not None and count > 1 else ():
+            words = text_of(beside).split() if beside is not None and size_of(beside) < 7 * count else []
+            numbers = [int(word) for word in words if word.isdecimal()]
+            if len(words) in (count, count + 1) and numbers == list(range(numbers[0], numbers[0] + len(words))):
                 out.say(" ".join(words))
                 remove(beside)
                 return
@@ -143,7 +146,7 @@ def code_text(element: Any) -> str:
             parts.append(text)
 
     after_block = False
-    for event, node in etree.iterwalk(element, events=("start", "end", "comment")):
+    for event, node in etree.iterwalk(element, events=("start", "end")):
         if node is element:
             if event == "start":
                 add(node.text, between=False)

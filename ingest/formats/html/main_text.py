@@ -6,6 +6,7 @@ from ingest.formats.html.tree import (
     HEADINGS,
     LeftOut,
     elements,
+    is_site_name,
     link_share,
     name_of,
     outermost,
@@ -65,7 +66,10 @@ def _keep_only(base: Any, root: Any, main: Any, out: LeftOut) -> None:
             elif not name_of(sibling):
                 continue
             elif (
-                before and not has_title and elements(sibling, "h1") and link_share(elements(sibling, "h1")[0]) < LINKS
+                before
+                and not has_title
+                and elements(sibling, "h1")
+                and any(not is_site_name(h1) for h1 in sibling.iter("h1"))
             ):
                 has_title = True
                 _keep_title(sibling, out)
@@ -105,7 +109,7 @@ def _drop_own_text(parent: Any, out: LeftOut) -> None:
 
 def _drop_beside(root: Any, out: LeftOut, whole: int) -> None:
     """Go down to what holds the heading and most of the page; small things beside it are frame."""
-    title = next((h1 for h1 in root.iter("h1") if link_share(h1) < LINKS), None)
+    title = next((h1 for h1 in root.iter("h1") if not is_site_name(h1)), None)
     if title is None:
         title = next(iter(elements(root, *HEADINGS)), None)
     node = root

@@ -12,6 +12,7 @@ from ingest.formats.html.tree import (
     replace,
     role_of,
     says_something,
+    size_of,
     text_of,
     words_of,
 )
@@ -68,9 +69,19 @@ def write_ticks(root: Any) -> None:
         elif element.get("aria-checked") in ("true", "false") and role_of(element) in ("checkbox", "radio"):
             ticked = element.get("aria-checked") == "true"
             element.attrib.pop("role")
+            if not size_of(element) and element.getnext() is None:
+                continue
         else:
             continue
-        element.text = f"{_sign(ticked)} {element.text or ''}"
+        beside = element if size_of(element) else _first_line(element.getnext())
+        beside.text = f"{_sign(ticked)} {beside.text or ''}"
+
+
+def _first_line(element: Any) -> Any:
+    """The innermost element with which a block begins."""
+    while len(element) and not (element.text or "").strip() and name_of(element[0]):
+        element = element[0]
+    return element
 
 
 def _sign(ticked: bool) -> str:
@@ -86,8 +97,8 @@ def _is_answer(box: Any, label: Any) -> bool:
         after = label.getnext()
         opens = after is not None and is_block(after) and not (label.tail or "").strip()
         return following is label and says_something(text_of(label)) and not opens
-    if following is not None:
-        return name_of(following) not in ("input", "label") and says_something(text_of(following))
+    if following is not None and (size_of(following) or following.getnext() is not None):
+        return name_of(following) not in ("input", "label") and size_of(following) > 0
     parent = box.getparent()
     after = parent.getnext()
     beside = f"{parent.tail or ''}{'' if after is None else text_of(after)}"

@@ -105,7 +105,8 @@ def _mark(page: str, link: Any, anchors: _Anchors) -> _Mark | None:
     note = anchors.note(target)
     if note is None or anchors.place[note] <= anchors.place[link] or any(p is note for p in link.iterancestors()):
         return None
-    if not _is_raised(link) and not _names_itself(note, label[1]) and not _leads_back(page, note, link, anchors):
+    said = any(_names_itself(part, label[1]) for part in (note, target))
+    if not _is_raised(link) and not said and not _leads_back(page, note, link, anchors):
         return None
     return _Mark(link, label[1], note, anchors.place[link])
 
@@ -134,9 +135,16 @@ def _names_itself(note: Any, label: str) -> bool:
     """Whether a note begins with the label of its mark, or is an item of a numbered list."""
     start = text_of(note)[:12]
     if label.isdecimal():
-        in_order = name_of(note) == "li" and name_of(note.getparent()) == "ol"
-        return in_order or re.search(rf"(?<!\d){label}(?!\d)", start) is not None
+        in_order = name_of(note) == "li" and name_of(note.getparent()) == "ol" and _number_of(note) == int(label)
+        return (
+            in_order or re.match(rf"\W*(?:注|note)?\s*{label}(?:[\s\])）.、:：]|$)", start, re.IGNORECASE) is not None
+        )
     return re.match(rf"[\[(（]?{re.escape(label)}[\])）.、:：\s]", start) is not None
+
+
+def _number_of(item: Any) -> int:
+    start = str(item.getparent().get("start") or "1")
+    return (int(start) if start.isdecimal() else 1) + sum(1 for _ in item.itersiblings("li", preceding=True))
 
 
 def _leads_back(page: str, note: Any, link: Any, anchors: _Anchors) -> bool:
@@ -240,7 +248,7 @@ def _drop_empty(holder: Any, out: LeftOut) -> None:
         if size_of(holder) > sum(map(size_of, titles)) or elements(holder, "img", "math"):
             return
         for title in titles:
-            out.say(text_of(title))
+            out.say(text_of(title).rstrip("¶#§ "))
         holder, empty = holder.getparent(), holder
         remove(empty)
     if holder is not None and not size_of(holder) and name_of(holder) not in ("body", "html"):

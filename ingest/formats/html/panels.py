@@ -13,6 +13,7 @@ from ingest.formats.html.tree import (
     HEADINGS,
     elements,
     is_block,
+    is_empty,
     lines_of,
     make,
     name_of,
@@ -48,10 +49,14 @@ def open_panels(root: Any) -> None:
     for control in controls:
         for panel in _opened_by(control, ids):
             panel.set(OPENED, "")
-    for tabs in _tab_lists(root):
-        _label(tabs, _panels_of(tabs, ids))
-    for labels in _radio_labels(root):
-        _label(labels, _panels_beside(labels))
+    panels = _Panels(ids)
+    for tabs in (*_tab_lists(root), *_button_groups(controls, ids)):
+        _label(tabs, panels.of(tabs))
+    for boxes, labels in _radio_labels(root):
+        beside = _panels_beside(labels)
+        for box in boxes if beside or _opens_next(labels[0]) else ():
+            remove(box)
+        _label(labels, beside)
     for control in controls:
         _name_fold(control, ids)
 
@@ -96,26 +101,55 @@ def _tab_lists(root: Any) -> list[list[Any]]:
     return list(lists.values())[:MOST_LISTS]
 
 
-def _panels_of(tabs: Sequence[Any], ids: dict[str, Any]) -> list[Any]:
-    """The panel of each tab, by id; else as many panels as there are tabs, near by."""
-    by_label = {
-        word: [panel]
-        for panel in ids.values()
-        if role_of(panel) == "tabpanel"
-        for word in words_of(panel, "aria-labelledby")
-    }
-    named: list[Any] = []
-    for tab in tabs:
-        below = (panel for part in tab.iter("a", "button") for panel in _opened_by(part, ids))
-        found = [*_opened_by(tab, ids), *by_label.get(str(tab.get("id")), []), *below]
-        named.append(found[0] if found else None)
-    if all(panel is not None for panel in named):
-        return named
-    for parent in islice(tabs[0].iterancestors(), MOST_LEVELS):
-        inner = list(outermost(panel for panel in elements(parent) if role_of(panel) == "tabpanel"))
-        if len(inner) >= len(tabs):
-            return inner if len(inner) == len(tabs) else []
-    return _panels_beside(tabs)
+def _button_groups(controls: Sequence[Any], ids: dict[str, Any]) -> list[list[Any]]:
+    """Buttons side by side, each of which opens one of several panels side by side."""
+    groups: dict[Any, list[tuple[Any, Any]]] = {}
+    for control in controls:
+        panels = list(_opened_by(control, ids))
+        if name_of(control) in ("button", "a", "li", "span", "div") and len(panels) == 1 and _is_attached(control):
+            groups.setdefault(control.getparent(), []).append((control, panels[0]))
+    return [
+        [control for control, _ in group]
+        for group in list(groups.values())[:MOST_LISTS]
+        if len(group) > 1 and len({panel for _, panel in group}) == len(group)
+        and len({panel.getparent() for _, panel in group}) == 1
+    ]  # fmt: skip
+
+
+def _is_attached(element: Any) -> bool:
+    return element.getparent() is not None and name_of(element.getparent()) not in HEADINGS
+
+
+class _Panels:
+    """The panels of a page."""
+
+    def __init__(self, ids: dict[str, Any]) -> None:
+        self._ids = ids
+        self._by_label = {
+            word: panel
+            for panel in ids.values()
+            if role_of(panel) == "tabpanel"
+            for word in words_of(panel, "aria-labelledby")
+        }
+        self._around: dict[Any, list[Any]] = {}
+
+    def of(self, tabs: Sequence[Any]) -> list[Any]:
+        """The panel of each tab, by id; else as many panels as there are tabs, near by."""
+        named = [self._named_by(tab) for tab in tabs]
+        if all(named):
+            return [panels[0] for panels in named]
+        for parent in islice(tabs[0].iterancestors(), MOST_LEVELS):
+            if parent not in self._around:
+                self._around[parent] = list(outermost(e for e in elements(parent) if role_of(e) == "tabpanel"))
+            found = self._around[parent]
+            if len(found) >= len(tabs):
+                return found if len(found) == len(tabs) else []
+        return _panels_beside(tabs)
+
+    def _named_by(self, tab: Any) -> list[Any]:
+        labelled = self._by_label.get(str(tab.get("id")))
+        inner = (panel for part in tab.iter("a", "button") for panel in _opened_by(part, self._ids))
+        return [*_opened_by(tab, self._ids), *([] if labelled is None else [labelled]), *inner]
 
 
 def _panels_beside(labels: Sequence[Any]) -> list[Any]:
@@ -130,15 +164,17 @@ def _panels_beside(labels: Sequence[Any]) -> list[Any]:
     return []
 
 
-def _radio_labels(root: Any) -> list[list[Any]]:
-    """The labels of radio buttons that stand together, apart from what they choose: tabs without a script."""
-    names: dict[str, list[Any]] = {}
+def _radio_labels(root: Any) -> list[tuple[list[Any], list[Any]]]:
+    """Radio buttons that stand together, and their labels, apart from what they choose: tabs without a script."""
+    names: dict[str, tuple[list[Any], list[Any]]] = {}
     radios = {str(box.get("id")): box for box in root.iter("input") if box.get("type") == "radio" and box.get("id")}
     for label in list(root.iter("label")):
         box = radios.get(str(label.get("for")))
         if box is not None:
-            names.setdefault(str(box.get("name")), []).append(label)
-    return [labels for labels in names.values() if len(labels) > 1 or _opens_next(labels[0])]
+            boxes, labels = names.setdefault(str(box.get("name")), ([], []))
+            boxes.append(box)
+            labels.append(label)
+    return [(boxes, labels) for boxes, labels in names.values() if len(labels) > 1 or _opens_next(labels[0])]
 
 
 def _opens_next(label: Any) -> bool:
@@ -162,7 +198,7 @@ def _label(labels: Sequence[Any], panels: Sequence[Any]) -> None:
         panel.set(OPENED, "")
         parent = label.getparent()
         remove(label)
-        while parent is not None and not size_of(parent) and name_of(parent) in ("li", "ul", "ol", "div", "span"):
+        while parent is not None and is_empty(parent) and name_of(parent) in ("li", "ul", "ol", "div", "span"):
             parent, empty = parent.getparent(), parent
             remove(empty)
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from ingest.formats.html.tree import HEADINGS, elements, make, name_of, role_of, style_of, unwrap
+from ingest.formats.html.tree import HEADINGS, elements, make, name_of, remove, role_of, style_of, unwrap
 
 ROLES = {
     "list": "ul", "listitem": "li", "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody",
@@ -52,6 +52,15 @@ def _name_editor_block(element: Any) -> None:
             inner = make("li", element.text or "", *element)
             element.text = None
             element.append(inner)
+            _join_list(element, kind)
+
+
+def _join_list(element: Any, kind: str) -> None:
+    """An item goes on with the list before it."""
+    before = element.getprevious()
+    if before is not None and before.get("data-block-type") == kind and name_of(before) == name_of(element):
+        before.extend(list(element))
+        remove(element)
 
 
 def _name_style(element: Any) -> None:

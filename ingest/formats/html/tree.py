@@ -25,6 +25,7 @@ UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
 XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 XHTML = re.compile(r'<html[^<>]{0,500}xmlns\s*=\s*["\']http://www\.w3\.org/1999/xhtml')
 CLOSED_AT_ONCE = re.compile(r"<([A-Za-z][\w:.-]{0,40})((?:\s[^<>]{0,2000})?)/>")
+HOME = re.compile(r"(?:https?://[^/]+)?/?(?:[a-z]{2}/)?(?:index\.\w+)?|\.{1,2}/?")
 VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 })  # fmt: skip
@@ -34,10 +35,17 @@ CLOSED = re.compile(
     r"|section|small|span|strong|sub|sup|table|tt|u|ul)\b[^<>]*>",
     re.IGNORECASE,
 )
+ANY = re.compile(r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|wbr)\b)[a-z][^<>]*>", re.IGNORECASE)
 # libxml2 drops, without a word, what is nested deeper than 2,048 elements; a table is four of them.
 MOST_OPEN = 400
 # Below this, only the text is kept: nobody nests pages so deeply, and Python's stack ends.
 MOST_DEPTH = 120
+# What an element must be to be text where it stands.
+PARTS = {"tr": "td", "ul": "li", "ol": "li", "dl": "dd"}
+# Where a browser writes down the address of a page that it saves.
+SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)")
+SAVED_WITHIN = 5_000
+ADDRESS = "data-saved-from"
 
 
 def parse(text: str) -> Any:
@@ -49,13 +57,25 @@ def parse(text: str) -> Any:
     if is_xml:
         text = CLOSED_AT_ONCE.sub(_opened_and_closed, text)
     try:
-        page = lxml.html.document_fromstring(
-            _shallow(text), parser=lxml.html.HTMLParser(no_network=True, huge_tree=True, remove_pis=True)
-        )
+        page = _document(_shallow(text, CLOSED))
+        if page is None:
+            page = _document(_shallow(text, ANY))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError) as error:
         raise UnreadableError(f"holds no HTML: {error}", hint="open it in a browser and save the page anew") from error
+    if page is None:
+        raise UnreadableError("is nested too deeply", hint="open it in a browser and save the page anew")
+    saved = SAVED_FROM.search(text[:SAVED_WITHIN])
+    if saved is not None:
+        page.set(ADDRESS, saved[1])
     _flatten(page)
     return page
+
+
+def _document(text: str) -> Any:
+    """The tree of a text; None where the parser has given up on its depth."""
+    parser = lxml.html.HTMLParser(no_network=True, huge_tree=True, remove_pis=True, remove_comments=True)
+    page = lxml.html.document_fromstring(text, parser=parser)
+    return None if any("RESOURCE_LIMIT" in entry.type_name for entry in parser.error_log) else page
 
 
 def _opened_and_closed(tag: re.Match[str]) -> str:
@@ -63,11 +83,11 @@ def _opened_and_closed(tag: re.Match[str]) -> str:
     return tag[0] if tag[1].lower() in VOID else f"<{tag[1]}{tag[2]}></{tag[1]}>"
 
 
-def _shallow(text: str) -> str:
+def _shallow(text: str, tags: re.Pattern[str]) -> str:
     """The text without the tags that are nested too deeply for the parser."""
     depth, position = 0, 0
     parts: list[str] = []
-    for tag in CLOSED.finditer(text):
+    for tag in tags.finditer(text):
         depth = max(depth - 1, 0) if tag[1] else depth + 1
         if depth > MOST_OPEN or (tag[1] and depth == MOST_OPEN):
             parts.append(text[position : tag.start()])
@@ -84,7 +104,7 @@ def _flatten(page: Any) -> None:
             text = " ".join("\n".join(lines_of(element)).split())
             for child in list(element):
                 element.remove(child)
-            element.text = text
+            element.text, element.tag = text, PARTS.get(name_of(element.getparent()), "div")
 
 
 def name_of(element: Any) -> str:
@@ -126,7 +146,12 @@ def text_of(element: Any) -> str:
 
 def size_of(element: Any) -> int:
     """How many characters other than white space an element holds."""
-    return sum(len("".join(text.split())) for text in element.itertext(with_tail=False) if isinstance(text, str))
+    return sum(len("".join(text.split())) for text in element.itertext(with_tail=False))
+
+
+def is_empty(element: Any) -> bool:
+    """Whether an element shows no text."""
+    return not any(text.strip() for text in element.itertext(with_tail=False))
 
 
 def says_something(text: str) -> bool:
@@ -137,21 +162,38 @@ def lines_of(element: Any) -> list[str]:
     """The text of an element, each block and each line of it apart."""
     parts: list[str] = [str(element.text or "")]
     silent = 0
-    walk = etree.iterwalk(element, events=("start", "end", "comment"))
+    walk = etree.iterwalk(element, events=("start", "end"))
     for event, node in walk:
         if node is element:
             continue
         name = name_of(node)
         if event == "start":
             silent += name in SILENT
-            parts.append("\0" if name == "br" or is_block(node) else "")
+            parts.append("\0" if name == "br" or is_block(node) else " " * _is_link_beside_link(node))
             parts.append(str(node.text or "") if not silent else "")
         else:
-            silent -= event == "end" and name in SILENT
-            parts.append("\0" if event == "end" and is_block(node) else "")
+            silent -= name in SILENT
+            parts.append("\0" if is_block(node) else "")
             parts.append(str(node.tail or "") if not silent else "")
     lines = (" ".join(UNSEEN.sub("", line).split()) for line in "".join(parts).split("\0"))
     return [line for line in lines if line]
+
+
+def _is_link_beside_link(element: Any) -> bool:
+    """Whether only a margin keeps a link from the one before it."""
+    before = element.getprevious()
+    names = ("a", "button")
+    return before is not None and name_of(element) in names and name_of(before) in names and not before.tail
+
+
+def is_site_name(heading: Any) -> bool:
+    """Whether a heading is the name of the site, which leads to its first page."""
+    links = list(heading.iter("a"))
+    return (
+        bool(links)
+        and size_of(links[0]) * 2 > size_of(heading)
+        and HOME.fullmatch(links[0].get("href") or "") is not None
+    )
 
 
 def remove(element: Any) -> None:

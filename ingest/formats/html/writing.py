@@ -92,7 +92,7 @@ class _Writer:
 
     def _list(self, element: Any) -> str:
         number = _number(element.get("start"), 1)
-        items: list[str] = []
+        items = _paragraphs(str(element.text or ""))
         for child in element:
             name = name_of(child)
             if name in ("ul", "ol") and items:  # between the items, as some editors nest their lists
@@ -104,6 +104,7 @@ class _Writer:
                 if item:
                     items.append(item)
                     number += 1
+            items += _paragraphs(str(child.tail or ""))
         return "\n".join(filter(None, items))
 
     def _item(self, element: Any, mark: str) -> str:
@@ -123,7 +124,7 @@ class _Writer:
         terms: list[str] = []
         for child in _entries(element):
             if name_of(child) == "dt":
-                terms.append(self.line(child, bold=False))
+                terms.append(self.line(child, bold=False).rstrip(":： "))
                 continue
             blocks = self.blocks(child)
             name = "、".join(filter(None, terms)) if CHINESE.search("".join(terms)) else ", ".join(filter(None, terms))
@@ -140,9 +141,9 @@ class _Writer:
         if is_layout(element):
             cells = [cell for row in rows_of(element) for cell in cells_of(row)]
             captions = [part for part in element if name_of(part) == "caption"]
-            return [block for part in (*captions, *cells) for block in self.blocks(part)]
+            return [*self._between(element), *(block for part in (*captions, *cells) for block in self.blocks(part))]
         found = lay_out(element, self.cell, self.budget)
-        blocks = list(found.above)
+        blocks = [*self._between(element), *found.above]
         for title, rows in found.sections or [("", [])]:
             blocks += [title] if title else []
             if has_blocks(element):
@@ -150,6 +151,18 @@ class _Writer:
             elif rows or not title:
                 blocks.append(table([found.head, *([place.text for place in row] for row in rows)]))
         return [block for block in (*blocks, *found.below) if block]
+
+    def _between(self, element: Any) -> list[str]:
+        """What stands in a table outside of its cells, where HTML has no place for it."""
+        blocks = _paragraphs(str(element.text or ""))
+        for part in element:
+            name = name_of(part)
+            if name in ("thead", "tbody", "tfoot", "tr"):
+                blocks += self._between(part)
+            elif name not in ("td", "th", "caption") and name:
+                blocks += self._block_or_line(part)
+            blocks += _paragraphs(str(part.tail or ""))
+        return blocks
 
     def _records(self, head: list[str], rows: list[list[Place]]) -> list[str]:
         """Rows whose cells hold blocks, one after the other: each cell below the name of its column."""
