@@ -25,6 +25,7 @@ WRITTEN_IN = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=\s]{500}"
 
 def read(data: bytes) -> Extract:
     page = parse(decode(data))
+    kept = list(page.iter())  # lxml makes an object anew for each element that nothing refers to
     title = " ".join((page.findtext(".//title") or "").split())
     body = page.find(".//body")
     root = page if body is None else body
@@ -36,6 +37,7 @@ def read(data: bytes) -> Extract:
     keep_main_text(root, out)
     leave_out_link_rows(root, out)
     pictures = sum(WRITTEN_IN.match(str(picture.get("src") or "")) is not None for picture in root.iter("img"))
+    del kept
     told = (f"{pictures} picture{'s'[: pictures > 1]} written into the page left out",) if pictures else ()
     return Extract(write(root), title=title, warnings=told, removed=out.told())
 

@@ -60,7 +60,7 @@ def listing_of(table: Any) -> tuple[list[Any], list[Any]] | None:
     marked = all(row[0].get("data-line-number") is not None and not text_of(row[0]) for row in pairs)
     if not marked and not any(_is_code(table, code) for _, code in pairs):
         return None
-    if not marked and (not numbers or not _count_up(numbers) or any(not _numbers(row[0]) for row in pairs)):
+    if not marked and (not count_up(numbers) or any(not _numbers(row[0]) for row in pairs)):
         return None
     return [code for _, code in pairs], [*titles, *(number for number, _ in pairs)]
 
@@ -76,5 +76,6 @@ def _numbers(cell: Any) -> list[int]:
     return [int(word) for word in words] if all(word.isdecimal() and len(word) < 7 for word in words) else []
 
 
-def _count_up(numbers: list[int]) -> bool:
-    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+def count_up(numbers: list[int]) -> bool:
+    """Whether these are the numbers of lines that follow each other."""
+    return bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))

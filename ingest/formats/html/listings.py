@@ -6,7 +6,7 @@ from typing import Any
 
 from lxml import etree
 
-from ingest.formats.html.layout import listing_of
+from ingest.formats.html.layout import count_up, listing_of
 from ingest.formats.html.tree import LeftOut, elements, is_block, lines_of, make, name_of, remove, size_of, text_of
 
 LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source|-text)?|brush)[-:]([A-Za-z][\w+#-]{0,20})")
@@ -95,11 +95,7 @@ def _drop_line_numbers(listing: Any, out: LeftOut) -> None:
             kinds.setdefault(f"{name_of(part)} {part.get('class') or ''}", []).append(part)
     for parts in kinds.values():
         numbers = [int("".join(part.itertext())) for part in parts]
-        if (
-            len(parts) < 2
-            or sum(map(size_of, parts)) == size_of(listing)
-            or numbers != list(range(numbers[0], numbers[0] + len(parts)))
-        ):
+        if len(parts) < 2 or not count_up(numbers) or sum(map(size_of, parts)) == size_of(listing):
             continue
         holder = parts[0].getparent()
         is_column = holder is not listing and size_of(holder) == sum(map(size_of, parts))
@@ -127,7 +123,7 @@ def _drop_number_column(listing: Any, out: LeftOut) -> None:
         for beside in (part.getprevious(), part.getnext()) if part is not None and count > 1 else ():
             words = text_of(beside).split() if beside is not None and size_of(beside) < 7 * count else []
             numbers = [int(word) for word in words if word.isdecimal()]
-            if len(words) in (count, count + 1) and numbers == list(range(numbers[0], numbers[0] + len(words))):
+            if len(words) == len(numbers) and len(words) in (count, count + 1) and count_up(numbers):
                 out.say(" ".join(words))
                 remove(beside)
                 return

@@ -53,7 +53,7 @@ def _common(found: list[Any], root: Any) -> Any:
 
 def _keep_only(base: Any, root: Any, main: Any, out: LeftOut) -> None:
     """Take out what stands outside of an element, but for the heading of the page and sections of its main part."""
-    has_title = bool(elements(base, "h1"))
+    has_title = any(map(_is_title, base.iter("h1")))
     inside_main = base is not main
     node = base
     while node is not root:
@@ -65,12 +65,7 @@ def _keep_only(base: Any, root: Any, main: Any, out: LeftOut) -> None:
                 before = False
             elif not name_of(sibling):
                 continue
-            elif (
-                before
-                and not has_title
-                and elements(sibling, "h1")
-                and any(not is_site_name(h1) for h1 in sibling.iter("h1"))
-            ):
+            elif before and not has_title and elements(sibling, "h1") and any(map(_is_title, sibling.iter("h1"))):
                 has_title = True
                 _keep_title(sibling, out)
             elif not (inside_main and _is_section(sibling)):
@@ -82,10 +77,15 @@ def _keep_only(base: Any, root: Any, main: Any, out: LeftOut) -> None:
 def _keep_title(element: Any, out: LeftOut) -> None:
     if name_of(element) == "h1":
         return
-    title = elements(element, "h1")[0]
-    element.addprevious(title)
+    title = next(h1 for h1 in element.iter("h1") if _is_title(h1))
+    out.say(" ".join((title.tail or "").split()))
     title.tail = None
+    element.addprevious(title)
     out.take(element)
+
+
+def _is_title(heading: Any) -> bool:
+    return size_of(heading) > 0 and not is_site_name(heading)
 
 
 def _is_section(element: Any) -> bool:
@@ -109,7 +109,7 @@ def _drop_own_text(parent: Any, out: LeftOut) -> None:
 
 def _drop_beside(root: Any, out: LeftOut, whole: int) -> None:
     """Go down to what holds the heading and most of the page; small things beside it are frame."""
-    title = next((h1 for h1 in root.iter("h1") if not is_site_name(h1)), None)
+    title = next((h1 for h1 in root.iter("h1") if _is_title(h1)), None)
     if title is None:
         title = next(iter(elements(root, *HEADINGS)), None)
     node = root

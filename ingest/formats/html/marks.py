@@ -69,11 +69,9 @@ def write_ticks(root: Any) -> None:
         elif element.get("aria-checked") in ("true", "false") and role_of(element) in ("checkbox", "radio"):
             ticked = element.get("aria-checked") == "true"
             element.attrib.pop("role")
-            if not size_of(element) and element.getnext() is None:
-                continue
         else:
             continue
-        beside = element if size_of(element) else _first_line(element.getnext())
+        beside = element if size_of(element) or element.getnext() is None else _first_line(element.getnext())
         beside.text = f"{_sign(ticked)} {beside.text or ''}"
 
 

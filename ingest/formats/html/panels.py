@@ -184,7 +184,7 @@ def _opens_next(label: Any) -> bool:
 
 def _label(labels: Sequence[Any], panels: Sequence[Any]) -> None:
     """Put each label on top of its panel."""
-    if not panels:
+    if not panels or not all(map(_is_label_of, labels, panels)):
         for label in labels:
             if name_of(label) == "label" and _opens_next(label):
                 _stand_alone(label)
@@ -201,6 +201,13 @@ def _label(labels: Sequence[Any], panels: Sequence[Any]) -> None:
         while parent is not None and is_empty(parent) and name_of(parent) in ("li", "ul", "ol", "div", "span"):
             parent, empty = parent.getparent(), parent
             remove(empty)
+
+
+def _is_label_of(label: Any, panel: Any) -> bool:
+    apart = all(part is not panel for part in label.iter()) and all(part is not label for part in panel.iter())
+    return (
+        apart and size_of(label) <= LONGEST_LABEL and name_of(panel) not in ("table", "tbody", "thead", "tfoot", "tr")
+    )
 
 
 def _stand_alone(control: Any) -> None:

@@ -117,12 +117,16 @@ def words_of(element: Any, attribute: str) -> list[str]:
 
 
 def role_of(element: Any) -> str:
-    return next(iter(words_of(element, "role")), "").lower()
+    role = element.get("role")
+    return role.strip().lower().partition(" ")[0] if role else ""
 
 
 def style_of(element: Any) -> dict[str, str]:
     """The properties of an element's own style."""
-    parts = (part.partition(":") for part in str(element.get("style") or "").lower().split(";"))
+    style = element.get("style")
+    if not style:
+        return {}
+    parts = (part.partition(":") for part in style.lower().split(";"))
     return {name.strip(): value.replace("!important", "").strip() for name, _, value in parts if value}
 
 

@@ -25,6 +25,8 @@ MARK = re.compile(r"(?=#{1,6}\s|\|)")
 TICK = re.compile(r"\A([☑☐])\s*")
 ITEM = re.compile(r"(?:-|\d+[.]) ")
 LONGEST_DEFINITION = 2_000
+# Parts of a table that stand where they belong, by what they stand in.
+IN_PLACE = frozenset({("tr", "td"), ("tr", "th"), ("table", "caption")})
 
 
 def write(root: Any) -> str:
@@ -120,7 +122,7 @@ class _Writer:
 
     def _definitions(self, element: Any) -> list[str]:
         """`预填充：一次算完…`; a definition of several blocks stands below its term."""
-        found: list[str] = []
+        found = _paragraphs(" ".join(str(text or "") for text in (element.text, *(child.tail for child in element))))
         terms: list[str] = []
         for child in _entries(element):
             if name_of(child) == "dt":
@@ -159,7 +161,7 @@ class _Writer:
             name = name_of(part)
             if name in ("thead", "tbody", "tfoot", "tr"):
                 blocks += self._between(part)
-            elif name not in ("td", "th", "caption") and name:
+            elif name and (name_of(element), name) not in IN_PLACE:
                 blocks += self._block_or_line(part)
             blocks += _paragraphs(str(part.tail or ""))
         return blocks
@@ -196,7 +198,8 @@ class _Writer:
     def _in_line(self, element: Any, *, bold: bool, in_cell: bool) -> str:
         name = name_of(element)
         if name == "table":
-            return f" {in_a_line(element, self.cell, self.budget)} "
+            between = " ".join(self._between(element))
+            return f" {between} {in_a_line(element, self.cell, self.budget)} "
         if name == "pre":
             return f" {_code_span(' '.join(str(element.text or '').split()))} "
         if not self._stands_alone(element):
@@ -204,7 +207,8 @@ class _Writer:
         if name in ("ul", "ol"):
             items = (self.line(child, bold=bold, in_cell=in_cell).rstrip("；;") for child in element if name_of(child))
             said = [f"{number}. {item}" if name == "ol" else item for number, item in enumerate(filter(None, items), 1)]
-            return "\x00" + "\x00".join(said) + "\x00"
+            stray = " ".join(str(text or "") for text in (element.text, *(child.tail for child in element)))
+            return "\x00" + "\x00".join([*([stray] if stray.strip() else []), *said]) + "\x00"
         return f" {self.line(element, bold=bold, in_cell=in_cell)} "
 
     def inline(self, element: Any, *, bold: bool = True, in_cell: bool = False) -> str:
