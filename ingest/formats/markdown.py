@@ -40,6 +40,9 @@ def _cell(text: str) -> str:
 
 
 RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+# What stands off the line in formulas; and the ends of words that print sets there.
+FORMULA = re.compile(r"[!-~−×·′∞α-ωΑ-Ω\u2070-\u209f²³¹ ]{1,20}")
+ORDINALS = frozenset({"st", "nd", "rd", "th", "er", "re", "tm", "sm"})
 LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 
 
@@ -59,7 +62,7 @@ def _off_the_line(text: str, characters: dict[int, int], mark: str) -> str:
         return text
     if all(ord(character) in characters for character in said):
         return said.translate(characters)
-    return f"{mark}{{{said}}}" if said.isascii() and len(said) <= 20 else text
+    return f"{mark}{{{said}}}" if FORMULA.fullmatch(said) and said.lower() not in ORDINALS else text
 
 
 def fence(code: str, language: str = "") -> str:
