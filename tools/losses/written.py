@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 import pypdfium2
 from lxml import etree, html
@@ -52,12 +53,14 @@ def _webpage(data: bytes) -> Iterator[str]:
         root = html.document_fromstring(decoded(data)[0])
     except (etree.ParserError, ValueError):
         return
-    for element in root.iter(*UNSEEN_ELEMENTS):
-        element.tail, tail = None, element.tail
-        for child in list(element):
-            element.remove(child)
-        element.text, element.tail = None, tail
-    yield from (str(text) for text in root.itertext())
+    unseen: set[Any] = set()
+    for element in root.iter():
+        if not isinstance(element.tag, str) or element.tag in UNSEEN_ELEMENTS or element.getparent() in unseen:
+            unseen.add(element)
+        elif element.text:
+            yield str(element.text)
+        if element.tail and element.getparent() not in unseen:
+            yield str(element.tail)
 
 
 def _book(data: bytes) -> Iterator[str]:
