@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ingest.formats.encoding import decoded
-from ingest.formats.extract import Extract
+from ingest.formats.extract import Extract, UnreadableError
 from ingest.formats.html.formulas import keep_formulas
 from ingest.formats.html.frame import leave_out_frame
 from ingest.formats.html.hidden import leave_out_hidden
@@ -21,6 +21,7 @@ from ingest.formats.html.writing import write
 
 # A picture whose code stands in the page; the small ones are signs and lines.
 WRITTEN_IN = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=\s]{500}")
+TAG = re.compile(r"<[^<>]*>")
 
 
 def read(data: bytes) -> Extract:
@@ -60,8 +61,11 @@ def prepare(page: Any, out: LeftOut, *, notes: bool = True) -> None:
 
 def html_to_markdown(fragment: str) -> str:
     """The Markdown of HTML that stands in another text: a table, a folded part, raised letters. Nothing of it counts as
-    frame; of fields and buttons only ticks stay."""
-    return extract_fragment(fragment)
+    frame; of fields only ticks stay. Never fails: where nothing can be made of it, its text without tags is given."""
+    try:
+        return extract_fragment(fragment)
+    except UnreadableError:
+        return " ".join(TAG.sub(" ", fragment).split())
 
 
 def extract_fragment(text: str, out: LeftOut | None = None) -> str:

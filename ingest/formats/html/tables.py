@@ -157,14 +157,12 @@ def _head_rows(rows: Sequence[tuple[str, Sequence[Place]]]) -> int:
         return count
     while count < len(rows) and rows[count][1] and all(name_of(place.cell) == "th" for place in rows[count][1]):
         count += 1
-    if count == len(rows):  # nothing but head cells
-        return 1
-    if count:
+    if 0 < count < len(rows):
         return count
     first = rows[0][1]
     tall = {place.height for place in first if place.width == 1}
     wide = any(place.width > 1 and place.height == 1 for place in first)
-    return tall.pop() if wide and len(tall) == 1 and max(tall) < len(rows) else 1
+    return tall.pop() if wide and len(tall) == 1 and max(tall) <= len(rows) else 1
 
 
 def _one_head(rows: Sequence[Sequence[Place]], width: int) -> list[str]:

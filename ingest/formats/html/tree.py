@@ -150,12 +150,12 @@ def text_of(element: Any) -> str:
 
 def size_of(element: Any) -> int:
     """How many characters other than white space an element holds."""
-    return sum(len("".join(text.split())) for text in element.itertext(with_tail=False))
+    return sum(len("".join(text.split())) for text in element.itertext())
 
 
 def is_empty(element: Any) -> bool:
     """Whether an element shows no text."""
-    return not any(text.strip() for text in element.itertext(with_tail=False))
+    return not any(text.strip() for text in element.itertext())
 
 
 def says_something(text: str) -> bool:

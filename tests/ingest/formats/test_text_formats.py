@@ -96,7 +96,7 @@ def test_a_page_without_a_frame_keeps_everything() -> None:
 
 
 def test_an_article_without_a_table_or_code_in_its_first_part() -> None:
-    """Sections that readability alone would drop stand between sections that it keeps."""
+    """A section that holds only code stands between sections of sentences."""
     long = "这一段足够长，讲的是梯度裁剪为什么能让训练稳定，以及阈值怎么选，还有它和学习率的关系。" * 4
     html = (
         "<body><div><a href=/>菜单</a> <a href=/2>菜单</a></div><div class=content><section><h2>一</h2><p>"
