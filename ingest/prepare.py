@@ -60,7 +60,8 @@ def _cut(root: int, relative: str, document: Document, settings: Settings) -> Pr
         size=document.size, stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source,
         passages=tuple(map(_stored, drafts)), pages=document.pages,
     )  # fmt: skip
-    return Prepared(stored, document.warnings, (*structured.removed, *bare_headings(structured, drafts)))
+    removed = (*document.removed, *structured.removed, *bare_headings(structured, drafts))
+    return Prepared(stored, document.warnings, removed)
 
 
 def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:

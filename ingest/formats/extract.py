@@ -24,7 +24,8 @@ class Extract:
     """The text of a file, as Markdown where the format has structure.
 
     `pages` holds, for formats with pages (or slides), the offset in `text` at which each begins, the first one 0.
-    `title` is what the file says about itself. `warnings` say what was left out.
+    `title` is what the file says about itself. `warnings` say what was left out,
+    `removed` holds the lines of it that a reader may want to see.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Extract:
     pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     is_markdown: bool = True
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -104,6 +104,7 @@ def _answer(extract: Extract) -> dict[str, Any]:
         "pages": extract.pages,
         "warnings": extract.warnings,
         "is_markdown": extract.is_markdown,
+        "removed": [line.translate(REPLACED) for line in extract.removed],
     }
 
 

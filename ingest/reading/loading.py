@@ -39,7 +39,7 @@ class Document:
     `source` is, of a text file, the decoded text without byte-order mark, line endings as they stand; of other formats
     the extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
     each page (or slide) begins; it is empty for formats without pages. `questions` are those that sections answer, by
-    heading. `warnings` say what could not be read.
+    heading. `warnings` say what could not be read, `removed` holds the lines that its reader left out.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Document:
     questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 def list_files(root: Path, left_out: Callable[[Path, str], None] | None = None) -> Iterator[Path]:
@@ -158,6 +159,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
         questions=_questions(metadata.get("questions")),
         pages=extract.pages,
         warnings=(*extract.warnings, *warnings, *told),
+        removed=extract.removed,
     )
 
 

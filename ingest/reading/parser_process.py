@@ -90,6 +90,7 @@ class ParserProcess:
             pages=tuple(int(page) for page in answer["pages"]),
             warnings=tuple(str(warning) for warning in answer["warnings"]),
             is_markdown=bool(answer["is_markdown"]),
+            removed=tuple(str(line) for line in answer["removed"]),
         )
 
     def _ask(self, suffix: str, data: bytes) -> bytes:
