@@ -34,8 +34,7 @@ class Document:
     `source` is, of a text file, the decoded text without byte-order mark, line endings as they stand; of other formats
     the extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
     each page (or slide) begins; it is empty for formats without pages. `questions` are those that sections answer, by
-    heading. `warnings` say what could not be read, `removed` holds the lines that its reader took for the frame of a
-    page.
+    heading. `warnings` say what could not be read, `removed` holds the lines that its reader left out.
     """
 
     name: str
