@@ -30,7 +30,7 @@ LANDMARKS = frozenset({
     "navigation", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog", "progressbar", "tablist", "tooltip",
     "listbox", "contentinfo", "banner", "doc-toc", "doc-pagelist",
 })  # fmt: skip
-MEDIA = ("iframe", "object", "embed", "canvas", "video", "audio", "svg", "noscript", "template", "dialog", "portal")
+MEDIA = ("iframe", "object", "embed", "canvas", "video", "audio", "svg", "noscript", "template", "portal")
 FIELDS = ("input", "select", "textarea", "datalist", "output")
 TYPED = frozenset({"", "text", "search", "email", "password", "tel", "url"})
 SECTIONS = ("article", "aside", "main", "nav", "section", "blockquote", "td", "li", "figure")
@@ -38,6 +38,7 @@ SECTIONS = ("article", "aside", "main", "nav", "section", "blockquote", "td", "l
 MOSTLY, WHOLLY = 0.6, 0.9
 SHORT_FORM = 300
 LONGEST_BUTTON = 30
+LEAST_TEXT = 200
 
 
 def leave_out_frame(page: Any, root: Any, out: LeftOut) -> None:
@@ -50,7 +51,7 @@ def leave_out_frame(page: Any, root: Any, out: LeftOut) -> None:
     for element in elements(root, "script", "style", "link", "meta", "base"):
         if element is not root:
             remove(element)
-    _leave_out_media(root, out)
+    _leave_out_media(root, out, whole)
     _leave_out_forms(root, out)
     _leave_out_buttons(root, out)
 
@@ -59,7 +60,7 @@ def _is_landmark(element: Any) -> bool:
     kinds = {role_of(element), *words_of(element, "epub:type")}
     if name_of(element) == "aside" or "complementary" in kinds:
         return link_share(element) > MOSTLY
-    return name_of(element) in ("nav", "search") or not LANDMARKS.isdisjoint(kinds) or "toc" in kinds
+    return name_of(element) in ("nav", "search", "dialog") or not LANDMARKS.isdisjoint(kinds) or "toc" in kinds
 
 
 def _shorten_own_links(page: Any) -> None:
@@ -102,7 +103,7 @@ def _has_sentences(element: Any) -> bool:
     return any(re.search(r"[。！？.!?](?:\s|$)", text_of(part)) for part in element.iter("p"))
 
 
-def _leave_out_media(root: Any, out: LeftOut) -> None:
+def _leave_out_media(root: Any, out: LeftOut, whole: int) -> None:
     for drawing in list(outermost(root.iter("svg"))):
         said = drawing.get("aria-label") or " ".join(text_of(title) for title in drawing.iter("title"))
         labels = [text_of(part) for part in elements(drawing, "text", "foreignobject")]
@@ -122,7 +123,11 @@ def _leave_out_media(root: Any, out: LeftOut) -> None:
             out.say(text_of(picture))
             replace(picture, str(picture.get("aria-label")))
     for element in elements(root, *MEDIA):
-        if element is not root and element.getparent() is not None:
+        if element is root or element.getparent() is None:
+            continue
+        if name_of(element) in ("noscript", "object") and size_of(element) > max(LEAST_TEXT, whole / 2):
+            unwrap(element)  # a page that shows its text only without scripts
+        else:
             out.take(element)
 
 

@@ -72,7 +72,7 @@ def lay_out(table: Any, say: Callable[[Any], str], budget: Budget) -> Table:
         if width > 1 and _is_across(row, width):
             result.sections.append((title, section))
             title, section = row[0].text, []
-        elif row:
+        elif row and not _repeats(row, result.head):
             section.append(row)
     result.sections.append((title, section))
     if len(result.sections) > 1 and not section and title:  # a remark below the last row
@@ -80,6 +80,11 @@ def lay_out(table: Any, say: Callable[[Any], str], budget: Budget) -> Table:
         result.below.append(title)
     result.sections = [(title, rows) for title, rows in result.sections if title or rows]
     return result
+
+
+def _repeats(row: Sequence[Place], head: Sequence[str]) -> bool:
+    """Whether a row of a long table says its head once more."""
+    return all(name_of(place.cell) == "th" for place in row) and [place.text for place in row] == list(head)
 
 
 def _groups(table: Any) -> list[tuple[str, list[Any]]]:

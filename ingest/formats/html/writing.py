@@ -22,6 +22,7 @@ SAYS_NOTHING = frozenset({
 FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|svg|webp|bmp|avif)(?:[?#]\S*)?|https?://\S+|[\w-]{24,}", re.IGNORECASE)
 # What would be read as a mark of Markdown at the start of a line.
 MARK = re.compile(r"(?=#{1,6}\s|\|)")
+BOLD = re.compile(r"(\s*)(.*?)([\s：:，,。；;、？！?!.]*)", re.DOTALL)
 TICK = re.compile(r"\A([☑☐])\s*")
 ITEM = re.compile(r"(?:-|\d+[.]) ")
 LONGEST_DEFINITION = 2_000
@@ -87,7 +88,7 @@ class _Writer:
             return self._definitions(element)
         if name in ("summary", "legend"):
             text = self.line(element, bold=False)
-            return [f"**{text}**"] if text else []
+            return [_bold(text)] if text else []
         if name == "figure":
             return list(dict.fromkeys(self.blocks(element)))
         return [] if name == "hr" else self.blocks(element)
@@ -134,8 +135,8 @@ class _Writer:
             if name and len(blocks) == 1 and _is_line(blocks[0]):
                 found.append(f"{name}{'：' if CHINESE.search(name + blocks[0]) else ': '}{blocks[0]}")
             else:
-                found += [*([f"**{name}**"] if name else []), *blocks]
-        return [*found, *(f"**{term}**" for term in terms if term)]
+                found += [*([_bold(name)] if name else []), *blocks]
+        return [*found, *(_bold(term) for term in terms if term)]
 
     # Tables
 
@@ -227,8 +228,7 @@ class _Writer:
         if name == "sub":
             return lowered(inner)
         if name in ("strong", "b") and bold and BREAK not in inner and inner.strip(" *"):
-            left, right = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]
-            return inner if "**" in inner else f"{left}**{inner.strip()}**{right}"
+            return inner if "**" in inner else _bold(inner)
         return inner
 
     def _parts(self, element: Any, *, bold: bool, in_cell: bool) -> Iterable[str]:
@@ -242,7 +242,8 @@ def _entries(element: Any) -> Iterable[Any]:
     """The terms and definitions of a list; each pair may have an element around it."""
     for child in element:
         name = name_of(child)
-        if name in ("div", "section") and any(name_of(part) in ("dt", "dd") for part in child):
+        texts = (child.text, *(part.tail for part in child)) if name in ("div", "section") else ("text",)
+        if not any((text or "").strip() for text in texts) and any(name_of(part) in ("dt", "dd") for part in child):
             yield from (part for part in child if name_of(part))
         elif name:
             yield child
@@ -255,6 +256,14 @@ def _said_of(picture: Any, *, in_cell: bool) -> str:
         return ""
     is_sign = not any(map(str.isalnum, said))
     return said if in_cell or is_sign or len(said) > 1 else ""
+
+
+def _bold(text: str) -> str:
+    """A label in bold. Whole sentences need no mark, and `：**` before a letter would be none."""
+    found = BOLD.fullmatch(text)
+    if found is None or not found[2] or re.search(r"[。？！?!.]", found[3]):
+        return text
+    return f"{found[1]}**{found[2]}**{found[3]}"
 
 
 def _code_span(text: str) -> str:

@@ -108,6 +108,12 @@ def test_several_articles_are_one_talk() -> None:
     assert lines(f"<main>{turns}<form><textarea></textarea></form></main>").count(LONG) == 3
 
 
+@pytest.mark.parametrize("name", ["noscript", "dialog", "nav", "header", "footer", "form", "object"])
+def test_what_holds_most_of_a_page_is_no_frame(name: str) -> None:
+    text = "".join(f"<p>{number}、{LONG}</p>" for number in range(9))
+    assert len(lines(f"<p>页眉</p><{name}>{text}</{name}>")) == 10
+
+
 def test_a_page_of_links_is_its_links() -> None:
     found = lines("<h1>资料</h1><ul><li><a href=http://a>甲论文</a></li><li><a href=http://b>乙论文</a></li></ul>")
     assert found == ["# 资料", "- 甲论文", "- 乙论文"]

@@ -27,6 +27,7 @@ from tests.ingest.formats.html.pages import lines, page
         ("状态 <svg role=img aria-label=失败><path d=M0 /></svg>", "状态 失败"),
         ("中文\n换行 English\nwrap&nbsp;&#8203;零宽&shy;", "中文换行 English wrap 零宽"),
         ("第一段。<br><br>第二段。<br>第三行。", "第一段。\n\n第二段。\n第三行。"),
+        ("<b>注意：</b>先停<strong>服务</strong>，<b>为什么？</b>", "**注意**：先停**服务**，为什么？"),
         ("# 不是标题", "\\# 不是标题"),
     ],
 )  # fmt: skip

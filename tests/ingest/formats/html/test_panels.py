@@ -50,7 +50,7 @@ def test_folds_below_headings(body: str) -> None:
 
 def test_folds() -> None:
     assert lines("<details><summary>外？</summary><p>外。</p><details><summary>内？</summary>内。</details></details>") == [
-        "**外？**", "外。", "**内？**", "内。",
+        "外？", "外。", "内？", "内。",
     ]  # fmt: skip
     assert lines("<div>甲</div><button aria-expanded=false aria-controls=m>更多说明</button><div id=m hidden>余下。</div>") == [
         "甲", "**更多说明**", "余下。",

@@ -48,6 +48,12 @@ def test_names_in_the_first_column() -> None:
     assert found == ["| 型号 | H100 | H200 |", "|---|---|---|", "| 显存 | 80 | 141 |"]
 
 
+def test_a_head_that_is_said_again_is_no_row() -> None:
+    head = "<tr><th>区</th><th>数</th></tr>"
+    found = lines(f"<table>{head}<tr><td>甲</td><td>1</td></tr>{head}<tr><td>乙</td><td>2</td></tr></table>")
+    assert found == ["| 区 | 数 |", "|---|---|", "| 甲 | 1 |", "| 乙 | 2 |"]
+
+
 def test_a_row_span_ends_with_its_group() -> None:
     found = lines(
         "<table><thead><tr><th>区</th><th>数</th></tr></thead><tbody><tr><td rowspan=0>华北</td><td>1</td></tr>"
@@ -102,6 +108,6 @@ def test_html_in_another_text() -> None:
     assert webpage.html_to_markdown(fragment).splitlines()[0] == "| 方法 | 训练 显存 | 推理 显存 |"
     assert (
         webpage.html_to_markdown("<details><summary>问？</summary>答 10<sup>23</sup>。</details>")
-        == "**问？**\n\n答 10²³。\n"
+        == "问？\n\n答 10²³。\n"
     )
     assert webpage.html_to_markdown("") == ""
