@@ -17,6 +17,7 @@ from ingest.reading.registry import SUFFIXES, TEXT_SUFFIXES
 from rag.errors import DocumentError, Unreadable
 
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
+TABLE_OF_HTML = re.compile(r"<table\b[^<>]*>", re.IGNORECASE)
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
 # A picture that is written into the text; its code is no text.
@@ -123,7 +124,8 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
 def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
     if suffix not in SUFFIXES or suffix in TEXT_SUFFIXES:
         text, warnings = decoded(data)
-        return Extract(text, warnings=warnings, is_markdown=suffix in MARKDOWN_SUFFIXES)
+        if suffix not in MARKDOWN_SUFFIXES or not TABLE_OF_HTML.search(text):
+            return Extract(text, warnings=warnings, is_markdown=suffix in MARKDOWN_SUFFIXES)
     if not data.strip():
         return Extract("")
     if parser is not None:

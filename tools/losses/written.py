@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -90,7 +91,7 @@ def _delimited(data: bytes) -> Iterator[str]:
 
 def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        yield from MARKUP.sub("\n", line).split("\n")
+        yield from unescape(MARKUP.sub("\n", line)).split("\n")
 
 
 READERS: dict[str, Callable[[bytes], Iterator[str]]] = {
