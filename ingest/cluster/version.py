@@ -12,8 +12,8 @@ from rag.paths import PROGRAM
 # What texts and vectors depend on, beside our own code.
 LIBRARIES = (
     "langchain-text-splitters", "lxml", "markdown-it-py", "numpy", "onnxruntime", "opencc",
-    "opencv-python-headless", "pypdfium2", "python-docx", "python-pptx", "pyyaml", "rapidocr",
-    "sentence-transformers", "tiktoken", "tokenizers", "torch", "transformers",
+    "opencv-python-headless", "pypdfium2", "pyyaml", "rapidocr", "sentence-transformers", "tiktoken", "tokenizers",
+    "torch", "transformers",
 )  # fmt: skip
 SHOWN = 12
 NONE = "none"

@@ -210,14 +210,3 @@ def word_paragraph(runs: str) -> str:
 def test_runs_of_word_that_are_raised_struck_out_or_hidden(properties: str, said: str) -> None:
     run = f"<w:r><w:rPr>{properties}</w:rPr><w:t>23</w:t></w:r>"
     assert word_paragraph(f"<w:r><w:t>10</w:t></w:r>{run}") == said
-
-
-def test_content_controls_and_merged_cells_of_word() -> None:
-    row = "<w:tr><w:tc>{merge}<w:p><w:r><w:t>{one}</w:t></w:r></w:p></w:tc>{rest}</w:tr>"
-    cell = "<w:tc><w:p><w:r><w:t>吴工</w:t></w:r></w:p></w:tc>"
-    first = row.format(merge='<w:tcPr><w:vMerge w:val="restart"/></w:tcPr>', one="网关", rest=cell)
-    wrapped = f"<w:sdt><w:sdtContent>{cell}</w:sdtContent></w:sdt>"
-    second = row.format(merge="<w:tcPr><w:vMerge/></w:tcPr>", one="", rest=wrapped)
-    table = f'<w:tbl xmlns:w="{W}">{first}<w:sdt><w:sdtContent>{second}</w:sdtContent></w:sdt></w:tbl>'
-    said = office_xml.table_of(etree.fromstring(table), lambda cell: 1)
-    assert said.splitlines() == ["| 网关 | 吴工 |", "|---|---|", "| 网关 | 吴工 |"]

@@ -1,0 +1,167 @@
+"""Tables whose cells go over several places -> Markdown: what is above a table, its head, and its rows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from ingest.formats.markdown import table
+
+# Columns over which a cell may go, and rows that a head may have.
+MOST_COLUMNS = 100
+MOST_HEAD_ROWS = 4
+
+
+class Cell(NamedTuple):
+    """`goes_on`: it is part of the cell above."""
+
+    text: str
+    across: int = 1
+    goes_on: bool = False
+
+
+class Row(NamedTuple):
+    """`before` places are left free on its left. `is_head`: it is repeated on every page."""
+
+    cells: Sequence[Cell]
+    before: int = 0
+    is_head: bool = False
+
+
+class Place(NamedTuple):
+    """A place of the grid. Places with the same `cell`, a number, belong to one cell; those of 0 to none."""
+
+    text: str = ""
+    cell: int = 0
+
+
+Rows = Sequence[Sequence[Place]]
+
+
+def write(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> list[str]:
+    """The blocks of a table. Rows of one cell stand as text between its parts, each of which has the head."""
+    places = _laid_out(rows, may_copy)
+    is_full = [_is_full(row, laid) for row, laid in zip(rows, places, strict=True)]
+    filled = [
+        (place, full, row.is_head)
+        for place, full, row in zip(places, is_full, rows, strict=True)
+        if any(one.text for one in place)
+    ]
+    blocks: list[str] = []
+    head: list[str] | None = None
+    for full, group in groupby(filled, key=lambda one: one[1]):
+        part = list(group)
+        if full:
+            blocks += dict.fromkeys(next(one.text for one in row if one.text) for row, _, _ in part)
+            continue
+        body = [row for row, _, _ in part]
+        if head is None:
+            count = head_rows(body, sum(1 for _ in _leading(is_head for _, _, is_head in part)))
+            head, body = joined(body[:count]), body[count:]
+        blocks.append(table([head, *([one.text for one in row] for row in body)]))
+    return [block for block in blocks if block]
+
+
+def in_a_line(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> str:
+    """A table within a cell of another one: each value with the name of its column.
+
+    >>> in_a_line([Row([Cell("块"), Cell("开销")]), Row([Cell("16"), Cell("低")])], lambda text: True)
+    '块：16，开销：低'
+    """
+    head, *body = [[one.text for one in row] for row in _laid_out(rows, may_copy) if any(one.text for one in row)] or [
+        []
+    ]
+    if not body or len(head) < 2:
+        return "；".join("，".join(filter(None, row)) for row in [head, *body] if any(row))
+    pairs = (
+        "，".join(f"{name}：{text}" if name else text for name, text in zip(head, row, strict=False) if text)
+        for row in body
+    )
+    return "；".join(filter(None, pairs))
+
+
+def _laid_out(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> list[list[Place]]:
+    """The grid, with the text of each cell in all the places that it goes over."""
+    grid: list[list[Place]] = []
+    count = 0
+    for row in rows:
+        above = grid[-1] if grid else []
+        laid = [Place()] * min(row.before, MOST_COLUMNS)
+        for cell in row.cells:
+            across = max(1, min(cell.across, MOST_COLUMNS))
+            upper = above[len(laid)] if cell.goes_on and len(laid) < len(above) else Place()
+            count += 1
+            place = upper if upper.cell else Place(cell.text, count)
+            if (across > 1 or upper.cell) and not may_copy(place.text * (across if upper.cell else across - 1)):
+                laid += [place if not upper.cell else Place()] + [Place()] * (across - 1)
+            else:
+                laid += [place] * across
+        grid.append(laid)
+    width = max(map(len, grid), default=0)
+    return [row + [Place()] * (width - len(row)) for row in grid]
+
+
+def _is_full(row: Row, laid: Sequence[Place]) -> bool:
+    """Whether a row is one cell, over several columns."""
+    if len(laid) < 2:
+        return False
+    is_alone = len(row.cells) == 1 and row.cells[0].across > 1
+    return is_alone or (all(place.cell for place in laid) and len({place.cell for place in laid}) == 1)
+
+
+def _leading(flags: Iterator[bool]) -> Iterator[bool]:
+    for flag in flags:
+        if not flag:
+            return
+        yield flag
+
+
+def head_rows(rows: Rows, marked: int) -> int:
+    """How many of the first rows are the head: those that are marked as such, and those that go on with it."""
+    count = max(1, min(marked, len(rows) - 1, MOST_HEAD_ROWS))
+    while count < min(MOST_HEAD_ROWS, len(rows) - 1) and _goes_on(rows[count - 1], rows[count]):
+        count += 1
+    return count
+
+
+def _goes_on(above: Sequence[Place], below: Sequence[Place]) -> bool:
+    """Whether a row holds the names below those of a head that stand over several columns.
+
+    A cell of one column must then go down into the row, or be empty, or have nothing below it.
+    """
+    columns = list(zip(above, below, strict=True))
+    wide = {place.cell for place, right in pairwise(above) if place.cell and place.cell == right.cell}
+    down = {one.cell for one, other in columns if one.cell and one.cell == other.cell}
+    own = [other.text for one, other in columns if other.text and one.cell != other.cell]
+    if not own or len({other.cell for _, other in columns} - {0}) < 2:
+        return False
+    if not wide:
+        return bool(down) and not any(map(_has_digit, (one.text for one in (*above, *below))))
+    narrow = [(one, other) for one, other in columns if one.cell not in wide]
+    if not all(not one.text or not other.text or one.text == other.text for one, other in narrow):
+        return False
+    under = [other.text for one, other in columns if one.cell in wide and one.cell != other.cell]
+    if not any(under):
+        return False
+    is_sure = bool(down - wide) or (len(wide) > 1 and len(set(under)) * len(wide) == len(under))
+    return is_sure or not any(map(_is_number, own))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a value: half of it or more is figures."""
+    said = [character for character in text if not character.isspace()]
+    return 2 * sum(character.isdigit() for character in said) >= max(len(said), 1)
+
+
+def joined(rows: Rows) -> list[str]:
+    """One name for each column, of the rows of a head: what is said twice, once.
+
+    >>> joined([[Place("训练", 1), Place("训练", 1)], [Place("显存", 2), Place("时间", 3)]])
+    ['训练 显存', '训练 时间']
+    """
+    return [
+        " ".join(dict.fromkeys(filter(None, (place.text for place in column)))) for column in zip(*rows, strict=True)
+    ]
