@@ -39,14 +39,21 @@ def _office(suffix: str) -> Callable[[bytes], Iterator[str]]:
                 if OFFICE_TEXT[suffix].fullmatch(name):
                     root = etree.fromstring(archive.read(name), PARSER)
                     for paragraph in root.iter("{*}p", "{*}si"):
-                        yield "".join(
-                            run.text or ""
-                            for run in paragraph.iter("{*}t")  # of formulas, which become TeX, not
-                            if "math" not in etree.QName(run).namespace
-                            and next(run.iterancestors("{*}p", "{*}si"), None) is paragraph
-                        )
+                        yield from _said(paragraph).split("\n")
 
     return read
+
+
+def _said(paragraph: Any) -> str:
+    """The text of a paragraph, without those in it; its formulas, which become TeX, are line breaks."""
+    parts = []
+    for run in paragraph.iter("{*}t", "{*}oMath"):
+        name = etree.QName(run)
+        if name.localname == "oMath":
+            parts.append("\n")
+        elif "math" not in name.namespace and next(run.iterancestors("{*}p", "{*}si"), None) is paragraph:
+            parts.append(run.text or "")
+    return "".join(parts)
 
 
 def _webpage(data: bytes) -> Iterator[str]:
