@@ -10,7 +10,7 @@ import numpy as np
 import pypdfium2
 from numpy.typing import NDArray
 
-from ingest.formats.pdf_page import Box
+from ingest.formats.pdf.glyphs import Box
 
 # Type of 10 points is 28 pixels high at this resolution, about what the models were trained on.
 DOTS_PER_INCH = 200

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ingest.formats.pdf import _ranges, read
+from ingest.formats.pdf import read
+from ingest.formats.pdf.document import ranges
 from tests.ingest.formats.pdf_file import Text, pdf
 
 LEFT = [f"left column line {n:02} with some words" for n in range(12)]
@@ -89,4 +90,4 @@ def test_a_table_is_put_together_from_its_rules() -> None:
 
 
 def test_ranges() -> None:
-    assert _ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
+    assert ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"

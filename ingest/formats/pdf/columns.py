@@ -1,0 +1,69 @@
+"""The order in which the lines of a page are read: one column after the other."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ingest.formats.pdf.lines import Line
+
+# Higher lines are turned. Lines of which a larger share lies beside each other stand in one row, or in two columns.
+TALL, OVERLAP = 100.0, 0.35
+
+
+def in_columns(lines: Sequence[Line], width: float) -> list[Line]:
+    """The lines in the order of reading.
+
+    What is painted is mostly painted in that order, and it is kept, unless it jumps to and fro between two columns, or
+    nothing stands beside anything else.
+    """
+    gutter = _gutter(lines, width)
+    if gutter is None:
+        return _downwards(lines) or list(lines)
+    sides = [-1 if line.box[2] <= gutter else 1 if line.box[0] >= gutter else 0 for line in lines]
+    beside = [side for side in sides if side]
+    if sum(one != other for one, other in pairwise(beside)) <= 3:
+        return list(lines)
+    # Lines over both columns part the page into bands; in each the left column goes before the right one.
+    across = sorted((line for line, side in zip(lines, sides, strict=True) if not side), key=lambda line: -line.box[3])
+
+    def place(item: tuple[Line, int]) -> tuple[int, int, float]:
+        line, side = item
+        above = sum(other.box[1] >= line.box[3] - line.height / 2 for other in across)
+        return (2 * above + (1 if side else 0), side, -line.box[3])
+
+    return [line for line, _ in sorted(zip(lines, sides, strict=True), key=place)]
+
+
+def _gutter(lines: Sequence[Line], width: float) -> float | None:
+    """The middle of an upright white strip near the middle of the page with text on both sides."""
+    best: tuple[int, float] | None = None
+    for step in range(35, 66):
+        x = width * step / 100
+        left = sum(line.box[2] <= x and line.box[2] - line.box[0] > width / 6 for line in lines)
+        right = sum(line.box[0] >= x and line.box[2] - line.box[0] > width / 6 for line in lines)
+        crossing = sum(line.box[0] < x < line.box[2] for line in lines)
+        if min(left, right) >= 5 and crossing * 4 <= min(left, right) and (best is None or -crossing > best[0]):
+            best = (-crossing, x)
+    return best[1] if best else None
+
+
+def _downwards(lines: Sequence[Line]) -> list[Line] | None:
+    """The lines from the top down, where none stands beside another but in one row; what is turned stays in place."""
+    rows: list[list[Line]] = []
+    for line in sorted((line for line in lines if line.box[3] - line.box[1] < TALL or line.rows), key=_from_top):
+        if rows and min(other.box[1] for other in rows[-1]) < line.box[3] - OVERLAP * line.height:
+            if not all(_is_in_row(line, other) for other in rows[-1]):
+                return None
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    ordered = [line for row in rows for line in sorted(row, key=lambda line: line.box[0])]
+    return ordered if len(ordered) == len(lines) else None
+
+
+def _from_top(line: Line) -> float:
+    return -line.box[3]
+
+
+def _is_in_row(one: Line, other: Line) -> bool:
+    is_beside = one.box[0] >= other.box[2] - 1 or other.box[0] >= one.box[2] - 1
+    return is_beside and abs(one.baseline - other.baseline) <= 0.3 * max(one.size, other.size)

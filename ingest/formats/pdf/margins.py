@@ -1,0 +1,100 @@
+"""Running heads, running feet and page numbers: what stands at the same edge of many pages, or counts them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ingest.formats.pdf.lines import Line
+from ingest.formats.pdf.page import Page
+
+# Lines this near to the upper and lower edge (share of the height, points) may be running heads and page numbers.
+MARGIN, MIN_MARGIN = 0.12, 85.0
+EDGE_LINES = 3
+NUMBER = re.compile(r"\d+")
+# A number alone, or with the signs and words that page numbers have around them.
+PAGE_NUMBER = re.compile(
+    r"[\s\-–—|·.~]*(?:第|page|p\.)?\s*(\d{1,4}|[ivxlc]{1,7})\s*[页頁]?[\s\-–—|·.,，~]*"
+    r"(?:(?:of|/|共|全)\s*\d{1,4}\s*[页頁]?[\s\-–—|·.~]*)?",
+    re.IGNORECASE,
+)
+SAYS_PAGE = re.compile(r"[第页頁]|page|[-–—]\s*\d+\s*[-–—]", re.IGNORECASE)
+ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+MOST_NUMBERS = 6
+
+Key = tuple[str, int]
+"""What a line says, with numbers that count pages as their distance to the page's, and how high it stands."""
+
+
+def without_running_heads(pages: Sequence[Page]) -> tuple[list[list[Line]], tuple[str, ...]]:
+    """The lines of each page without those that run through the document, and the latter, each once."""
+    edges = [_edge_lines(page) for page in pages]
+    keys = [
+        {place: tuple(_keys(page.lines[place], number)) for place in edge}
+        for number, (page, edge) in enumerate(zip(pages, edges, strict=True))
+    ]
+    counts = Counter(key for found in keys for key in {key for several in found.values() for key in several})
+    distances = Counter(
+        distance
+        for number, (page, edge) in enumerate(zip(pages, edges, strict=True))
+        for distance in {_distance(page.lines[place].text, number) for place in edge}
+        if distance is not None
+    )
+    often = 2 if len(pages) <= 4 else max(3, len(pages) // 4)
+    kept: list[list[Line]] = []
+    removed: dict[Key, str] = {}
+    for number, page in enumerate(pages):
+        lines = []
+        for place, line in enumerate(page.lines):
+            running = [key for key in keys[number].get(place, ()) if counts[key] >= often]
+            distance = _distance(line.text, number) if place in edges[number] else None
+            if running:
+                removed.setdefault(running[-1], line.text)
+            elif distance is not None and (distances[distance] > 1 or _is_page_number(line.text, number + 1)):
+                removed.setdefault(("", distance), line.text)
+            else:
+                lines.append(line)
+        kept.append(lines)
+    return kept, tuple(dict.fromkeys(removed.values()))
+
+
+def _edge_lines(page: Page) -> frozenset[int]:
+    """The places of the outermost lines of a page."""
+    margin = min(max(MARGIN * page.height, MIN_MARGIN), page.height / 4)
+    ranked = sorted(
+        (line.baseline, place)
+        for place, line in enumerate(page.lines)
+        if line.size and not line.is_note and not margin < line.baseline < page.height - margin
+    )
+    return frozenset(place for _, place in ranked[:EDGE_LINES] + ranked[-EDGE_LINES:])
+
+
+def _keys(line: Line, number: int) -> Iterator[Key]:
+    """What a line says as it stands, and with each of its numbers as the distance to that of the page. A number alone
+    says nothing as it stands: it may be a value."""
+    height = round(line.baseline / 6)
+    text = "".join(line.text.split())
+    found = list(NUMBER.finditer(text))
+    if any(map(str.isalpha, text)) or not found:
+        yield text, height
+    for match in found[:MOST_NUMBERS]:
+        distance = int(match[0][:9]) - number
+        yield f"{text[: match.start()]}#{distance}#{text[match.end() :]}", height
+
+
+def _distance(text: str, number: int) -> int | None:
+    """How far the number that a line consists of is from the page's; None where it is no page number."""
+    match = PAGE_NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    return (int(match[1]) if match[1].isdecimal() else _roman(match[1].lower())) - number
+
+
+def _roman(text: str) -> int:
+    values = [ROMAN[letter] for letter in text]
+    return sum(-one if one < other else one for one, other in zip(values, [*values[1:], 0], strict=True))
+
+
+def _is_page_number(text: str, number: int) -> bool:
+    """Whether a number that no other page goes on counting is that of the page: by what stands around it, or since it
+    is the right one."""
+    return bool(SAYS_PAGE.search(text)) or text.strip() == str(number)
