@@ -59,12 +59,12 @@ class Assembly:
     parts: list[str] = field(default_factory=list)
     borders: list[int] = field(default_factory=list)
     length: int = 0
-    has_headings: bool = False
     _code: list[str] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
     _before: tuple[Line, Edge] | None = None
     _is_first_line: bool = True
     _is_item: bool = False
+    _level: int = 0
     _table: Table | None = None
     _page_begins: bool = True
     _first_part: int = 0
@@ -132,10 +132,15 @@ class Assembly:
         self._close_code()
         self._close_table()
         text = line.text
-        if self._before is not None and self.layout.continues(
-            self._before[0], line, self._before[1],
-            is_first=self._is_first_line, is_heading=bool(level), turns=self._page_begins,
-        ):  # fmt: skip
+        if (
+            level
+            and not self._level
+            and line.size == self.type.body
+            and not self._has_ended()
+            and self._goes_on(line, 0)
+        ):
+            level = 0  # a bold line within a paragraph
+        if level == self._level and self._goes_on(line, level):
             self._go_on(text)
             self._is_first_line = False
         else:
@@ -144,14 +149,23 @@ class Assembly:
             is_item = bullet is not None or NUMBERED.match(text) is not None
             follows = is_item and self._is_item and self._before is not None and not level
             if level:
-                self.has_headings = True
                 text = heading(text, level)
             elif bullet is not None and bullet.end() < len(text):
                 text = f"- {text[bullet.end() :]}"
             self._paragraph = len(self.parts)
             self._put(text, "\n" if follows else "\n\n")
             self._is_first_line, self._is_item = True, is_item and not level
-        self._before = line, edge
+        self._before, self._level = (line, edge), level
+
+    def _goes_on(self, line: Line, level: int) -> bool:
+        return self._before is not None and self.layout.continues(
+            *(self._before[0], line, self._before[1]),
+            is_first=self._is_first_line, is_heading=bool(level), turns=self._page_begins,
+        )  # fmt: skip
+
+    def _has_ended(self) -> bool:
+        """Whether the line before ends a sentence."""
+        return self._before is None or bool(SENTENCE_END.search(self._before[0].text))
 
     def _go_on(self, text: str) -> None:
         between, cut = glue(self.parts[-1], text, self.words)

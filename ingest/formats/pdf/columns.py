@@ -7,6 +7,8 @@ from ingest.formats.pdf.lines import Line
 
 # Higher lines are turned. Lines of which a larger share lies beside each other stand in one row, or in two columns.
 TALL, OVERLAP = 100.0, 0.35
+# Sizes of type that the next line may stand higher: beside a cell of several lines.
+MOST_STEP_UP = 3.0
 
 
 def in_columns(lines: Sequence[Line], width: float) -> list[Line]:
@@ -47,7 +49,10 @@ def _gutter(lines: Sequence[Line], width: float) -> float | None:
 
 
 def _downwards(lines: Sequence[Line]) -> list[Line] | None:
-    """The lines from the top down, where none stands beside another but in one row; what is turned stays in place."""
+    """The lines from the top down, where they are painted otherwise and none stands beside another but in one row."""
+    ups = [(other.box[3] - one.box[3]) / max(other.size, 8.0) for one, other in pairwise(lines)]
+    if max(ups, default=0.0) <= MOST_STEP_UP and 2 * sum(up > 0.5 for up in ups) <= len(ups):
+        return None
     rows: list[list[Line]] = []
     for line in sorted((line for line in lines if line.box[3] - line.box[1] < TALL or line.rows), key=_from_top):
         if rows and min(other.box[1] for other in rows[-1]) < line.box[3] - OVERLAP * line.height:

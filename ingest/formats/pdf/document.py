@@ -117,7 +117,6 @@ def _read(document: pypdfium2.PdfDocument, recognize: Recognize | None) -> Extra
         title=title,
         pages=tuple(assembly.borders),
         warnings=(*reading.warnings(), *notes.left_out, *_beside(document)),
-        is_markdown=assembly.has_headings,
         removed=removed,
     )
 

@@ -15,6 +15,13 @@ MOST_BOLD, MOST_LARGER = 0.4, 0.3
 # More bold lines than this below each other are a bold paragraph, or a list.
 MOST_BOLD_LINES = 2
 SENTENCE = re.compile(r"[。！!；;，,]$|[^.\d]\.$")
+# Numbers before a heading, where nothing but these tells it from the text.
+NUMBERED = re.compile(
+    r"(?P<chapter>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十百零\d]{1,4}[章节篇部])\s*\S"
+    r"|(?P<part>\d{1,2}(?:\.\d{1,2})*)[.．]?\s+\S|[(（]\d{1,2}[)）]\s*\S"
+)
+ENDS = re.compile(r"[。！!;；:：,，、.]$")
+MOST_NUMBERED = 40
 PARTS_OF_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -33,7 +40,9 @@ class Type:
             return 0
         if found := self.levels.get(line.size):
             return 0 if SENTENCE.search(line.text) and len(line.text) > MAX_CHARACTERS / 2 else found
-        if not self.has_bold or not self._is_bold(line) or SENTENCE.search(line.text):
+        if not self.has_bold and not self.levels:
+            return _numbered_level(page, place)
+        if not self._is_bold(line) or SENTENCE.search(line.text):
             return 0
         first = last = place
         while first > 0 and self._is_bold(page[first - 1]) and place - first <= MOST_BOLD_LINES:
@@ -47,7 +56,13 @@ class Type:
         return min(max(self.levels.values(), default=0) + 1 + depth, MOST_LEVELS)
 
     def _is_bold(self, line: Line) -> bool:
-        return line.is_bold and not line.is_mono and line.size >= 0.95 * self.body and line.size not in self.levels
+        return (
+            self.has_bold
+            and line.is_bold
+            and not line.is_mono
+            and line.size >= 0.95 * self.body
+            and line.size not in self.levels
+        )
 
 
 def type_of(pages: Sequence[Sequence[Line]]) -> Type:
@@ -80,6 +95,25 @@ def _body(weights: Counter[float], lines_of: Counter[float]) -> float:
     body = weights.most_common(1)[0][0]
     smaller = [size for size in weights if size < body and weights[size] >= weights[body] / 3]
     return max(smaller) if lines_of[body] <= 2 and smaller else body
+
+
+def _numbered_level(page: Sequence[Line], place: int) -> int:
+    """The level of a line in the type of the text: it has a number and is short, and text follows, no other number."""
+    text = page[place].text.strip()
+    match = NUMBERED.match(text)
+    if match is None or ENDS.search(text) or len(text) > MOST_NUMBERED or _is_beside(page, place):
+        return 0
+    beside = [page[other] for other in (place - 1, place + 1) if 0 <= other < len(page)]
+    if place + 1 == len(page) or any(_has_number_of_kind(line.text, match) for line in beside):
+        return 0
+    if match["chapter"]:
+        return 1
+    return min(2 + match["part"].count("."), MOST_LEVELS) if match["part"] else MOST_LEVELS - 1
+
+
+def _has_number_of_kind(text: str, match: re.Match[str]) -> bool:
+    other = NUMBERED.match(text.strip())
+    return other is not None and other.lastgroup == match.lastgroup
 
 
 def can_head(text: str) -> bool:

@@ -20,7 +20,7 @@ MOST_OFF_THE_LINE = 20
 MOST_STRAY = 8
 TOUCHES = 0.45
 LEAST_INITIAL = 1.8
-MOST_CODE_GAP = 40.0
+MOST_CODE_GAP, LABEL_GAP = 40.0, 15.0
 WORD_GAP = 0.16
 # A mark of a list stands this far before its item, in sizes of type.
 MARK_GAP = 6.0
@@ -84,11 +84,17 @@ def join_pieces(lines: Sequence[Line]) -> list[Line]:
             is_level = abs(last.baseline - line.baseline) <= SAME_BASELINE * size
             gap = line.box[0] - last.box[2]
             is_code = last.is_mono and line.is_mono
-            if is_level and 0 <= gap <= (size * MOST_CODE_GAP if is_code else column_gap(size)):
+            most = MOST_CODE_GAP * size if is_code else LABEL_GAP * size if _is_label(last) else column_gap(size)
+            if is_level and 0 <= gap <= most:
                 joined[-1] = _united(last, line, max(1, round(gap / (0.6 * size))) if is_code else 1)
                 continue
         joined.append(line)
     return joined
+
+
+def _is_label(line: Line) -> bool:
+    """Whether what stands beside it on the line is its value."""
+    return line.text.endswith((":", "：")) and len(line.text) <= MOST_OFF_THE_LINE
 
 
 def _is_initial(letter: Line, line: Line) -> bool:

@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium
 
 from ingest.formats.pdf.glyphs import Box, View
 
-MAX_NOTES = 1_000
+MAX_NOTES, MOST_WARNINGS = 1_000, 20
 MAX_CHARACTERS, MAX_BYTES = 20_000, 8 << 20
 REMARKS = frozenset({
     pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_LINE, pdfium.FPDF_ANNOT_SQUARE,
@@ -55,30 +55,34 @@ class Notes:
         count = pdfium.FPDFPage_GetAnnotCount(page)
         notes: list[Note] = []
         if count > MAX_NOTES:
-            self.left_out.append(f"page {number}: {count - MAX_NOTES:,} of {count:,} notes and fields were left out")
+            self._leave_out(f"page {number}: {count - MAX_NOTES:,} of {count:,} notes and fields were left out")
         for place in range(min(count, MAX_NOTES)):
             annotation = pdfium.FPDFPage_GetAnnot(page, place)
             if not annotation:
                 continue
             try:
-                if pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
-                    continue
                 kind = pdfium.FPDFAnnot_GetSubtype(annotation)
                 note = None
                 if kind == pdfium.FPDF_ANNOT_WIDGET:
                     note = self._field(annotation, number)
                 elif kind in REMARKS:
                     note = _remark(annotation)
-                if note is not None:
+                if note is not None and pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
+                    self._leave_out(f"page {number}: hidden notes and fields were left out")
+                elif note is not None:
                     notes.append(self._bounded(replace(note, box=_box(annotation, view)), number))
             finally:
                 pdfium.FPDFPage_CloseAnnot(annotation)
         return notes
 
+    def _leave_out(self, what: str) -> None:
+        if what not in self.left_out and len(self.left_out) < MOST_WARNINGS:
+            self.left_out.append(what)
+
     def _bounded(self, note: Note, number: int) -> Note:
         if len(note.text) <= MAX_CHARACTERS:
             return note
-        self.left_out.append(f"page {number}: a note of {len(note.text):,} characters was cut at {MAX_CHARACTERS:,}")
+        self._leave_out(f"page {number}: a note of {len(note.text):,} characters was cut at {MAX_CHARACTERS:,}")
         return replace(note, text=note.text[:MAX_CHARACTERS])
 
     def _field(self, annotation: Any, number: int) -> Note | None:
@@ -94,7 +98,7 @@ class Notes:
         value = self._chosen(annotation) if kind in CHOSEN else ""
         value = value or self._said(pdfium.FPDFAnnot_GetFormFieldValue, annotation) or _string(annotation, "V")
         if value and self._form and pdfium.FPDFAnnot_GetFormFieldFlags(self._form, annotation) & PASSWORD:
-            self.left_out.append(f"page {number}: the value of a password field was left out")
+            self._leave_out(f"page {number}: the value of a password field was left out")
             return None
         if not value:
             return None

@@ -63,7 +63,8 @@ class Layout:
         ends = bool(SENTENCE_END.search(text))
         fills = _fills(before, line, edge)
         if turns or step < 0:  # a new column or page: after a full sentence nothing says that the paragraph goes on
-            return not is_heading and not ends and (fills or line.text[:1].islower() or bool(COMMA.search(text)))
+            is_full = fills and units(text) >= SHORTEST
+            return not is_heading and not ends and (is_full or line.text[:1].islower() or bool(COMMA.search(text)))
         indent = line.box[0] - before.box[0]
         if _is_centred(before, line):
             indent = 0.0
@@ -71,7 +72,7 @@ class Layout:
             return fills and not ends and not is_heading
         if indent < -INDENT * line.size and (not is_first or indent < -MOST_INDENT * line.size):
             return not ends and line.text[:1].islower()
-        return fills or (not is_heading and _is_unfinished(before, line, edge))
+        return fills or (line.text[:1].islower() if is_heading else _is_unfinished(before, line, edge))
 
 
 def right_edges(page: Sequence[Line]) -> list[Edge]:

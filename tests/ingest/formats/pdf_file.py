@@ -83,7 +83,7 @@ def pdf_of(
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     start = len(out)
     out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    return f"{out}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF".encode("cp1252")
+    return f"{out}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF".encode("latin-1")
 
 
 def _escaped(text: str) -> str:
