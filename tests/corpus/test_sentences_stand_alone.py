@@ -1,7 +1,7 @@
 """Sentences are quoted one by one: none may open with what only the sentence before it explains.
 
-The openings are those that a reading of 1,451 sentences found to dangle. Most that it finds beside first sentences go on
-with a subject of their own ("所以 Muon 省掉了…"): it counts too many rather than too few.
+The openings are those that a reading of 1,451 sentences found to dangle. Most that it finds beside first sentences go
+on with a subject of their own ("所以 Muon 省掉了…"): it counts too many rather than too few.
 """
 
 import re
