@@ -42,9 +42,12 @@ class Line:
     def link_from(self, start: int, address: str) -> None:
         """Make a link of what was written since then."""
         self._flush()
-        text = "".join(self._parts)
-        self._parts = [text[:start], _linked(text[start:], address)]
-        self._length = sum(map(len, self._parts))
+        said: list[str] = []
+        while self._parts and self._length > start:
+            said.append(self._parts.pop())
+            self._length -= len(said[-1])
+        self._parts.append(_linked("".join(said[::-1]), address))
+        self._length += len(self._parts[-1])
 
     def _flush(self) -> None:
         text, (place, link) = "".join(self._run), self._kind
@@ -60,10 +63,13 @@ class Line:
         self._flush()
         text = "".join(self._parts)
         places: dict[int, list[str]] = {}
+        end = -1
         for start, note in self._notes:
-            is_after = start and ENDS_SENTENCE.search(text[max(0, start - 20) : start])
-            found = None if is_after else SENTENCE_END.search(text, start)
-            end = start if found is None else found.start() if found[0] in ("", "\n") else found.end()
+            if start and ENDS_SENTENCE.search(text[max(0, start - 20) : start]):
+                end = start
+            elif start > end:
+                found = SENTENCE_END.search(text, start)
+                end = start if found is None else found.start() if found[0] in ("", "\n") else found.end()
             places.setdefault(end, []).append(_in_brackets(note, text))
         pieces, position = [], 0
         for end, notes in sorted(places.items()):

@@ -94,11 +94,11 @@ class SlideText:
             is_bullet = name in BULLETS or (name == "" and (depth > 0 or (is_list and len(filled) > 1)))
             if name == "buAutoNum":
                 yield "   " * depth + _item(_number(mark, counts, depth), text)
-            elif is_bullet or depth:
+            elif is_bullet:
                 yield f"{'   ' * depth}- {text}".replace("\n", " ")
             else:
                 yield f"\n{text}" if was_item else text
-            was_item = name == "buAutoNum" or is_bullet or depth > 0
+            was_item = name == "buAutoNum" or is_bullet
 
 
 def _mark(own: Any, styles: Sequence[Any], depth: int) -> Any:

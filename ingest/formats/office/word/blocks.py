@@ -28,7 +28,7 @@ class Paragraph:
         if self.label is None or not self.label.text:
             return text
         joint = "" if self.label.is_glued or self.label.text[-1] in "、）】．。：" else " "
-        return f"{self.label.text}{joint}{text}"
+        return f"{self.label.text}{joint}{text}".strip()
 
 
 @dataclass(frozen=True, slots=True)

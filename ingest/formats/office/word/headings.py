@@ -14,7 +14,7 @@ LONGEST, LONGEST_BOLD = 70, 44
 LARGER = 1.12
 # Lines of this look that there must be, where nothing but bold tells them from the text.
 LEAST_ALIKE = 2
-ENDS_AS_SENTENCE = re.compile(r"[。！？!?；;，,、：:.…][”’」』）)]*$|[。！？；]|[：:]\s*\S")
+ENDS_AS_SENTENCE = re.compile(r"[。！!；;，,、：:.…][”’」』）)]*$|[。！？；](?=.)|[：:]\s*\S")
 # The kinds of numbers that headings have, each by its first sign: 第三章, 三、, （三）, 3.1, (3), A., IV.
 NUMBERS = (
     r"第[\d〇零一二三四五六七八九十百]{1,5}[^\s\d]", r"[〇零一二三四五六七八九十百]{1,4}[、.．]",
@@ -44,13 +44,14 @@ def find_headings(blocks: Sequence[Block]) -> None:
 
 
 def _body_of(blocks: Sequence[Block]) -> tuple[int, bool]:
-    """The size of most of the text, and whether most of it is bold."""
+    """The size of most of the text, and whether most of it is bold. What could be a heading counts where nothing else
+    is."""
+    plain = [one for one in blocks if isinstance(one, Paragraph) and one.level >= NO_LEVEL and not one.is_code]
     sizes: Counter[int] = Counter()
     bold: Counter[bool] = Counter()
-    for one in blocks:
-        if isinstance(one, Paragraph) and one.level >= NO_LEVEL and not one.is_code:
-            sizes[one.size] += len(one.text)
-            bold[one.is_bold] += len(one.text)
+    for one in [one for one in plain if not _is_line(one)] or plain:
+        sizes[one.size] += len(one.text)
+        bold[one.is_bold] += len(one.text)
     return (sizes.most_common(1)[0][0] if sizes else 0), bold[True] > bold[False]
 
 

@@ -54,7 +54,7 @@ def _level(element: Any) -> Level:
         restart=None if restart is None else number(restart),
         is_legal=legal is not None and is_on(legal),
         style=value(element, "pStyle") or "",
-        is_glued=value(element, "suff") == "nothing",
+        is_glued=value(element, "suff") == "nothing" and not (value(element, "lvlText") or "")[-1:].isspace(),
     )
 
 
