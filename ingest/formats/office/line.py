@@ -58,10 +58,18 @@ class Line:
         self._length += len(text)
         self._run, self._kind = [], (0, "")
 
+    def bare(self) -> str:
+        """What was written, without the notes."""
+        self._flush()
+        return "".join(self._parts)
+
+    def notes(self) -> list[str]:
+        """The notes, marked as such."""
+        return [_marked(note, self.bare()) for _, note in self._notes]
+
     def text(self) -> str:
         """What was written, each note after the end of its sentence."""
-        self._flush()
-        text = "".join(self._parts)
+        text = self.bare()
         places: dict[int, list[str]] = {}
         end = -1
         for start, note in self._notes:
@@ -85,10 +93,15 @@ def _linked(text: str, address: str) -> str:
     return f"[{said}]({address})".join(text.split(said, 1))
 
 
-def _in_brackets(note: str, text: str) -> str:
+def _marked(note: str, text: str) -> str:
     if has_chinese(note) or has_chinese(text):
-        return f"（{note}）" if note.startswith("注") else f"（注：{note}）"
-    return f" (Note: {note})"
+        return note if note.startswith("注") else f"注：{note}"
+    return f"Note: {note}"
+
+
+def _in_brackets(note: str, text: str) -> str:
+    marked = _marked(note, text)
+    return f" ({marked})" if marked.startswith("Note:") else f"（{marked}）"
 
 
 def remark(text: str, author: str) -> str:

@@ -68,6 +68,11 @@ def test_tracked_changes_are_read_as_accepted() -> None:
     assert extract.warnings == ("deleted text (a tracked change) was left out: “精度不变。”",)
 
 
+def test_a_deleted_break_joins_two_paragraphs() -> None:
+    broken = f'<w:p><w:pPr><w:rPr><w:del w:id="1"/></w:rPr></w:pPr>{run("前半句，")}</w:p>'
+    assert said(broken + para("后半句。")) == ["前半句，后半句。"]
+
+
 def test_content_controls_of_every_kind_are_read() -> None:
     def control(content: str, properties: str = "") -> str:
         return f"<w:sdt><w:sdtPr>{properties}</w:sdtPr><w:sdtContent>{content}</w:sdtContent></w:sdt>"
@@ -108,6 +113,17 @@ def test_notes_of_cells_and_english_sentences() -> None:
         "| 型号 | 月租 |\n|---|---|\n| H100 | 21000（注：不含税） |",
         "It halves the cache in practice. (Note: On one GPU.) Then more.",
     ]
+
+
+def test_the_note_of_a_heading_stands_below_it() -> None:
+    heading = para(run("量化") + mark(2), '<w:outlineLvl w:val="0"/>')
+    assert said(heading + para("正文。"), footnotes=note(2, "指训练后量化。")) == [
+        "# 量化",
+        "注：指训练后量化。",
+        "正文。",
+    ]
+    bold = para(f"{run('一、总则', '<w:b/>')}{mark(2)}") + para("正文写得长一些，免得它短。")
+    assert said(bold, footnotes=note(2, "试行。"))[:2] == ["# 一、总则", "注：试行。"]
 
 
 def test_a_note_is_given_once_however_often_it_is_referred_to() -> None:

@@ -101,8 +101,10 @@ class Shapes:
             yield Shape(blocks, self._box(element), is_title=kind in TITLES, is_text=bool(text))
 
     def _tell_footer(self, element: Any, kind: str) -> None:
-        text = " ".join(text_of(one) for one in element.iter() if local_name(one) == "p").strip()
-        if kind in ("ftr", "hdr") and text and text not in self._story.told.texts.get(FOOTER, ()):
+        """What was written into a footer, once. Numbers and today's date are fields."""
+        runs = (one for one in element.iter() if local_name(one) == "r" and kind != "sldNum")
+        text = " ".join("".join(one.text or "" for run in runs for one in run if local_name(one) == "t").split())
+        if text and text not in self._story.told.texts.get(FOOTER, ()):
             self._story.told.text(FOOTER, text)
 
     def _blocks(self, element: Any, kind: str) -> list[str]:

@@ -36,7 +36,9 @@ def find_headings(blocks: Sequence[Block]) -> None:
     for place, one in enumerate(said):
         if isinstance(one, Paragraph) and _is_line(one):
             is_larger = one.size >= LARGER * body
-            if is_larger or (one.is_bold and not is_bold and one.size >= body and _width(one.labelled) <= LONGEST_BOLD):
+            if is_larger or (
+                one.is_bold and not is_bold and one.size >= body and _width(one.bare.strip()) <= LONGEST_BOLD
+            ):
                 candidates.append((place, one, is_larger))
     chosen = _followed(said, _with_company(candidates, said))
     if chosen:
@@ -56,7 +58,7 @@ def _body_of(blocks: Sequence[Block]) -> tuple[int, bool]:
 
 
 def _is_line(paragraph: Paragraph) -> bool:
-    text = paragraph.text.strip()
+    text = paragraph.bare.strip()
     is_bullet = paragraph.label is not None and not paragraph.label.text
     return (
         paragraph.level >= NO_LEVEL
@@ -65,7 +67,7 @@ def _is_line(paragraph: Paragraph) -> bool:
         and "\n" not in text
         and "$" not in text
         and any(map(str.isalpha, text))
-        and _width(paragraph.labelled) <= LONGEST
+        and _width(text) <= LONGEST
         and not ENDS_AS_SENTENCE.search(text)
     )
 
@@ -129,4 +131,4 @@ def _give_levels(blocks: Sequence[Block], chosen: dict[int, Paragraph]) -> None:
         head = blocks[start] if start >= 0 else None
         above = head.level if isinstance(head, Paragraph) else -1
         for one in within:
-            one.level = min(above + 1 + kinds.index(_kind(one)), NO_LEVEL - 1)
+            one.become_heading(min(above + 1 + kinds.index(_kind(one)), NO_LEVEL - 1))

@@ -151,4 +151,4 @@ class Numbering:
         if level is None:
             return ""
         count = self._counts[found.scheme].get(depth, found.starts.get(depth, level.start))
-        return str(count) if shown_in.is_legal and level.form != "none" else written(count, level.form)
+        return str(count) if shown_in.is_legal and level.form not in ("none", "bullet") else written(count, level.form)
