@@ -13,6 +13,10 @@ MOST_HEAD_ROWS = 4
 LOOKED_AT = 50
 
 
+# Whether a text may stand in so many more places.
+MayCopy = Callable[[str, int], bool]
+
+
 class Cell(NamedTuple):
     """`goes_on`: it is part of the cell above."""
 
@@ -39,7 +43,7 @@ class Place(NamedTuple):
 Rows = Sequence[Sequence[Place]]
 
 
-def write(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> list[str]:
+def write(rows: Sequence[Row], may_copy: MayCopy) -> list[str]:
     """The blocks of a table. Rows of one cell stand as text between its parts, each of which has the head."""
     places = _laid_out(rows, may_copy)
     is_full = [_is_full(row, laid) for row, laid in zip(rows, places, strict=True)]
@@ -68,10 +72,10 @@ def write(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> list[str]:
     return [block for block in blocks if block]
 
 
-def in_a_line(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> str:
+def in_a_line(rows: Sequence[Row], may_copy: MayCopy) -> str:
     """A table within a cell of another one: each value with the name of its column.
 
-    >>> in_a_line([Row([Cell("块"), Cell("开销")]), Row([Cell("16"), Cell("低")])], lambda text: True)
+    >>> in_a_line([Row([Cell("块"), Cell("开销")]), Row([Cell("16"), Cell("低")])], lambda text, times: True)
     '块：16，开销：低'
     """
     head, *body = [[one.text for one in row] for row in _laid_out(rows, may_copy) if any(one.text for one in row)] or [
@@ -86,7 +90,7 @@ def in_a_line(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> str:
     return "；".join(filter(None, pairs))
 
 
-def _laid_out(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> list[list[Place]]:
+def _laid_out(rows: Sequence[Row], may_copy: MayCopy) -> list[list[Place]]:
     """The grid, with the text of each cell in all the places that it goes over."""
     grid: list[list[Place]] = []
     count = 0
@@ -98,8 +102,9 @@ def _laid_out(rows: Sequence[Row], may_copy: Callable[[str], bool]) -> list[list
             upper = above[len(laid)] if cell.goes_on and len(laid) < len(above) else Place()
             count += 1
             place = upper if upper.cell else Place(cell.text, count)
-            if (across > 1 or upper.cell) and not may_copy(place.text * (across if upper.cell else across - 1)):
-                laid += [place if not upper.cell else Place()] + [Place()] * (across - 1)
+            copies = across if upper.cell else across - 1
+            if copies and not may_copy(place.text, copies):
+                laid += [Place() if upper.cell else place] + [Place()] * (across - 1)
             else:
                 laid += [place] * across
         grid.append(laid)

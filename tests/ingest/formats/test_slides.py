@@ -156,6 +156,12 @@ def test_a_chart_that_claims_too_many_points() -> None:
     assert len(read(chart(drawn)).text) < 200
 
 
+def test_charts_without_values_are_told() -> None:
+    assert read(chart("<c:barChart/>")).warnings == ("charts and diagrams without values were left out: 1",)
+    missing = read(TITLE + frame('<c:chart r:id="nowhere"/>')).warnings
+    assert missing == ("drawings, headers and footers whose data are not in the file were left out: 1",)
+
+
 def test_a_diagram_is_a_list_in_its_order() -> None:
     def point(name: int, text: str) -> str:
         return f'<dgm:pt modelId="{name}"><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>'

@@ -64,7 +64,7 @@ class SlideText:
                 self._walk(one, line, struck)
 
     def _run(self, run: Any, line: Line, struck: list[str]) -> None:
-        text = "".join(one.text or "" for one in run if local_name(one) == "t")
+        text = "".join(one.text or "" for one in run if local_name(one) == "t").replace("\n", " ")
         properties = child(run, "rPr")
         if properties is None:
             line.add(text)

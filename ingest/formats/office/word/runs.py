@@ -135,7 +135,7 @@ class Runs:
     def _piece(self, one: Any, look: Look, link: str) -> None:
         name = local_name(one)
         if name == "t":
-            text, unknown = plain(one.text or "", look.font)
+            text, unknown = plain((one.text or "").replace("\n", " "), look.font)
             self.story.told.things.update({STRANGE: unknown} if unknown else {})
             self._add(text, look, link)
         elif name in BREAKS:
