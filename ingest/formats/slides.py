@@ -29,6 +29,7 @@ def _read(package: Package) -> Extract:
     comments = Comments(package, main)
     builder = TextBuilder()
     pages: list[int] = []
+    known: dict[str, Places] = {}
     hidden: dict[str, str] = {}
     listed = child(main.root, "sldIdLst")
     for number, one in enumerate(() if listed is None else listed, start=1):
@@ -38,7 +39,8 @@ def _read(package: Package) -> Extract:
                 hidden[str(number)] = _plain(slide)
             pages.append(-1)
             continue
-        blocks = [*_slide(package, slide, told, number), *comments.of(slide, told)]
+        places = _places(package, slide, known)
+        blocks = [*_slide(package, slide, places, told, number), *comments.of(slide, told)]
         pages.append(builder.add("\n\n".join(blocks)))
     if hidden:
         told.remarks.append(f"hidden slides were left out: {', '.join(hidden)}")
@@ -67,10 +69,17 @@ def _starts(pages: list[int], end: int) -> tuple[int, ...]:
     return (0, *starts[::-1][1:]) if starts else ()
 
 
-def _slide(package: Package, slide: Part, told: Told, number: int) -> list[str]:
+def _places(package: Package, slide: Part, known: dict[str, Places]) -> Places:
+    """The places of a slide's layout, read once for all slides that have it."""
     layout = package.related(slide, "slideLayout")
-    master = None if layout is None else package.related(layout, "slideMaster")
-    places = Places(part.root for part in (layout, master) if part is not None)
+    name = "" if layout is None else layout.name
+    if name not in known:
+        master = None if layout is None else package.related(layout, "slideMaster")
+        known[name] = Places(part.root for part in (layout, master) if part is not None)
+    return known[name]
+
+
+def _slide(package: Package, slide: Part, places: Places, told: Told, number: int) -> list[str]:
     tree = child(slide.root, "cSld", "spTree")
     story = Story(package, slide, told)
     shapes = Shapes(story, places).read(tree) if tree is not None else []

@@ -33,11 +33,9 @@ def chart_blocks(root: Any) -> list[str]:
         return []
     if child(root, "chartData") is not None:
         return _of_new_kind(root, space)
-    axes = [
-        (local_name(one), _words(child(one, "title")))
-        for one in child(space, "plotArea")
-        if child(one, "title") is not None
-    ]
+    area = child(space, "plotArea")
+    titled = [one for one in (() if area is None else area) if child(one, "title") is not None]
+    axes = [(local_name(one), _words(child(one, "title"))) for one in titled]
     across = next((title for name, title in axes if name in ("catAx", "dateAx")), "")
     upward = [title for name, title in axes if name in ("valAx",)]
     drawn = [one for one in space.iter() if local_name(one) == "ser"]

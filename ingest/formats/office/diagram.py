@@ -11,10 +11,15 @@ DEEPEST = 12
 
 def diagram_block(root: Any) -> str:
     """The points in their order, indented by their depth."""
-    points = {attribute(one, "modelId"): one for one in child(root, "ptLst") if attribute(one, "type") not in NO_POINTS}
+    listed, links = child(root, "ptLst"), child(root, "cxnLst")
+    points = {
+        attribute(one, "modelId"): one
+        for one in (() if listed is None else listed)
+        if attribute(one, "type") not in NO_POINTS
+    }
     below: dict[str, list[tuple[int, str]]] = {}
     held: set[str] = set()
-    for link in child(root, "cxnLst"):
+    for link in () if links is None else links:
         source, target = attribute(link, "srcId"), attribute(link, "destId")
         if attribute(link, "type", "parOf") == "parOf" and source in points and target in points:
             below.setdefault(source, []).append((number(attribute(link, "srcOrd")), target))

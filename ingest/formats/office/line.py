@@ -42,9 +42,12 @@ class Line:
     def link_from(self, start: int, address: str) -> None:
         """Make a link of what was written since then."""
         self._flush()
-        text = "".join(self._parts)
-        self._parts = [text[:start], _linked(text[start:], address)]
-        self._length = sum(map(len, self._parts))
+        said: list[str] = []
+        while self._parts and self._length > start:
+            said.append(self._parts.pop())
+            self._length -= len(said[-1])
+        self._parts.append(_linked("".join(said[::-1]), address))
+        self._length += len(self._parts[-1])
 
     def _flush(self) -> None:
         text, (place, link) = "".join(self._run), self._kind
@@ -55,15 +58,26 @@ class Line:
         self._length += len(text)
         self._run, self._kind = [], (0, "")
 
+    def bare(self) -> str:
+        """What was written, without the notes."""
+        self._flush()
+        return "".join(self._parts)
+
+    def notes(self) -> list[str]:
+        """The notes, marked as such."""
+        return [_marked(note, self.bare()) for _, note in self._notes]
+
     def text(self) -> str:
         """What was written, each note after the end of its sentence."""
-        self._flush()
-        text = "".join(self._parts)
+        text = self.bare()
         places: dict[int, list[str]] = {}
+        end = -1
         for start, note in self._notes:
-            is_after = start and ENDS_SENTENCE.search(text[max(0, start - 20) : start])
-            found = None if is_after else SENTENCE_END.search(text, start)
-            end = start if found is None else found.start() if found[0] in ("", "\n") else found.end()
+            if start and ENDS_SENTENCE.search(text[max(0, start - 20) : start]):
+                end = start
+            elif start > end:
+                found = SENTENCE_END.search(text, start)
+                end = start if found is None else found.start() if found[0] in ("", "\n") else found.end()
             places.setdefault(end, []).append(_in_brackets(note, text))
         pieces, position = [], 0
         for end, notes in sorted(places.items()):
@@ -79,10 +93,15 @@ def _linked(text: str, address: str) -> str:
     return f"[{said}]({address})".join(text.split(said, 1))
 
 
-def _in_brackets(note: str, text: str) -> str:
+def _marked(note: str, text: str) -> str:
     if has_chinese(note) or has_chinese(text):
-        return f"（{note}）" if note.startswith("注") else f"（注：{note}）"
-    return f" (Note: {note})"
+        return note if note.startswith("注") else f"注：{note}"
+    return f"Note: {note}"
+
+
+def _in_brackets(note: str, text: str) -> str:
+    marked = _marked(note, text)
+    return f" ({marked})" if marked.startswith("Note:") else f"（{marked}）"
 
 
 def remark(text: str, author: str) -> str:

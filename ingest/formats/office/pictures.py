@@ -7,7 +7,7 @@ from typing import Any
 from ingest.formats.office.chart import chart_blocks
 from ingest.formats.office.diagram import diagram_block
 from ingest.formats.office.story import Story
-from ingest.formats.office.told import NO_DESCRIPTION
+from ingest.formats.office.told import NO_DESCRIPTION, NO_VALUES
 from ingest.formats.office_xml import attribute, child, local_name, shown_form
 
 FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|svg|webp|bmp|emf|wmf|tiff?)", re.IGNORECASE)
@@ -32,11 +32,13 @@ def is_hidden(properties: Any) -> bool:
 
 def graphic_blocks(element: Any, story: Story) -> list[str]:
     """The blocks of a chart or of a diagram, whose element refers to the part that holds it."""
-    if local_name(element) == "chart":
-        part = story.drawn(element, "id")
-        return [] if part is None else chart_blocks(part.root)
-    part = story.drawn(element, "dm")
-    return [] if part is None else [diagram_block(part.root)]
+    is_chart = local_name(element) == "chart"
+    part = story.drawn(element, "id" if is_chart else "dm")
+    if part is None:
+        return []
+    blocks = [block for block in (chart_blocks(part.root) if is_chart else [diagram_block(part.root)]) if block]
+    story.told.things.update({} if blocks else {NO_VALUES: 1})
+    return blocks
 
 
 def in_drawing(drawing: Any, story: Story) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingest.formats.office.package import Package, Part
-from ingest.formats.office.told import Told
+from ingest.formats.office.told import NO_DATA, Told
 from ingest.formats.office_xml import relation
 
 
@@ -31,6 +31,8 @@ class Story:
     def drawn(self, element: Any, name: str) -> Part | None:
         """The part that a drawing refers to, the first time."""
         found = self.package.part(self.part.relations.get(relation(element, name)))
+        if found is None:
+            self.told.things[NO_DATA] += 1
         if found is None or found.name in self.seen:
             return None
         self.seen.add(found.name)

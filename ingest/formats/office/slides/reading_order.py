@@ -1,12 +1,15 @@
 """The order in which what stands on a slide is read: by where it stands, whatever was drawn first."""
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 # With more shapes than this, they are only sorted from the top down.
 MOST_SHAPES = 400
 # Boxes are of one size where the tallest is no more than this much taller than the lowest.
 ALIKE = 1.5
+# Gaps of about the same width are cut together.
+NEARLY = 0.8
 
 
 class Box(NamedTuple):
@@ -25,7 +28,7 @@ class Box(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """The parts between the gaps in one direction, and the widest of these."""
+    """The parts between the widest gaps in one direction, and how wide these are."""
 
     parts: list[list[int]]
     gap: int
@@ -34,8 +37,8 @@ class _Cut(NamedTuple):
 def reading_order(boxes: Sequence[Box | None]) -> list[int]:
     """The numbers of the boxes in their order; those without a place come first, as they are.
 
-    What stands apart is cut apart, at the widest gap, again and again: rows are read from above, columns from the left.
-    Boxes of one size in rows and columns are read row by row.
+    What stands apart is cut apart, at the widest gaps, again and again: rows are read from above, columns from the
+    left. Boxes of one size in rows and columns are read row by row.
     """
     placed = [number for number, box in enumerate(boxes) if box is not None]
     order = [number for number, box in enumerate(boxes) if box is None]
@@ -66,14 +69,16 @@ def _pieces(part: Sequence[int], boxes: Sequence[Box]) -> list[list[int]] | None
 
 
 def _cut(part: Sequence[int], span: Callable[[int], tuple[int, int]]) -> _Cut:
-    parts: list[list[int]] = []
-    end, widest = 0, 0
-    for number in sorted(part, key=span):
-        low, high = span(number)
-        if parts and low < end:
-            parts[-1].append(number)
-        else:
-            widest = max(widest, low - end) if parts else 0
+    order = sorted(part, key=span)
+    ends = list(accumulate((span(number)[1] for number in order), max))
+    gaps = [span(number)[0] - end for number, end in zip(order[1:], ends, strict=False)]
+    widest = max(gaps, default=-1)
+    if widest < 0:
+        return _Cut([list(part)], -1)
+    parts = [[order[0]]]
+    for number, gap in zip(order[1:], gaps, strict=True):
+        if gap >= 0 and gap >= NEARLY * widest:
             parts.append([number])
-        end = max(end, high) if len(parts) > 1 or len(parts[0]) > 1 else high
+        else:
+            parts[-1].append(number)
     return _Cut(parts, widest)

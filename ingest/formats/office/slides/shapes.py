@@ -33,21 +33,24 @@ class Places:
     """The places that the layout of a slide and its master hold ready, with their boxes and list styles."""
 
     def __init__(self, roots: Iterable[Any]) -> None:
-        self._levels = [[one for one in root.iter() if local_name(one) == "sp"] for root in roots]
+        self._levels: list[dict[tuple[str, str], Any]] = []
+        for root in roots:
+            known: dict[tuple[str, str], Any] = {}
+            for one in root.iter():
+                place = place_of(one) if local_name(one) == "sp" else None
+                if place is not None:
+                    known.setdefault(("index", place.get("idx", "")), one)
+                    known.setdefault(("kind", _kind(place.get("type", "obj"))), one)
+            self._levels.append(known)
 
     def of(self, shape: Any) -> list[Any]:
         """The places that a shape takes the place of, the nearest first."""
         place = place_of(shape)
         if place is None:
             return []
-        kind, index = place.get("type", "obj"), place.get("idx", "")
-        found = []
-        for level in self._levels:
-            known = [(one, other) for one in level if (other := place_of(one)) is not None]
-            same = [one for one, other in known if index and other.get("idx", "") == index]
-            same += [one for one, other in known if _kind(other.get("type", "obj")) == _kind(kind)]
-            found += same[:1]
-        return found
+        keys = [("index", place.get("idx")), ("kind", _kind(place.get("type", "obj")))]
+        found = (next((known[key] for key in keys if key[1] and key in known), None) for known in self._levels)
+        return [one for one in found if one is not None]
 
 
 def _kind(name: str) -> str:
@@ -98,8 +101,10 @@ class Shapes:
             yield Shape(blocks, self._box(element), is_title=kind in TITLES, is_text=bool(text))
 
     def _tell_footer(self, element: Any, kind: str) -> None:
-        text = " ".join(text_of(one) for one in element.iter() if local_name(one) == "p").strip()
-        if kind in ("ftr", "hdr") and text and text not in self._story.told.texts.get(FOOTER, ()):
+        """What was written into a footer, once. Numbers and today's date are fields."""
+        runs = (one for one in element.iter() if local_name(one) == "r" and kind != "sldNum")
+        text = " ".join("".join(one.text or "" for run in runs for one in run if local_name(one) == "t").split())
+        if text and text not in self._story.told.texts.get(FOOTER, ()):
             self._story.told.text(FOOTER, text)
 
     def _blocks(self, element: Any, kind: str) -> list[str]:

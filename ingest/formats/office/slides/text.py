@@ -64,7 +64,7 @@ class SlideText:
                 self._walk(one, line, struck)
 
     def _run(self, run: Any, line: Line, struck: list[str]) -> None:
-        text = "".join(one.text or "" for one in run if local_name(one) == "t")
+        text = "".join(one.text or "" for one in run if local_name(one) == "t").replace("\n", " ")
         properties = child(run, "rPr")
         if properties is None:
             line.add(text)
@@ -94,11 +94,11 @@ class SlideText:
             is_bullet = name in BULLETS or (name == "" and (depth > 0 or (is_list and len(filled) > 1)))
             if name == "buAutoNum":
                 yield "   " * depth + _item(_number(mark, counts, depth), text)
-            elif is_bullet or depth:
+            elif is_bullet:
                 yield f"{'   ' * depth}- {text}".replace("\n", " ")
             else:
                 yield f"\n{text}" if was_item else text
-            was_item = name == "buAutoNum" or is_bullet or depth > 0
+            was_item = name == "buAutoNum" or is_bullet
 
 
 def _mark(own: Any, styles: Sequence[Any], depth: int) -> Any:

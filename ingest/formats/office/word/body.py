@@ -54,7 +54,12 @@ class Body:
                 continue
             was_left_out = False
             if name == "p":
-                found.append(self._paragraph(one))
+                paragraph = self._paragraph(one)
+                before = found[-1] if found else None
+                if isinstance(before, Paragraph) and before.runs_on:
+                    paragraph.go_on_from(before)
+                    found.pop()
+                found.append(paragraph)
             elif name == "tbl":
                 found.append(self._table(one))
             elif name in ("altChunk", "subDoc"):
@@ -79,22 +84,28 @@ class Body:
                 yield one
 
     def _paragraph(self, element: Any) -> Paragraph:
-        said = self._runs.read(element)
         properties = self._styles.properties(element)
         own = child(element, "pPr")
-        is_gone = not said.text.strip() and child(own, "rPr", "del") is not None
         style = self._styles.paragraph_style(own)
+        said = self._runs.read(element)
+        runs_on = child(own, "rPr", "del") is not None
         plain = self._runs.is_plain_monospaced
-        return Paragraph(
+        paragraph = Paragraph(
             text=said.text,
-            level=self._level(properties, style),
-            label=None if is_gone else self._numbering.label(properties),
+            bare=said.bare,
+            notes=said.notes,
+            runs_on=runs_on,
+            label=None if runs_on and not said.text.strip() else self._numbering.label(properties),
             is_code=(said.is_monospaced and not plain) or any(map(CODE_STYLE.search, self._styles.names(style))),
             size=said.size,
             is_bold=said.is_bold,
             is_centred=next((v in CENTRED for _, one in properties if (v := value(one, "jc"))), False),
             beside=[block for one in said.beside for block in ([one] if isinstance(one, str) else self._box(one))],
         )
+        level = self._level(properties, style)
+        if level < NO_LEVEL:
+            paragraph.become_heading(level)
+        return paragraph
 
     def _box(self, element: Any) -> list[Block]:
         """What stands in a text box: no headings, which would take what follows it away from the text around it."""

@@ -14,7 +14,7 @@ LONGEST, LONGEST_BOLD = 70, 44
 LARGER = 1.12
 # Lines of this look that there must be, where nothing but bold tells them from the text.
 LEAST_ALIKE = 2
-ENDS_AS_SENTENCE = re.compile(r"[。！？!?；;，,、：:.…][”’」』）)]*$|[。！？；]|[：:]\s*\S")
+ENDS_AS_SENTENCE = re.compile(r"[。！!；;，,、：:.…][”’」』）)]*$|[。！？；](?=.)|[：:]\s*\S")
 # The kinds of numbers that headings have, each by its first sign: 第三章, 三、, （三）, 3.1, (3), A., IV.
 NUMBERS = (
     r"第[\d〇零一二三四五六七八九十百]{1,5}[^\s\d]", r"[〇零一二三四五六七八九十百]{1,4}[、.．]",
@@ -36,7 +36,9 @@ def find_headings(blocks: Sequence[Block]) -> None:
     for place, one in enumerate(said):
         if isinstance(one, Paragraph) and _is_line(one):
             is_larger = one.size >= LARGER * body
-            if is_larger or (one.is_bold and not is_bold and one.size >= body and _width(one.labelled) <= LONGEST_BOLD):
+            if is_larger or (
+                one.is_bold and not is_bold and one.size >= body and _width(one.bare.strip()) <= LONGEST_BOLD
+            ):
                 candidates.append((place, one, is_larger))
     chosen = _followed(said, _with_company(candidates, said))
     if chosen:
@@ -44,18 +46,19 @@ def find_headings(blocks: Sequence[Block]) -> None:
 
 
 def _body_of(blocks: Sequence[Block]) -> tuple[int, bool]:
-    """The size of most of the text, and whether most of it is bold."""
+    """The size of most of the text, and whether most of it is bold. What could be a heading counts where nothing else
+    is."""
+    plain = [one for one in blocks if isinstance(one, Paragraph) and one.level >= NO_LEVEL and not one.is_code]
     sizes: Counter[int] = Counter()
     bold: Counter[bool] = Counter()
-    for one in blocks:
-        if isinstance(one, Paragraph) and one.level >= NO_LEVEL and not one.is_code:
-            sizes[one.size] += len(one.text)
-            bold[one.is_bold] += len(one.text)
+    for one in [one for one in plain if not _is_line(one)] or plain:
+        sizes[one.size] += len(one.text)
+        bold[one.is_bold] += len(one.text)
     return (sizes.most_common(1)[0][0] if sizes else 0), bold[True] > bold[False]
 
 
 def _is_line(paragraph: Paragraph) -> bool:
-    text = paragraph.text.strip()
+    text = paragraph.bare.strip()
     is_bullet = paragraph.label is not None and not paragraph.label.text
     return (
         paragraph.level >= NO_LEVEL
@@ -64,7 +67,7 @@ def _is_line(paragraph: Paragraph) -> bool:
         and "\n" not in text
         and "$" not in text
         and any(map(str.isalpha, text))
-        and _width(paragraph.labelled) <= LONGEST
+        and _width(text) <= LONGEST
         and not ENDS_AS_SENTENCE.search(text)
     )
 
@@ -128,4 +131,4 @@ def _give_levels(blocks: Sequence[Block], chosen: dict[int, Paragraph]) -> None:
         head = blocks[start] if start >= 0 else None
         above = head.level if isinstance(head, Paragraph) else -1
         for one in within:
-            one.level = min(above + 1 + kinds.index(_kind(one)), NO_LEVEL - 1)
+            one.become_heading(min(above + 1 + kinds.index(_kind(one)), NO_LEVEL - 1))

@@ -54,7 +54,7 @@ def _level(element: Any) -> Level:
         restart=None if restart is None else number(restart),
         is_legal=legal is not None and is_on(legal),
         style=value(element, "pStyle") or "",
-        is_glued=value(element, "suff") == "nothing",
+        is_glued=value(element, "suff") == "nothing" and not (value(element, "lvlText") or "")[-1:].isspace(),
     )
 
 
@@ -151,4 +151,4 @@ class Numbering:
         if level is None:
             return ""
         count = self._counts[found.scheme].get(depth, found.starts.get(depth, level.start))
-        return str(count) if shown_in.is_legal and level.form != "none" else written(count, level.form)
+        return str(count) if shown_in.is_legal and level.form not in ("none", "bullet") else written(count, level.form)

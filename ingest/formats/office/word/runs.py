@@ -40,10 +40,12 @@ BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-
 
 @dataclass(slots=True)
 class Said:
-    """What a paragraph says and how most of it looks. `beside` are the elements that hold paragraphs, and the blocks of
-    text, which stand beside it."""
+    """What a paragraph says, with its notes and without, and how most of it looks. `beside` are the elements that hold
+    paragraphs, and the blocks of text, which stand beside it."""
 
     text: str
+    bare: str
+    notes: list[str]
     size: int = 0
     is_bold: bool = False
     is_monospaced: bool = False
@@ -91,7 +93,9 @@ class Runs:
         for kind, pieces in self._out.items():
             self.story.told.text(kind, "".join(pieces))
         size = self._sizes.most_common(1)[0][0] if self._sizes else 0
-        return Said(self._line.text(), size, _all(self._bold), _all(self._monospaced), self._beside)
+        line = self._line
+        looks = size, _all(self._bold), _all(self._monospaced)
+        return Said(line.text(), line.bare(), line.notes(), *looks, self._beside)
 
     def _walk(self, element: Iterable[Any], link: str) -> None:
         for one in element:
@@ -131,7 +135,7 @@ class Runs:
     def _piece(self, one: Any, look: Look, link: str) -> None:
         name = local_name(one)
         if name == "t":
-            text, unknown = plain(one.text or "", look.font)
+            text, unknown = plain((one.text or "").replace("\n", " "), look.font)
             self.story.told.things.update({STRANGE: unknown} if unknown else {})
             self._add(text, look, link)
         elif name in BREAKS:

@@ -23,6 +23,7 @@ def markdown(blocks: Sequence[Block], told: Told) -> str:
 
 def _lines(blocks: Sequence[Block], told: Told) -> Iterator[str]:
     code: list[Paragraph] = []
+    depths: list[int] = []  # of the items that the next one may stand below
     for block in [*blocks, None]:
         if isinstance(block, Paragraph) and block.is_code and block.level >= NO_LEVEL:
             code.append(block)
@@ -31,12 +32,14 @@ def _lines(blocks: Sequence[Block], told: Told) -> Iterator[str]:
             yield from _code(code, told)
             code = []
         if isinstance(block, Paragraph):
-            yield from _paragraph(block)
+            yield from _paragraph(block, depths)
             yield from _lines(block.beside, told)
         elif isinstance(block, Table):
             yield from _table(block, told)
         elif block:
             yield from ("", block, "")
+        if not isinstance(block, Paragraph):
+            depths.clear()
 
 
 def _code(paragraphs: Sequence[Paragraph], told: Told) -> Iterator[str]:
@@ -47,16 +50,21 @@ def _code(paragraphs: Sequence[Paragraph], told: Told) -> Iterator[str]:
         yield from _lines(one.beside, told)
 
 
-def _paragraph(paragraph: Paragraph) -> Iterator[str]:
+def _paragraph(paragraph: Paragraph, depths: list[int]) -> Iterator[str]:
     text = paragraph.text.strip()
     if not text:
         return
+    if paragraph.label is None or paragraph.level < NO_LEVEL:
+        depths.clear()
     if paragraph.level < NO_LEVEL:
         yield from ("", heading(paragraph.labelled, paragraph.level + 1), "")
     elif paragraph.label is None:
         yield from ("", text, "")
     else:
-        yield INDENT * paragraph.label.depth + _item(paragraph).replace("\n", " ")
+        while depths and depths[-1] >= paragraph.label.depth:
+            depths.pop()
+        depths.append(paragraph.label.depth)
+        yield INDENT * (len(depths) - 1) + _item(paragraph).replace("\n", " ")
 
 
 def _item(paragraph: Paragraph) -> str:
@@ -122,7 +130,7 @@ def _in_cell(blocks: Sequence[Block], told: Told) -> str:
 
 def _said(block: Block, told: Told) -> str:
     if isinstance(block, Paragraph):
-        return " ".join(filter(None, (block.labelled if block.text.strip() else "", _in_cell(block.beside, told))))
+        return " ".join(filter(None, (block.labelled, _in_cell(block.beside, told))))
     return in_a_line(_rows(block, told), told.may_copy) if isinstance(block, Table) else block
 
 
