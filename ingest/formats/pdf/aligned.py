@@ -15,7 +15,9 @@ MOST_STEP = 3.2
 WRAPPED = 0.85
 # Columns of prose: as many units (two for a Chinese character) in most lines, which fill most of the width.
 PROSE_UNITS, PROSE_SHARE = 18, 0.75
-MOST_COLUMNS = 30
+MOST_COLUMNS, MOST_ROWS = 30, 200
+# Rows of a page from which on a table is looked for and not found.
+MOST_ATTEMPTS = 300
 # The share of the rows in which each column holds something.
 LEAST_FILLED = 0.3
 
@@ -27,11 +29,12 @@ def with_tables(lines: Sequence[Line], words: Words) -> list[Line]:
     """The lines, those that make a table put together as one."""
     rows = _rows(lines)
     result: list[Line] = []
-    place = 0
+    place, attempts = 0, 0
     while place < len(rows):
-        end = _before_crossing(rows, place, _end_of_table(rows, place))
+        end = _before_crossing(rows, place, _end_of_table(rows, place)) if attempts < MOST_ATTEMPTS else place
         table = _table(rows[place:end], words) if end - place >= LEAST_ROWS else None
         if table is None:
+            attempts += len(rows[place]) > 1
             result += rows[place]
             place += 1
         else:
@@ -63,7 +66,7 @@ def _end_of_table(rows: Sequence[Row], start: int) -> int:
         return start
     end = last_full = start + 1
     columns = _columns([rows[start]])
-    while end < len(rows) and _is_below(rows[end - 1][0], rows[end][0]):
+    while end < min(len(rows), start + MOST_ROWS) and _is_below(rows[end - 1][0], rows[end][0]):
         row = rows[end]
         if len(row) > MOST_COLUMNS or _is_code(row):
             break

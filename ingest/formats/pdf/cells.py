@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from ingest.formats.pdf.glyphs import GUESSED_SPACE, Run
 from ingest.formats.pdf.lines import Line, join_pieces, join_runs
-from ingest.formats.pdf.rules import Grid
+from ingest.formats.pdf.rules import Grid, Spot
 from ingest.formats.pdf.words import Words, glue
 
 # Lines of text in one row of rules that are rows of their own, where they stand at the same height in all columns.
 LEAST_ROWS = 3
 SAME_HEIGHT = 3.0
-
-Spot = tuple[int, int]
-"""Row and column, from the upper left."""
+# Places over which a cell may go; more are a frame, or made to do harm.
+MOST_COPIES = 500
 
 
 def in_grid(run: Run, grid: Grid) -> bool:
@@ -75,6 +74,10 @@ def _cut_at_columns(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Iterator
 def _regions(grid: Grid, runs: Sequence[Run]) -> dict[Spot, Spot]:
     """For each place in a cell that goes over several, the upper left one of that cell."""
     height, width = len(grid.rows) - 1, len(grid.columns) - 1
+    at: dict[Spot, list[Run]] = {}
+    for run in runs:
+        spot = grid.row((run.bottom + run.top) / 2), grid.column((run.left + run.right) / 2)
+        at.setdefault(spot, []).append(run)
     first: dict[Spot, Spot] = {}
     taken: set[Spot] = set()
     for row in range(height):
@@ -88,21 +91,16 @@ def _regions(grid: Grid, runs: Sequence[Run]) -> dict[Spot, Spot]:
             while below < height and not any(grid.parts(below - 1, place, down=True) for place in range(column, right)):
                 below += 1
             spots = {(r, c) for r in range(row, below) for c in range(column, right)}
-            if len(spots) > 1 and not _are_cells(grid, runs, row, below, column, right):
+            inside = [(spot[0], run) for spot in sorted(spots) for run in at.get(spot, ())]
+            if 1 < len(spots) <= MOST_COPIES and not _are_cells(grid, inside, below - row, right - column):
                 first.update(dict.fromkeys(spots, (row, column)))
                 taken |= spots
     return first
 
 
-def _are_cells(grid: Grid, runs: Sequence[Run], top: int, bottom: int, left: int, right: int) -> bool:
-    """Whether places without a rule between them are cells of their own: each run stands within one, and several of
-    them beside each other, or one in each row."""
-    inside = [
-        (row, run)
-        for run in runs
-        if top <= (row := grid.row((run.bottom + run.top) / 2)) < bottom
-        and left <= grid.column((run.left + run.right) / 2) < right
-    ]
+def _are_cells(grid: Grid, inside: Sequence[tuple[int, Run]], height: int, width: int) -> bool:
+    """Whether places without a rule between them are cells of their own: each run, here with its row, stands within
+    one, and several of them beside each other, or one in each row."""
     beside: dict[tuple[int, int], set[int]] = {}
     for row, run in inside:
         one, other = grid.column(run.left + 1), grid.column(run.right - 1)
@@ -112,7 +110,7 @@ def _are_cells(grid: Grid, runs: Sequence[Run], top: int, bottom: int, left: int
     if any(len(columns) > 1 for columns in beside.values()):
         return True
     rows = [row for row, _ in beside]
-    return right - left == 1 and bottom - top > 1 and len(set(rows)) == len(rows) == bottom - top
+    return width == 1 and height > 1 and len(set(rows)) == len(rows) == height
 
 
 def _heights_of_rows(cells: Sequence[Sequence[Line]]) -> list[float]:

@@ -20,10 +20,11 @@ HEAVY = ("bold", "black", "heavy", "demi")
 FORCE_BOLD = 1 << 18
 BOLD_WEIGHT = 600
 FILLED_AND_DRAWN = 2
-SAMPLES = 6
+SAMPLES = 4
 # Lower boxes are none.
 FLAT = 0.05
 SAME_BASELINE = 0.1
+TURNED = -1e9
 
 Box = tuple[float, float, float, float]
 """left, bottom, right, top in points, the origin at the lower left of the page as it is shown."""
@@ -142,7 +143,7 @@ class Glyphs:
         )  # fmt: skip
         is_plain, is_moved = not view.quarters, bool(view.left or view.bottom)
         begins_row, high_half, right, widest, step_back = True, "", 0.0, 0.0, 0.0
-        style: Style = (0.0, 0.0, False)
+        styles: set[Style] = set()  # the boxes that letters of the run have
         for index in range(min(self.count, MAX_PAGE_CHARACTERS)):
             code = unicode(raw, index)
             is_unmapped = bool(has_no_unicode(raw, index))
@@ -169,13 +170,14 @@ class Glyphs:
                 found: Style = (bottom, top, is_unmapped)
             else:
                 (left, bottom, end, top), found = self._tight(index, is_unmapped=is_unmapped)
-            is_new = found != style and not self._keeps_style(index, found, style)
-            style = found
+            is_new = found not in styles and not self._keeps_style(index, found)
             if is_new or not self._text or not -step_back <= left - right <= widest:
                 self._close()
                 run = self._open(index, bottom, top, begins_row=begins_row, is_unmapped=is_unmapped)
                 begins_row = False
+                styles.clear()
                 widest, step_back = (1e9, 1e9) if run.turn else (cell_gap(run.size), 4 * max(run.size, 4.0))
+            styles.add(found)
             self._add(character, left, end, index)
             right = end
         self._close()
@@ -187,9 +189,9 @@ class Glyphs:
         self._rights.append(right)
         self._last = index
 
-    def _keeps_style(self, index: int, found: Style, style: Style) -> bool:
+    def _keeps_style(self, index: int, found: Style) -> bool:
         """Whether another box is that of the letter alone, as with fonts that say nothing of their height."""
-        if not self._text or found[2] != style[2] or found[0] < 0 or style[0] < 0:
+        if not self._text or found[2] != self.runs[-1].is_unmapped or found[0] == TURNED or self.runs[-1].turn:
             return False
         return (
             abs(self._baseline(index) - self.runs[-1].baseline) < SAME_BASELINE
@@ -225,7 +227,7 @@ class Glyphs:
         pdfium.FPDFText_GetCharBox(self.raw, index, left, right, bottom, top)
         box = self.view.box(left.value, bottom.value, right.value, top.value)
         if turn := self._turn(index):
-            return box, (-1.0, float(turn), is_unmapped)
+            return box, (TURNED, float(turn), is_unmapped)
         return box, (self._baseline(index), self._size(index), is_unmapped)
 
     def _baseline(self, index: int) -> float:

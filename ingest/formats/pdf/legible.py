@@ -19,6 +19,8 @@ UNREAD = "\ufffd"
 def legible(runs: Sequence[Run]) -> tuple[list[Run], int]:
     """The runs that can be read as text, and how many letters cannot. In a line that is read otherwise, a sign stands
     for them."""
+    if not any(run.is_unmapped or NAMELESS.search(run.text) for run in runs):
+        return list(runs), 0
     unmapped = "".join(run.text for run in runs if run.is_unmapped)
     trusts = not unmapped or _is_language(unmapped)
     kept: list[Run] = []

@@ -17,7 +17,7 @@ LEAST_MOVED_IF_LARGE, MOST_MOVED_IF_LARGE = 0.2, 0.6
 SAME_BASELINE = 0.08
 # More than this is no exponent, but a line of its own.
 MOST_OFF_THE_LINE = 20
-MOST_STRAY = 8
+MOST_STRAY, MOST_STRAYS = 8, 500
 TOUCHES = 0.45
 LEAST_INITIAL = 1.8
 MOST_CODE_GAP, LABEL_GAP = 40.0, 15.0
@@ -180,9 +180,9 @@ def _with_strays(groups: Sequence[list[Run]]) -> list[list[Run]]:
         if not _may_stray(group, largest):
             kept.setdefault(_band(group[0].baseline), []).append(group)
     placed = set()
-    for stray in strays:
+    for stray in strays[:MOST_STRAYS]:
         band = _band(stray[0].baseline)
-        near = [group for number in (band - 1, band, band + 1) for group in kept.get(number, ())]
+        near = [group for number in (band - 1, band, band + 1) for group in kept.get(number, ())][:MOST_STRAYS]
         homes = [group for group in near if place_of(stray[0], _main(group)) in (Place.RAISED, Place.LOWERED)]
         if any(put(stray[0], group) for put in (_at_end, _within, _at_start) for group in homes):
             placed.add(id(stray))

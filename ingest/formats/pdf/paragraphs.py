@@ -68,11 +68,13 @@ class Layout:
         indent = line.box[0] - before.box[0]
         if _is_centred(before, line):
             indent = 0.0
+        if is_heading:
+            return line.text[:1].islower() or (fills and abs(indent) <= INDENT * line.size)
         if indent > INDENT * line.size and not _hangs(before.text):
-            return fills and not ends and not is_heading
+            return fills and not ends
         if indent < -INDENT * line.size and (not is_first or indent < -MOST_INDENT * line.size):
             return not ends and line.text[:1].islower()
-        return fills or (line.text[:1].islower() if is_heading else _is_unfinished(before, line, edge))
+        return fills or _is_unfinished(before, line, edge)
 
 
 def right_edges(page: Sequence[Line]) -> list[Edge]:

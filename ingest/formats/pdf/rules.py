@@ -1,8 +1,9 @@
 """What is drawn on a page: the rules that make tables, with the cells that go over several places, and pictures."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -13,6 +14,9 @@ from ingest.formats.pdf.glyphs import Box, View
 RULE_THICKNESS = 3.0
 TOUCHING = 3.0
 MAX_RULES = 2_000
+
+Spot = tuple[int, int]
+"""Row and column, from the upper left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +70,13 @@ def _rules_of(left: float, bottom: float, right: float, top: float) -> list[Box]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table's rules: where its columns begin, left to right, and its rows, bottom to top."""
+    """A table's rules: where its columns begin, left to right, and its rows, bottom to top; and the places below and
+    beside which there is one."""
 
     columns: tuple[float, ...]
     rows: tuple[float, ...]
-    rules: tuple[Box, ...] = ()
+    rules_below: frozenset[Spot] = frozenset()
+    rules_beside: frozenset[Spot] = frozenset()
 
     @property
     def box(self) -> Box:
@@ -88,17 +94,7 @@ class Grid:
 
     def parts(self, row: int, column: int, *, down: bool) -> bool:
         """Whether a rule is drawn between a place and the one below it, or beside it."""
-        number = len(self.rows) - 2 - row
-        if down:
-            x, y = (self.columns[column] + self.columns[column + 1]) / 2, self.rows[number]
-        else:
-            x, y = self.columns[column + 1], (self.rows[number] + self.rows[number + 1]) / 2
-        return any(
-            left - TOUCHING <= x <= right + TOUCHING
-            and bottom - TOUCHING <= y <= top + TOUCHING
-            and (right - left >= top - bottom) is down
-            for left, bottom, right, top in self.rules
-        )
+        return (row, column) in (self.rules_below if down else self.rules_beside)
 
 
 def grids(rules: Sequence[Box]) -> list[Grid]:
@@ -113,8 +109,31 @@ def grids(rules: Sequence[Box]) -> list[Grid]:
         columns = _merged((box[0] + box[2]) / 2 for box in group if box[3] - box[1] > box[2] - box[0])
         rows = _merged((box[1] + box[3]) / 2 for box in group if box[2] - box[0] >= box[3] - box[1])
         if len(columns) >= 3 and len(rows) >= 3:
-            found.append(Grid(columns, rows, tuple(group)))
+            found.append(Grid(columns, rows, *_drawn(group, columns, rows)))
     return found
+
+
+def _drawn(group: Sequence[Box], columns: Sequence[float], rows: Sequence[float]) -> tuple[frozenset[Spot], ...]:
+    """The places below which a rule is drawn, and those beside which one is."""
+    below: set[Spot] = set()
+    beside: set[Spot] = set()
+    height = len(rows) - 1
+    across, up = ([(one + other) / 2 for one, other in pairwise(places)] for places in (columns, rows))
+    for left, bottom, right, top in group:
+        if right - left >= top - bottom:
+            border = _nearest(rows, (bottom + top) / 2)
+            inside = range(bisect_left(across, left - TOUCHING), bisect_right(across, right + TOUCHING))
+            below.update((height - 1 - border, column) for column in inside)
+        if top - bottom >= right - left:
+            border = _nearest(columns, (left + right) / 2)
+            inside = range(bisect_left(up, bottom - TOUCHING), bisect_right(up, top + TOUCHING))
+            beside.update((height - 1 - number, border - 1) for number in inside)
+    return frozenset(below), frozenset(beside)
+
+
+def _nearest(places: Sequence[float], place: float) -> int:
+    """The number of the border that a rule is part of: the last one that begins no further than it."""
+    return max(bisect_right(places, place + TOUCHING / 2) - 1, 0)
 
 
 def _touch(one: Box, other: Box) -> bool:
