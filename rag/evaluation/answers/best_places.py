@@ -155,8 +155,8 @@ def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
     read_before = sum(c.end - c.start for c in answer.citations[: holding[0]]) if holding else 0
     first_paragraph = next((part for part in answer.text.split("\n\n") if "[1]" in part), "")
     return PlacedReading(
-        first=graded.get(named[0]) == BEST,
-        in_two=any(graded.get(name) == BEST for name in named[:2]),
+        first=named[0] == row.best,
+        in_two=row.best in named[:2],
         sentence_first=any(f"[{answer.citations[place].marker}]" in first_paragraph for place in holding),
         on_screen=bool(holding) and read_before < SCREEN,
         anywhere=bool(holding),
