@@ -27,11 +27,13 @@ PARTS_OF_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """The type of a document: the size of its body, the level of each larger size, and whether bold lines stand out."""
+    """The type of a document: the size of its body, the level of each larger size, and whether bold lines stand out.
+    `counts` says that short lines are numbered from one on."""
 
     body: float
     levels: dict[float, int]
     has_bold: bool
+    counts: bool = False
 
     def level(self, page: Sequence[Line], place: int) -> int:
         """The level of a line as a heading; 0 if it is none."""
@@ -41,7 +43,7 @@ class Type:
         if found := self.levels.get(line.size):
             return 0 if SENTENCE.search(line.text) and len(line.text) > MAX_CHARACTERS / 2 else found
         if not self.has_bold and not self.levels:
-            return _numbered_level(page, place)
+            return _numbered_level(page, place, counts=self.counts)
         if not self._is_bold(line) or SENTENCE.search(line.text):
             return 0
         first = last = place
@@ -87,7 +89,9 @@ def type_of(pages: Sequence[Sequence[Line]]) -> Type:
         if size >= LARGER * body and (weights[size] <= MOST_LARGER * total or lines_of[size] <= 2)
     ]
     levels = {size: min(level, MOST_LEVELS) for level, size in enumerate(sorted(larger, reverse=True), start=1)}
-    return Type(body, levels, has_bold=0 < bold <= MOST_BOLD * total)
+    numbers = (NUMBERED.match(line.text) for page in pages for line in page if len(line.text) <= MOST_NUMBERED)
+    counts = any(match is not None and match["part"] == "1" for match in numbers)
+    return Type(body, levels, has_bold=0 < bold <= MOST_BOLD * total, counts=counts)
 
 
 def _body(weights: Counter[float], lines_of: Counter[float]) -> float:
@@ -97,7 +101,7 @@ def _body(weights: Counter[float], lines_of: Counter[float]) -> float:
     return max(smaller) if lines_of[body] <= 2 and smaller else body
 
 
-def _numbered_level(page: Sequence[Line], place: int) -> int:
+def _numbered_level(page: Sequence[Line], place: int, *, counts: bool) -> int:
     """The level of a line in the type of the text: it has a number and is short, and text follows, no other number."""
     text = page[place].text.strip()
     match = NUMBERED.match(text)
@@ -108,7 +112,9 @@ def _numbered_level(page: Sequence[Line], place: int) -> int:
         return 0
     if match["chapter"]:
         return 1
-    return min(2 + match["part"].count("."), MOST_LEVELS) if match["part"] else MOST_LEVELS - 1
+    if match["part"]:
+        return min(2 + match["part"].count("."), MOST_LEVELS) if counts else 0
+    return MOST_LEVELS - 1
 
 
 def _has_number_of_kind(text: str, match: re.Match[str]) -> bool:
