@@ -52,12 +52,6 @@ def test_codes_that_are_the_letters_are_trusted() -> None:
     assert extract.warnings == ()
 
 
-def test_a_sign_before_an_item_is_a_bullet() -> None:
-    extract = read(pdf_of([GOOD + said(60, 600, "\uf0b7", font="X") + said(75, 600, "an item of a list")]))
-    assert extract.text.endswith("\n\n- an item of a list\n")
-    assert extract.warnings == ()
-
-
 def test_a_page_whose_picture_comes_in_strips_is_a_scan() -> None:
     strips = "".join(PICTURE.format(595, 105.25, n * 105.25) for n in range(8))
     assert read(pdf_of([GOOD, strips])).warnings == ("scanned pages without text were left out: 2",)
