@@ -84,7 +84,8 @@ def test_remarks_stand_after_their_paragraph() -> None:
     page = lines(60, 700, LONG) + said(60, 640, "Another paragraph.")
     remarks = [
         "/Subtype /Text /Contents (is that so?) /T (Ann) /Rect [540 690 560 706]",
-        "/Subtype /Highlight /Contents (see the log) /Rect [60 636 120 650] /QuadPoints [60 650 120 650 60 636 120 636]",
+        "/Subtype /Highlight /Contents (see the log) /Rect [60 636 120 650] "
+        "/QuadPoints [60 650 120 650 60 636 120 636]",
     ]
     assert read(pdf_of([page], annotations=remarks)).text.split("\n\n")[1:] == [
         "(Remark by Ann: is that so?)", "Another paragraph.", "(Remark: see the log)\n",
