@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.reading.loading import FOLDER_README, HIDDEN, list_files
+from ingest.reading.listing import FOLDER_README, HIDDEN, list_files
 from ingest.reading.registry import SUFFIXES
 from ingest.report import Report
 from ingest.sources import absolute

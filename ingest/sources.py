@@ -5,7 +5,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from ingest.previous_generation import Key
-from ingest.reading.loading import list_files
+from ingest.reading.listing import list_files
 from ingest.reading.registry import SUFFIXES
 from rag.errors import IngestError
 from rag.index.manifest import Root
@@ -83,10 +83,19 @@ def documents_of(
             f"the root {root.path} is missing",
             hint=f"bring it back, or forget it and its documents: python -m ingest --remove-root {root.path}",
         )
-    found = list(list_files(path, left_out))
+    reasons: list[str] = []
+
+    def tell(file: Path, reason: str) -> None:
+        if file == CORPUS.resolve() / "README.md":  # is for those who write its pages
+            return
+        reasons.append(reason)
+        left_out(file, reason)
+
+    found = list(list_files(path, tell))
     if not found and not allow_empty:
         raise IngestError(
-            f"the root {root.path} {'is suddenly empty' if had_documents else 'holds no document'}",
+            f"the root {root.path} {'is suddenly empty' if had_documents else 'holds no document'}"
+            + (f" ({reasons[0]})" if reasons else ""),
             hint=f"add documents ({' '.join(sorted(SUFFIXES))}), or pass --allow-empty if that is meant",
         )
     return ((root, str(file.relative_to(path)) if file != path else file.name, file) for file in found)

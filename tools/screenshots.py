@@ -15,7 +15,7 @@ MARKER = 2
 DESKTOP: ViewportSize = {"width": 1280, "height": 760}
 # The room that each picture shows.
 ROOMS = ("library", "inspector", "quality")
-PRACTISED = "KV cache 是什么，一个 token 要占多少显存？"
+PRACTISED = "KV cache 是什么，怎么算一个 token 占多少显存？"
 # Made in part: some points found, one mistake that the page corrects.
 ATTEMPT = (
     "KV cache 把每一层算过的 Key 和 Value 存下来，解码时每一步只算新 token。"

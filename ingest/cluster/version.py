@@ -11,9 +11,9 @@ from rag.paths import PROGRAM
 
 # What texts and vectors depend on, beside our own code.
 LIBRARIES = (
-    "charset-normalizer", "langchain-text-splitters", "lxml", "markdown-it-py", "markdownify", "numpy", "onnxruntime",
-    "opencc", "opencv-python-headless", "pypdfium2", "python-calamine", "python-docx", "python-pptx", "pyyaml",
-    "rapidocr", "readability-lxml", "sentence-transformers", "tiktoken", "tokenizers", "torch", "transformers",
+    "langchain-text-splitters", "lxml", "markdown-it-py", "numpy", "onnxruntime", "opencc",
+    "opencv-python-headless", "pypdfium2", "pyyaml", "rapidocr", "sentence-transformers", "tiktoken", "tokenizers",
+    "torch", "transformers",
 )  # fmt: skip
 SHOWN = 12
 NONE = "none"

@@ -11,17 +11,20 @@ def heading(text: str, level: int) -> str:
     return f"{'#' * min(max(level, 1), 6)} {' '.join(text.split())}"
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """A table, its first row as the head. Rows may differ in length; wide tables become several."""
+def table(rows: Sequence[Sequence[str]], *, headless: bool = False, keys: int = 1) -> str:
+    """A table, its first row as the head, or with a blank one. Rows may differ in length; wide tables become several,
+    in each of which stand the first columns, `keys` of them, that tell the rows apart."""
     width = max(map(len, rows), default=0)
     filled = [[_cell(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     filled = [row for row in filled if any(row)]
     used = [column for column in range(width) if any(row[column] for row in filled)]
     if not used:
         return ""
+    if headless:
+        filled.insert(0, [""] * width)
     if len(used) > MAX_COLUMNS:
-        step = MAX_COLUMNS - 1
-        groups = [[used[0], *used[1:][start : start + step]] for start in range(0, len(used) - 1, step)]
+        step = MAX_COLUMNS - keys
+        groups = [[*used[:keys], *used[keys:][start : start + step]] for start in range(0, len(used) - keys, step)]
     else:
         groups = [used]
     return "\n\n".join(_grid([[row[column] for column in group] for row in filled]) for group in groups)
@@ -37,6 +40,9 @@ def _cell(text: str) -> str:
 
 
 RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+# What stands off the line in formulas; and the ends of words that print sets there.
+FORMULA = re.compile(r"[!-~−×·′∞α-ωΑ-Ω\u2070-\u209f²³¹ ]{1,20}")
+ORDINALS = frozenset({"st", "nd", "rd", "th", "er", "re", "tm", "sm"})
 LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 
 
@@ -56,7 +62,7 @@ def _off_the_line(text: str, characters: dict[int, int], mark: str) -> str:
         return text
     if all(ord(character) in characters for character in said):
         return said.translate(characters)
-    return f"{mark}{{{said}}}" if said.isascii() and len(said) <= 20 else text
+    return f"{mark}{{{said}}}" if FORMULA.fullmatch(said) and said.lower() not in ORDINALS else text
 
 
 def fence(code: str, language: str = "") -> str:

@@ -1,19 +1,28 @@
 """Jupyter notebook -> Markdown: text unchanged, code in fences, outputs shortened."""
 
 import json
+import re
 from typing import Any
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError, join_blocks
 from ingest.formats.markdown import fence
 
 MAX_OUTPUT_LINES = 12
 MAX_OUTPUT_CHARACTERS = 1_000
+MAX_PAGE_CHARACTERS = 200_000
+# What Python prints of an object that says nothing about itself.
+NO_TEXT = re.compile(r"<[\w.]+(?: [^<>\n]{0,200})?>")
+# Colours of a terminal.
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# A picture that is kept in the cell: of it remains what it is said to show.
+ATTACHMENT = re.compile(r"!\[([^\]\n]{0,500})\]\(attachment:[^)\n]{0,500}\)")
 
 
 def read(data: bytes) -> Extract:
+    text, warnings = decoded(data)
     try:
-        notebook = json.loads(decode(data))
+        notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"is no Jupyter notebook: {error}", hint="save it anew with Jupyter") from error
     if not isinstance(notebook, dict):
@@ -27,28 +36,75 @@ def read(data: bytes) -> Extract:
     metadata = _dict(notebook.get("metadata"))
     language = _dict(metadata.get("kernelspec")).get("language") or _dict(metadata.get("language_info")).get("name")
     language = language if isinstance(language, str) and language.isalnum() else "python"
-    return Extract(join_blocks(block for cell in _dicts(cells) for block in _cell(cell, language)))
+    found = _Cells(language)
+    text = join_blocks(block for cell in _dicts(cells) for block in found.blocks(cell))
+    return Extract(text, warnings=(*warnings, *found.warnings()))
 
 
-def _cell(cell: dict[str, Any], language: str) -> list[str]:
-    source = _text(cell.get("source", cell.get("input")))
-    kind = cell.get("cell_type")
-    if kind == "heading":
-        level = cell.get("level")
-        return [f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"]
-    if kind == "markdown":
-        return [source]
-    if kind != "code" or not source.strip():
-        return []
-    outputs = "\n".join(filter(None, (_output(output).strip("\n") for output in _dicts(cell.get("outputs")))))
-    return [fence(source, language), fence(_short(outputs), "text") if outputs.strip() else ""]
+class _Cells:
+    """The cells of a notebook, and how many of its pictures were left out."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._pictures = 0
+
+    def warnings(self) -> tuple[str, ...]:
+        count = self._pictures
+        return (f"{count} picture{'s'[: count > 1]} of outputs and attachments left out",) if count else ()
+
+    def blocks(self, cell: dict[str, Any]) -> list[str]:
+        source = _text(cell.get("source", cell.get("input")))
+        kind = cell.get("cell_type")
+        if kind == "heading":
+            level = cell.get("level")
+            return [f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"]
+        if kind == "markdown":
+            self._pictures += len(_dict(cell.get("attachments")))
+            return [ATTACHMENT.sub(r"\1", source)]
+        if kind != "code" or not source.strip():
+            return []
+        outputs = [self._output(output) for output in _dicts(cell.get("outputs"))]
+        return [fence(source, self._language), *_joined(outputs)]
+
+    def _output(self, output: dict[str, Any]) -> tuple[str, bool]:
+        """The text of an output, and whether it is Markdown."""
+        kind = output.get("output_type")
+        if kind in ("error", "pyerr"):
+            return f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}", False
+        data = _dict(output.get("data")) or output  # before format 4 they stood beside the kind
+        self._pictures += sum(name.startswith("image/") or name in ("png", "jpeg", "svg") for name in data)
+        written = _text(data.get("text/markdown")) or _text(data.get("text/latex") or data.get("latex"))
+        if written:
+            return _short(written.strip("\n")), True
+        plain = _text(output.get("text")) or _text(data.get("text/plain"))
+        page = _text(data.get("text/html") or data.get("html"))
+        if page and not (plain.strip() and not NO_TEXT.fullmatch(plain.strip())):
+            return _short(_markdown_of(page).strip("\n")), True
+        return ("" if NO_TEXT.fullmatch(plain.strip()) else CONTROL.sub("", plain).strip("\n")), False
 
 
-def _output(output: dict[str, Any]) -> str:
-    kind = output.get("output_type")
-    if kind in ("error", "pyerr"):
-        return f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}"
-    return _text(output.get("text") or _dict(output.get("data")).get("text/plain"))
+def _joined(outputs: list[tuple[str, bool]]) -> list[str]:
+    """Outputs one after the other: plain text that follows plain text in one block."""
+    blocks: list[str] = []
+    plain: list[str] = []
+    for text, is_markdown in [*outputs, ("", True)]:
+        if not is_markdown:
+            plain += [text] if text else []
+            continue
+        joined = "\n".join(plain)
+        blocks += [fence(_short(joined), "text")] if joined.strip() else []
+        blocks += [text] if text else []
+        plain = []
+    return blocks
+
+
+def _markdown_of(page: str) -> str:
+    from ingest.formats.webpage import html_to_markdown
+
+    try:
+        return html_to_markdown(page[:MAX_PAGE_CHARACTERS])
+    except UnreadableError:
+        return ""
 
 
 def _short(text: str) -> str:

@@ -1,9 +1,9 @@
-"""What Word and PowerPoint files have in common: paragraphs of runs and formulas, and tables."""
+"""The XML of Office files, by local names: the namespaces of the two editions of the standard differ."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ingest.formats.markdown import formula, lowered, raised, table
+from ingest.formats.markdown import formula, lowered, raised
 from ingest.formats.mathematics import OMML, omml_to_tex
 
 # Deleted text, and the second form of what old programs cannot show.
@@ -12,67 +12,55 @@ SKIPPED = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "
 WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo"})
 # Properties of a run that make it no text: struck out, hidden.
 NO_TEXT = frozenset({"strike", "dstrike", "vanish"})
-
-
-# Columns over which a cell may go.
-MOST_COLUMNS = 100
+OFF = frozenset({"0", "false", "off", "none"})
 
 
 def local_name(element: Any) -> str:
     return element.tag.rsplit("}", 1)[-1] if isinstance(element.tag, str) else ""
 
 
-def text_of(element: Any) -> str:
-    """The text of a paragraph; formulas as TeX."""
-    parts: list[str] = []
-    _collect(element, parts)
-    return "".join(parts)
+def attribute(element: Any, name: str, default: str = "") -> str:
+    """An attribute by its local name."""
+    for key, value in element.attrib.items():
+        if key.rsplit("}", 1)[-1] == name:
+            return str(value)
+    return default
 
 
-def _collect(element: Any, parts: list[str]) -> None:
-    # Not recursive: documents may be nested deeper than Python's stack.
-    stack = list(element)[::-1]
-    while stack:
-        child = stack.pop()
-        name = local_name(child)
-        if child.tag == f"{OMML}oMathPara":
-            parts += [formula(omml_to_tex(math), display=True) for math in child.iter(f"{OMML}oMath")]
-        elif child.tag == f"{OMML}oMath":
-            parts.append(formula(omml_to_tex(child), display=False))
-        elif name == "t":
-            parts.append(child.text or "")
-        elif name in ("tab", "ptab"):
-            parts.append("\t")
-        elif name in ("br", "cr"):
-            parts.append("\n")
-        elif name == "noBreakHyphen":
-            parts.append("-")
-        elif name == "r" and (said := _off_the_line(child)) is not None:
-            parts.append(said)
-        elif name not in SKIPPED:
-            stack += list(child)[::-1]
+def relation(element: Any, name: str = "id") -> str:
+    """The name of the relationship that an element refers to."""
+    for key, value in element.attrib.items():
+        if key.endswith(f"/relationships}}{name}"):
+            return str(value)
+    return ""
 
 
-def _off_the_line(run: Any) -> str | None:
-    """The text of a run that is raised, lowered, struck out or hidden; None for any other."""
-    properties = next(iter(children(run, "rPr")), None)
-    if properties is None:
-        return None
-    if properties.get("strike", "noStrike") != "noStrike" or any(
-        local_name(child) in NO_TEXT and _is_on(child) for child in properties
-    ):
-        return ""
-    baseline = properties.get("baseline", "0")  # in thousandths of a percent, of PowerPoint
-    align = next((value for child in children(properties, "vertAlign") for value in child.attrib.values()), "")
-    if align == "superscript" or (baseline.isdecimal() and baseline != "0"):
-        return raised("".join(text.text or "" for text in run if local_name(text) == "t"))
-    if align == "subscript" or (baseline.startswith("-") and baseline != "-0"):
-        return lowered("".join(text.text or "" for text in run if local_name(text) == "t"))
-    return None
+def child(element: Any, *path: str) -> Any:
+    """The first element at the end of a path of names; None where there is none."""
+    for name in path:
+        if element is None:
+            return None
+        element = next((one for one in element if local_name(one) == name), None)
+    return element
 
 
-def _is_on(switch: Any) -> bool:
-    return next(iter(switch.attrib.values()), "true") not in ("0", "false", "off", "none")
+def value(element: Any, *path: str) -> str | None:
+    """The attribute `val` of the element at the end of a path; None where there is no such element."""
+    found = child(element, *path)
+    return None if found is None else attribute(found, "val")
+
+
+def number(text: str | None, default: int = 0, *, most: int = 1_000_000_000) -> int:
+    """A whole number as attributes hold it, within bounds; the default for anything else."""
+    digits = (text or "").strip()
+    if not digits.removeprefix("-").isdecimal() or len(digits) > 12:
+        return default
+    return max(-most, min(int(digits), most))
+
+
+def is_on(switch: Any) -> bool:
+    """Whether a switch such as `<w:b/>` is on, as it is without a value."""
+    return attribute(switch, "val", "true") not in OFF
 
 
 def children(element: Any, name: str) -> Iterable[Any]:
@@ -91,24 +79,63 @@ def unwrapped(element: Any) -> Iterator[Any]:
             yield child
 
 
-def table_of(element: Any, width: Callable[[Any], int]) -> str:
-    """The Markdown of a table element (`tbl`); `width` says over how many columns a cell goes."""
-    rows: list[list[str]] = []
-    for row in children(element, "tr"):
-        cells: list[str] = []
-        for cell in children(row, "tc"):
-            paragraphs = (text_of(paragraph) for paragraph in cell.iter() if local_name(paragraph) == "p")
-            text = " ".join(filter(None, paragraphs))
-            if _goes_on(cell) and rows and len(cells) < len(rows[-1]):
-                text = rows[-1][len(cells)]
-            cells += [text] * min(width(cell), MOST_COLUMNS)
-        rows.append(cells)
-    return table(rows)
+def shown_form(alternatives: Any) -> Iterable[Any]:
+    """What stands in the first of several forms of the same thing (`mc:AlternateContent`)."""
+    forms = [form for form in alternatives if local_name(form) in ("Choice", "Fallback")]
+    return list(forms[0]) if forms else []
 
 
-def _goes_on(cell: Any) -> bool:
-    """Whether a cell is part of the one above it."""
-    if cell.get("vMerge") in ("1", "true"):  # of PowerPoint
-        return True
-    merges = [merge for properties in children(cell, "tcPr") for merge in children(properties, "vMerge")]
-    return any(next(iter(merge.attrib.values()), "continue") == "continue" for merge in merges)
+def formulas(element: Any) -> str | None:
+    """The TeX of an element that is a formula, or several that are displayed; None for any other."""
+    if element.tag == f"{OMML}oMathPara":
+        return "".join(f"\n{formula(omml_to_tex(math), display=True)}\n" for math in element.iter(f"{OMML}oMath"))
+    return formula(omml_to_tex(element), display=False) if element.tag == f"{OMML}oMath" else None
+
+
+def text_of(element: Any) -> str:
+    """The text of a paragraph by itself; formulas as TeX."""
+    parts: list[str] = []
+    # Not recursive: documents may be nested deeper than Python's stack.
+    stack = list(element)[::-1]
+    while stack:
+        child = stack.pop()
+        name = local_name(child)
+        said = formulas(child)
+        if said is not None:
+            parts.append(said)
+        elif name == "t":
+            parts.append(child.text or "")
+        elif name in ("tab", "ptab"):
+            parts.append("\t")
+        elif name in ("br", "cr"):
+            parts.append("\n")
+        elif name == "noBreakHyphen":
+            parts.append("-")
+        elif name == "r" and (said := _off_the_line(child)) is not None:
+            parts.append(said)
+        elif name not in SKIPPED:
+            stack += list(child)[::-1]
+    return "".join(parts)
+
+
+def _off_the_line(run: Any) -> str | None:
+    """The text of a run that is raised, lowered, struck out or hidden; None for any other."""
+    properties = child(run, "rPr")
+    if properties is None:
+        return None
+    if properties.get("strike", "noStrike") != "noStrike" or any(
+        local_name(one) in NO_TEXT and is_on(one) for one in properties
+    ):
+        return ""
+    place = place_of(properties)
+    if not place:
+        return None
+    return (raised if place > 0 else lowered)("".join(text.text or "" for text in run if local_name(text) == "t"))
+
+
+def place_of(properties: Any) -> int:
+    """1 for a run that is raised, -1 for one that is lowered, else 0."""
+    baseline = number(properties.get("baseline"))  # in thousandths of a percent, of PowerPoint
+    if baseline:
+        return 1 if baseline > 0 else -1
+    return {"superscript": 1, "subscript": -1}.get(value(properties, "vertAlign") or "", 0)

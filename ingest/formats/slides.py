@@ -1,88 +1,102 @@
-"""PowerPoint presentation -> Markdown: for each slide a heading, its content and its notes."""
+"""PowerPoint presentation -> Markdown: for each slide a heading, its content in reading order, and its notes."""
 
-import io
-from collections.abc import Iterable, Iterator
+import re
 from typing import Any
 
-import pptx
-
-from ingest.formats.archive import open_archive, parsing
 from ingest.formats.extract import Extract, TextBuilder
 from ingest.formats.markdown import heading
-from ingest.formats.office_xml import children, local_name, table_of, text_of
+from ingest.formats.office.package import Package, Part, open_package
+from ingest.formats.office.slides.remarks import Comments, speaker_notes
+from ingest.formats.office.slides.shapes import Places, Shape, Shapes
+from ingest.formats.office.story import Story
+from ingest.formats.office.told import Told
+from ingest.formats.office_xml import attribute, child, local_name, relation, text_of
 
 MAX_TITLE_CHARACTERS = 60
+# Several lines, an item of a list, a table, a formula.
+NO_TITLE = re.compile(r"\n|^(?:[|$-]|\d{1,9}[.)] )")
 
 
 def read(data: bytes) -> Extract:
-    open_archive(data, "PPTX").close()
-    with parsing("PPTX", "pptx"):
-        return _read(data)
+    with open_package(data, "PPTX", "presentation") as package:
+        return _read(package)
 
 
-def _read(data: bytes) -> Extract:
-    presentation = pptx.Presentation(io.BytesIO(data))
+def _read(package: Package) -> Extract:
+    main = package.main
+    assert main is not None
+    told = Told()
+    comments = Comments(package, main)
     builder = TextBuilder()
-    pages = []
-    for number, slide in enumerate(presentation.slides, start=1):
-        shape = slide.shapes.title
-        blocks = list(_shapes(other for other in slide.shapes._spTree if shape is None or other is not shape._element))
-        title = " ".join(text_of(shape._element).split()) if shape is not None else ""
-        if not title and blocks and len(blocks[0]) <= MAX_TITLE_CHARACTERS and blocks[0][0] not in "|-$\n":
-            title = blocks.pop(0)  # a deck made without the title's own place
-        blocks.insert(0, heading(title or f"{number}", 2))
-        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-            notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))
-            if notes.strip():
-                blocks.append(notes)
-        pages.append(builder.add("\n\n".join(blocks)))
-    return Extract(builder.text, title=presentation.core_properties.title, pages=tuple(pages))
-
-
-def _shapes(elements: Iterable[Any]) -> Iterator[str]:
-    """The text of shapes and tables, also of those in groups and in the first of several forms."""
-    stack = list(elements)[::-1]
-    while stack:
-        element = stack.pop()
-        name = local_name(element)
-        if name == "tbl":
-            yield table_of(element, _span)
-        elif name == "txBody":
-            text = "\n".join(_paragraphs(element, is_list=_is_list_place(element.getparent())))
-            if text.strip():
-                yield text
-        elif name == "sp" and _is_frame(element):
+    pages: list[int] = []
+    known: dict[str, Places] = {}
+    hidden: dict[str, str] = {}
+    listed = child(main.root, "sldIdLst")
+    for number, one in enumerate(() if listed is None else listed, start=1):
+        slide = package.part(main.relations.get(relation(one)))
+        if slide is None or attribute(slide.root, "show") in ("0", "false"):
+            if slide is not None:
+                hidden[str(number)] = _plain(slide)
+            pages.append(-1)
             continue
-        elif name != "Fallback":
-            stack += list(element)[::-1]
+        places = _places(package, slide, known)
+        blocks = [*_slide(package, slide, places, told, number), *comments.of(slide, told)]
+        pages.append(builder.add("\n\n".join(blocks)))
+    if hidden:
+        told.remarks.append(f"hidden slides were left out: {', '.join(hidden)}")
+        told.lines += hidden.values()
+    told.remarks += [f"its part {name[:80]!r} cannot be read" for name in package.unreadable]
+    return Extract(
+        builder.text,
+        title=package.title(),
+        pages=_starts(pages, len(builder.text)),
+        warnings=told.warnings(),
+        removed=told.removed(),
+    )
 
 
-def _places(shape: Any) -> list[str]:
-    """What a shape stands for on its slide, where its layout has a place for that."""
-    return [element.get("type", "obj") for element in shape.iter() if local_name(element) == "ph"]
+def _plain(slide: Part) -> str:
+    """The text of a slide in one line."""
+    return " ".join(filter(None, (text_of(one) for one in slide.root.iter() if local_name(one) == "p")))
 
 
-def _is_frame(shape: Any) -> bool:
-    """Date, footer and slide number stand on every slide."""
-    return any(place in ("dt", "ftr", "sldNum", "hdr") for place in _places(shape))
+def _starts(pages: list[int], end: int) -> tuple[int, ...]:
+    """Where the slides begin; one that was left out begins and ends where the next one begins."""
+    starts: list[int] = []
+    for start in reversed(pages):
+        end = end if start < 0 else start
+        starts.append(end)
+    return (0, *starts[::-1][1:]) if starts else ()
 
 
-def _is_list_place(shape: Any) -> bool:
-    return any(place in ("obj", "body") for place in _places(shape))
+def _places(package: Package, slide: Part, known: dict[str, Places]) -> Places:
+    """The places of a slide's layout, read once for all slides that have it."""
+    layout = package.related(slide, "slideLayout")
+    name = "" if layout is None else layout.name
+    if name not in known:
+        master = None if layout is None else package.related(layout, "slideMaster")
+        known[name] = Places(part.root for part in (layout, master) if part is not None)
+    return known[name]
 
 
-def _paragraphs(body: Any, *, is_list: bool = False) -> Iterator[str]:
-    paragraphs = [(paragraph, text_of(paragraph).strip()) for paragraph in children(body, "p")]
-    filled = [(paragraph, text) for paragraph, text in paragraphs if text]
-    for paragraph, text in filled:
-        properties = next(iter(children(paragraph, "pPr")), None)
-        level = properties.get("lvl", "0") if properties is not None else "0"
-        marks = {local_name(item) for item in properties} if properties is not None else set()
-        bullet = bool(marks & {"buChar", "buAutoNum"}) or (is_list and len(filled) > 1 and "buNone" not in marks)
-        depth = min(int(level), 8) if level.isdecimal() else 0
-        yield f"{'  ' * depth}- {text.replace(chr(10), ' ')}" if depth or bullet else text
+def _slide(package: Package, slide: Part, places: Places, told: Told, number: int) -> list[str]:
+    tree = child(slide.root, "cSld", "spTree")
+    story = Story(package, slide, told)
+    shapes = Shapes(story, places).read(tree) if tree is not None else []
+    title = _title(shapes)
+    blocks = [block for shape in shapes for block in shape.blocks]
+    notes = speaker_notes(package, slide, told)
+    return [heading(title or f"{number}", 2), *blocks, *([notes] if notes else [])]
 
 
-def _span(cell: Any) -> int:
-    span = cell.get("gridSpan", "1")
-    return int(span) if span.isdecimal() else 1
+def _title(shapes: list[Shape]) -> str:
+    """The title, taken out of the shapes: what stands in its place, or in a deck made without it the first line."""
+    found = next((shape for shape in shapes if shape.is_title), None)
+    first: Any = shapes[0] if shapes else None
+    if found is None and first is not None and first.is_text:
+        text = first.blocks[0]
+        found = first if len(text) <= MAX_TITLE_CHARACTERS and not NO_TITLE.search(text) else None
+    if found is None:
+        return ""
+    shapes.remove(found)
+    return " ".join(" ".join(found.blocks).split())

@@ -1,27 +1,23 @@
 """File -> Document: its text by the reader of its format, its front matter. Nothing in a file is ever run."""
 
 import hashlib
-import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import yaml
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from ingest.reading.registry import SUFFIXES, TEXT_SUFFIXES
-from rag.errors import DocumentError, IngestError, Unreadable
+from rag.errors import DocumentError, Unreadable
 
-# Hidden files, and the locks that office programs keep beside what they have open.
-HIDDEN = (".", "~$")
-# Describes the folder, not its subject.
-FOLDER_README = "readme.md"
-MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
+MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
+TABLE_OF_HTML = re.compile(r"<table\b[^<>]*>", re.IGNORECASE)
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
 # A picture that is written into the text; its code is no text.
@@ -55,44 +51,6 @@ class Document:
     pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-
-
-def list_files(root: Path, left_out: Callable[[Path, str], None] | None = None) -> Iterator[Path]:
-    """Readable documents below `root` (or `root` itself), sorted. Hidden files and folders are left out, and so are
-    links that lead out of the root and whatever is not a file, which `left_out` is told. A folder that cannot be
-    listed raises IngestError: its documents have not vanished."""
-    if root.is_file():
-        yield root
-        return
-    inside = root.resolve()
-    paths: list[Path] = []
-    for folder, subfolders, files in os.walk(root, onerror=_refuse):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        paths += [Path(folder, name) for name in files if not name.startswith(HIDDEN)]
-    for path in sorted(paths):
-        if path.suffix.lower() not in SUFFIXES or path.relative_to(root).as_posix().lower() == FOLDER_README:
-            continue
-        reason = _reason_to_leave_out(path, inside)
-        if reason is None:
-            yield path
-        elif left_out is not None:
-            left_out(path, reason)
-
-
-def _reason_to_leave_out(path: Path, inside: Path) -> str | None:
-    try:
-        if not path.resolve(strict=True).is_relative_to(inside):
-            return "a link that leads out of its root"
-    except (OSError, RuntimeError):  # RuntimeError is what a loop was before Python 3.13
-        return "a link that leads nowhere"
-    return None if path.is_file() else "no ordinary file"
-
-
-def _refuse(error: OSError) -> None:
-    raise IngestError(
-        f"the folder {error.filename} cannot be listed: {error.strerror}",
-        hint="make it readable; its documents would count as removed",
-    ) from error
 
 
 def read_document(name: str, path: Path, *, max_bytes: int, parser: ParserProcess | None = None) -> Document:
@@ -165,7 +123,9 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
 
 def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
     if suffix not in SUFFIXES or suffix in TEXT_SUFFIXES:
-        return Extract(decode(data), is_markdown=suffix in MARKDOWN_SUFFIXES)
+        text, warnings = decoded(data)
+        if suffix not in MARKDOWN_SUFFIXES or not TABLE_OF_HTML.search(text):
+            return Extract(text, warnings=warnings, is_markdown=suffix in MARKDOWN_SUFFIXES)
     if not data.strip():
         return Extract("")
     if parser is not None:

@@ -6,11 +6,13 @@ from importlib import import_module
 from ingest.formats.extract import Extract, UnreadableError
 from rag.errors import Unreadable
 
-# Endings that are read as they stand, without a parser.
-TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt"})
+# Endings that are read as they stand, without a parser; Markdown that holds tables of HTML has one.
+TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".text", ".rst", ".log"})
 READERS = {
-    ".html": "webpage", ".htm": "webpage", ".xhtml": "webpage", ".csv": "delimited", ".tsv": "delimited",
-    ".ipynb": "notebook", ".pdf": "pdf", ".docx": "word", ".pptx": "slides", ".xlsx": "workbook", ".epub": "book",
+    ".html": "webpage", ".htm": "webpage", ".xhtml": "webpage", ".ipynb": "notebook", ".pdf": "pdf", ".docx": "word",
+    ".pptx": "slides", ".epub": "book", ".csv": "sheets.delimited", ".tsv": "sheets.tabbed",
+    ".xlsx": "sheets.workbook", ".mdx": "mdx",
+    ".md": "tables_in_markdown", ".markdown": "tables_in_markdown",
 }  # fmt: skip
 SUFFIXES = TEXT_SUFFIXES | READERS.keys()
 

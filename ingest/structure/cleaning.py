@@ -21,7 +21,7 @@ from rag.text.mapped import MappedText
 from rag.text.markdown import parse
 from rag.text.sentences import joint, unwrapped_lines
 
-SCRAPED_SUFFIXES = frozenset({".txt", ".html", ".htm", ".xhtml"})
+SCRAPED_SUFFIXES = frozenset({".txt", ".text", ".html", ".htm", ".xhtml"})
 # Lines that beg for clicks, advertise or belong to the page's frame. Each alternative was seen on real pages; a text
 # about scanning codes, or a 👉 before a point, does not count.
 PROMOTION = re.compile(

@@ -23,7 +23,8 @@ ELEMENTS = (
     "a|abbr|b|big|blockquote|br|center|cite|dd|del|dfn|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|picture"
     "|q|ruby|s|section|samp|small|source|span|strike|strong|sub|sup|u|ul|var|wbr"
 )
-TAG = re.compile(rf"</?(?:{ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
+# A tag that would run something is shown as it is written.
+TAG = re.compile(rf"</?(?:{ELEMENTS})(?![^<>]{{0,2000}}\son\w+\s*=)(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
 OFF_THE_LINE = re.compile(r"<(sup|sub)>([^<>]{1,40})</\1>", re.IGNORECASE)
 STRUCK_OUT = re.compile(r"<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
 ANCHOR = re.compile(

@@ -18,7 +18,7 @@ from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import RagError, UsageError
 from rag.index import Index
 from rag.index.manifest import require_embedder
-from rag.index.scope import part_of
+from rag.index.scope import part_of, source_of
 from rag.index.stores import open_store
 from rag.reader.reading import open_reader
 from rag.search.retrieval import Evidence
@@ -186,8 +186,8 @@ class Assistant:
             _ = self.index.sounds
 
     def source(self, document: str) -> str | None:
-        """The source text of a document, as it was when it was ingested."""
-        return self.index.storage.source(document)
+        """The source text of a document, as it was when it was ingested, by its name however its accents are typed."""
+        return source_of(self.index, document)
 
 
 def _writing_with(settings: Settings, chat_model: ChatModel | None) -> Settings:

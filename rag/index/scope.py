@@ -4,6 +4,7 @@ is inside is ranked as if it were alone; how rare a word is, the whole material 
 A part is named by documents and by folders ("alignment/"), below their root or with it.
 """
 
+import unicodedata
 from collections.abc import Sequence
 
 from rag.errors import UsageError
@@ -15,14 +16,15 @@ def part_of(index: Index, only: Sequence[str]) -> Index:
     """The part that documents and folders name; without names the index itself. Names of nothing add nothing."""
     if not only:
         return index
-    return index.part([entry.name for entry in index.storage.entries() if any(_is_in(entry, name) for name in only)])
+    names = [*map(typed, only)]
+    return index.part([entry.name for entry in index.storage.entries() if any(_is_in(entry, name) for name in names)])
 
 
 def check_names(index: Index, only: Sequence[str]) -> None:
     """Raises UsageError for a name of nothing."""
     entries = index.storage.entries() if only else []
     for name in only:
-        if not any(_is_in(entry, name) for entry in entries):
+        if not any(_is_in(entry, typed(name)) for entry in entries):
             known = ", ".join(sorted({f"{entry.name.rpartition('/')[0]}/" for entry in entries if "/" in entry.name}))
             raise UsageError(
                 f"there is no document or folder {name[:200]!r} in the index",
@@ -31,7 +33,25 @@ def check_names(index: Index, only: Sequence[str]) -> None:
             )
 
 
+def source_of(index: Index, document: str) -> str | None:
+    """The source text of a document by its name, or by one that looks the same; None where there is none."""
+    source = index.storage.source(document)
+    if source is not None or document.isascii():
+        return source
+    name = typed(document)
+    same = next((entry.name for entry in index.storage.entries() if typed(entry.name) == name), None)
+    return None if same is None else index.storage.source(same)
+
+
+def typed(name: str) -> str:
+    """A name as keyboards give it. Some systems keep an accent apart from its letter, which looks the same:
+
+    >>> typed("cafe\u0301.md") == "café.md"
+    True
+    """
+    return unicodedata.normalize("NFC", name)
+
+
 def _is_in(entry: DocumentEntry, name: str) -> bool:
-    if name.endswith("/"):
-        return entry.name.startswith(name) or entry.relative.startswith(name)
-    return name in (entry.name, entry.relative)
+    names = typed(entry.name), typed(entry.relative)
+    return any(own.startswith(name) for own in names) if name.endswith("/") else name in names

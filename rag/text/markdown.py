@@ -191,7 +191,7 @@ def _prose(lines: _Lines, first: int, last: int, content: str, inside: dict[str,
 def _span_of(lines: _Lines, number: int, content: str) -> tuple[int, int]:
     """Where the last occurrence of `content` stands in a line; the marks of what it stands in are before it."""
     content = content.strip()
-    at = lines.texts[number].rfind(content)
+    at = lines.texts[number].replace("\0", "\ufffd").rfind(content)
     start = lines.starts[number] + at if content and at >= 0 else lines.ends[number]
     return start, start + len(content)
 

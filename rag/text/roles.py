@@ -29,6 +29,10 @@ HEADINGS = {
 ROLES = {heading: role for role, headings in HEADINGS.items() for heading in headings}
 
 
+# What answers the question of a page as a whole.
+WHOLE_ANSWERS = frozenset({SectionRole.SHORT_ANSWER, SectionRole.SPOKEN})
+
+
 def role_of(heading: str) -> SectionRole | None:
     """None for a heading that only says what stands below it."""
     return ROLES.get(heading.strip().lower())

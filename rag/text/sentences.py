@@ -18,7 +18,7 @@ SENTENCE_END = re.compile(
 # A line of prose that is wrapped is at least this wide, in columns.
 NARROWEST = 36
 FIRST_WORD = re.compile(r"[\u2e80-\uffef][，。、；：！？）」』”]?|[^\s\u2e80-\uffef]+")
-LABEL = re.compile(r"[^\s：:]{1,12}[：:](?=\s|[^\x00-\x7f])")
+LABEL = re.compile(r"[^\s：:]{1,12}[：:](?=\s|[^\x00-\x7f]|\Z)")
 FIGURES, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
 LINE_BREAK = re.compile(r"((?<=[\u2e80-\uffef])[ \t]*\n[ \t]*(?=[\u2e80-\uffef]))|[ \t]*\n[ \t]*")
 QUOTE_MARK = re.compile(r"(?:[ \t]*>)+[ \t]?")

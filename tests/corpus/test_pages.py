@@ -14,8 +14,11 @@ from tests.corpus.violations import of_every_page, told, violations
 
 Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=False, pattern=r"^\S(.*\S)?$")]
 
-SECTIONS = re.compile("一句话回答,要点,展开,(代码,)?追问,常见错误,English")
+SECTIONS = re.compile("一句话回答,口述,要点,展开,(代码,)?追问,常见错误,English")
 LEANS_ON_WHAT_STOOD_BEFORE = re.compile("^(它|其|这|该|此|上述|如上|前者|后者)")
+SPOKEN_CHARACTERS = range(250, 451)
+SPOKEN_WORDS = range(110, 221)
+CANNOT_BE_READ_ALOUD = re.compile(r"[$`*#→≈×√∑²³≤≥|<>\[\]]")
 TEX_TEXT = re.compile(r"\\(text|textbf|textit|textrm|mbox)\{[^{}]*\}")
 QUOTED_CLAIM = re.compile("“[^”]*”")
 UNSPACED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
@@ -108,12 +111,25 @@ def test_title_is_the_only_first_heading(page: Page) -> None:
 
 @of_every_page
 def test_short_answer_is_short(page: Page) -> None:
-    """At most 60 characters of plain words: what a chat shows first, and what a candidate says first."""
+    """At most 120 characters of plain words, in whole sentences that answer the title."""
     (answer,) = _texts(page, "一句话回答")
-    assert len(answer) <= 60, f"{len(answer)} characters"
+    assert len(answer) <= 120, f"{len(answer)} characters"
     assert answer.endswith("。")
     assert "$" not in answer, "formulas belong in the points"
     assert not LEANS_ON_WHAT_STOOD_BEFORE.search(answer)
+
+
+@of_every_page
+def test_spoken_answer_can_be_said(page: Page) -> None:
+    """Paragraphs of whole sentences that take a minute or two, without a sign that cannot be read aloud."""
+    spoken, in_english = _texts(page, "口述"), _texts(page, "Say it")
+    assert 1 <= len(spoken) <= 2
+    assert len("".join("".join(spoken).split())) in SPOKEN_CHARACTERS
+    assert len(" ".join(in_english).split()) in SPOKEN_WORDS
+    signs = [sign for text in (*spoken, *in_english) for sign in CANNOT_BE_READ_ALOUD.findall(text)]
+    assert not signs, f"these cannot be read aloud: {signs}"
+    assert all(text.endswith(("。", "？")) for text in spoken)
+    assert not CHINESE.search("".join(in_english))
 
 
 @of_every_page
@@ -127,9 +143,11 @@ def test_points_stand_alone(page: Page) -> None:
 
 @of_every_page
 def test_english_block(page: Page) -> None:
-    """The title, its short answer and points, then the follow-ups: all that an English reader is quoted."""
-    questions = _subsections(page, "English")
-    assert len(questions) == 1 + len(_subsections(page, "追问")), questions
+    """The title with its short answer and points, the spoken answer, then the follow-ups."""
+    title, spoken, *follow_ups = _subsections(page, "English")
+    assert spoken == "Say it"
+    assert len(follow_ups) == len(_subsections(page, "追问")), follow_ups
+    questions = [title, *follow_ups]
     assert all(question.endswith("?") for question in questions), questions
     short, *points = _texts(page, questions[0])
     assert len(short.split()) <= 45, f"{len(short.split())} words"

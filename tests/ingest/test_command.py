@@ -57,6 +57,7 @@ def test_a_real_run(place: Path) -> None:
         "documents": {"added": 1, "changed": 0, "moved": 0, "unchanged": 0, "removed": 0, "stale": 0, "failed": []},
         "passages": {"total": 1, "embedded": 1, "reused": 0},
         "cleaned": [],
+        "warnings": [],
     }
     assert "documents" in first.stderr  # the progress bar
     assert "passages" in first.stderr

@@ -17,7 +17,8 @@ import torch
 from langchain_core.documents import Document
 
 from ingest.prepare import prepare
-from ingest.reading.loading import list_files, read_document
+from ingest.reading.listing import list_files
+from ingest.reading.loading import read_document
 from ingest.reading.parser_process import ParserProcess
 from ingest.sync import sync
 from rag.embedding import load_embedder

@@ -52,7 +52,7 @@ def _all(
     """What each file, and then each document that was made, loses; or why it is refused."""
     for path in _files(options.paths):
         data = path.read_bytes()
-        yield str(path), compare(path.suffix.lower(), data, list(pieces(path.suffix.lower(), data)), settings, process)
+        yield str(path), compare(path.suffix.lower(), data, pieces(path.suffix.lower(), data), settings, process)
     for number in range(options.made):
         made = make(FORMATS[number % len(FORMATS)], options.seed + number)
         yield f"{made.suffix} {options.seed + number}", compare(made.suffix, made.data, made.pieces, settings, process)

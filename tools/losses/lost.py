@@ -2,7 +2,7 @@
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ingest.prepare import Prepared, prepare_bytes
@@ -23,13 +23,14 @@ class Compared:
 
 
 def compare(
-    suffix: str, data: bytes, written: Sequence[str], settings: Settings, parser: ParserProcess
+    suffix: str, data: bytes, written: Iterable[str], settings: Settings, parser: ParserProcess
 ) -> Compared | DocumentError:
     """Read a file as an ingest does, and look for all that stands in it."""
     try:
-        return missing(written, prepare_bytes(0, f"file{suffix}", suffix, data, settings, parser))
+        prepared = prepare_bytes(0, f"file{suffix}", suffix, data, settings, parser)
     except DocumentError as error:
         return error
+    return missing(list(written), prepared)
 
 
 def missing(written: Sequence[str], prepared: Prepared) -> Compared:

@@ -6,12 +6,14 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import PurePosixPath
+from typing import Any
 
 import pypdfium2
 from lxml import etree, html
 
-from ingest.formats.encoding import decode
+from ingest.formats.encoding import decoded
 
 UNSEEN_ELEMENTS = ("script", "style", "template", "noscript", "head", "svg", "iframe", "object", "textarea", "select")
 OFFICE_TEXT = {
@@ -37,27 +39,36 @@ def _office(suffix: str) -> Callable[[bytes], Iterator[str]]:
                 if OFFICE_TEXT[suffix].fullmatch(name):
                     root = etree.fromstring(archive.read(name), PARSER)
                     for paragraph in root.iter("{*}p", "{*}si"):
-                        yield "".join(
-                            run.text or ""
-                            for run in paragraph.iter("{*}t")  # of formulas, which become TeX, not
-                            if "math" not in etree.QName(run).namespace
-                            and next(run.iterancestors("{*}p", "{*}si"), None) is paragraph
-                        )
+                        yield from _said(paragraph).split("\n")
 
     return read
 
 
+def _said(paragraph: Any) -> str:
+    """The text of a paragraph, without those in it; its formulas, which become TeX, are line breaks."""
+    parts = []
+    for run in paragraph.iter("{*}t", "{*}oMath"):
+        name = etree.QName(run)
+        if name.localname == "oMath":
+            parts.append("\n")
+        elif "math" not in name.namespace and next(run.iterancestors("{*}p", "{*}si"), None) is paragraph:
+            parts.append(run.text or "")
+    return "".join(parts)
+
+
 def _webpage(data: bytes) -> Iterator[str]:
     try:
-        root = html.document_fromstring(decode(data))
+        root = html.document_fromstring(decoded(data)[0])
     except (etree.ParserError, ValueError):
         return
-    for element in root.iter(*UNSEEN_ELEMENTS):
-        element.tail, tail = None, element.tail
-        for child in list(element):
-            element.remove(child)
-        element.text, element.tail = None, tail
-    yield from (str(text) for text in root.itertext())
+    unseen: set[Any] = set()
+    for element in root.iter():
+        if not isinstance(element.tag, str) or element.tag in UNSEEN_ELEMENTS or element.getparent() in unseen:
+            unseen.add(element)
+        elif element.text:
+            yield str(element.text)
+        if element.tail and element.getparent() not in unseen:
+            yield str(element.tail)
 
 
 def _book(data: bytes) -> Iterator[str]:
@@ -81,18 +92,18 @@ def _notebook(data: bytes) -> Iterator[str]:
 
 
 def _delimited(data: bytes) -> Iterator[str]:
-    for row in csv.reader(io.StringIO(decode(data).removeprefix("\ufeff"), newline=""), delimiter=","):
+    for row in csv.reader(io.StringIO(decoded(data)[0].removeprefix("\ufeff"), newline=""), delimiter=","):
         yield from row
 
 
 def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        yield from MARKUP.sub("\n", line).split("\n")
+        yield from unescape(MARKUP.sub("\n", line)).split("\n")
 
 
 READERS: dict[str, Callable[[bytes], Iterator[str]]] = {
     ".docx": _office(".docx"), ".pptx": _office(".pptx"), ".xlsx": _office(".xlsx"), ".html": _webpage,
     ".htm": _webpage, ".epub": _book, ".pdf": _pdf, ".ipynb": _notebook, ".csv": _delimited,
-    ".md": lambda data: _lines(FRONT_MATTER.sub("", decode(data))),
-    ".txt": lambda data: iter(decode(data).splitlines()),
+    ".md": lambda data: _lines(FRONT_MATTER.sub("", decoded(data)[0])),
+    ".txt": lambda data: iter(decoded(data)[0].splitlines()),
 }  # fmt: skip

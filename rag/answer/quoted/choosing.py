@@ -7,7 +7,7 @@ from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.sections import Section
 from rag.question.intents import Intent, answered_by
-from rag.text.roles import SectionRole
+from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
 
 # Characters of an answer in the standard style: what is read in a minute.
@@ -20,9 +20,8 @@ COMPARISON = 2
 # where it is about as good.
 CLEARLY_WORSE = 1.5
 CLEARLY_WORSE_ELSEWHERE = 0.5
-# What answers the question of a page as a whole, and what says the same in other forms.
-ANSWERS_OF_THE_PAGE = frozenset({SectionRole.SHORT_ANSWER, SectionRole.SPOKEN})
-PARTS_OF_THE_PAGE = ANSWERS_OF_THE_PAGE | {SectionRole.POINTS}
+# What says in other forms what the page says as a whole.
+SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 
 def fitted(section: Section, room: int) -> Section:
@@ -108,8 +107,10 @@ def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
 
     scored = zip(ranking.sections, ranking.scores, strict=True)
     best = [section for section, score in scored if follows(section, score)]
-    if first.role in ANSWERS_OF_THE_PAGE:
-        best = [*_whole_answer(first, ranking.sections), *(s for s in best if s.role not in PARTS_OF_THE_PAGE)]
+    if first.role in WHOLE_ANSWERS:
+        best = [*_whole_answer(first, ranking.sections), *(s for s in best if s.role not in SAME_IN_OTHER_FORMS)]
+    else:  # a part of the page, which the whole of it would only say again
+        best = [section for section in best if section.role not in WHOLE_ANSWERS]
     best = best[: max(1, round(SECTIONS / cut))]
     return _wanted_part(ranking.sections, best, wanted) or best
 

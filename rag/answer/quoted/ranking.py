@@ -13,7 +13,7 @@ from rag.index import Index
 from rag.question.intents import Intent, answered_by
 from rag.question.unheard import ASKING, named_in
 from rag.search.retrieval import Evidence
-from rag.text.roles import SectionRole
+from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
 from rag.text.terms import fold, terms
 
@@ -48,9 +48,9 @@ class SectionFeatures:
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
     search, below that of the best. `text` is the share of the terms that the question names, by rarity, in the section
-    and its heading, of a short answer the title; `named`, of a short answer, how nearly one name of its page says the
-    same, for whoever asks that asks for the page as a whole, unless code is wanted; `said` marks what an answer of the
-    talk has begun to quote already.
+    and its heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says
+    the same, for whoever asks that asks for the page as a whole, unless code is wanted; `said` marks what an answer of
+    the talk has begun to quote already.
     """
 
     sentence: float
@@ -60,6 +60,7 @@ class SectionFeatures:
     text: float
     first_page: float
     short_answer: float
+    spoken: float
     points: float
     mistakes: float
     question: float
@@ -76,19 +77,20 @@ class SectionFeatures:
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
 # was chosen with 93 development follow-ups.
 WEIGHTS = SectionFeatures(
-    sentence=26.7,
+    sentence=22.9,
     relevance=3.0,
-    found=26.8,
-    named=3.1,
-    text=1.5,
-    first_page=1.1,
-    short_answer=-1.3,
+    found=30.2,
+    named=3.5,
+    text=1.6,
+    first_page=1.2,
+    short_answer=-1.8,
+    spoken=-1.8,
     points=-0.3,
-    mistakes=-0.5,
-    question=-0.6,
-    code_wanted=0.7,
+    mistakes=-0.6,
+    question=-0.4,
+    code_wanted=0.6,
     code_unwanted=-2.0,
-    formula_wanted=1.5,
+    formula_wanted=1.6,
     comparing_table=2.0,
     said=-2.0,
 )
@@ -103,6 +105,7 @@ WEIGHTS_OF = {
         text=1.6,
         first_page=0.8,
         short_answer=-0.4,
+        spoken=-0.4,
         points=-0.4,
         mistakes=-0.7,
         question=-0.1,
@@ -155,13 +158,13 @@ def rank(
 
 
 def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
-    """The places of short answers that their page also gives in the reader's language, and where it does."""
-    short = {place: section for place, section in enumerate(sections) if section.is_short_answer}
-    translated = {section.document: place for place, section in short.items() if section.is_translation}
+    """The places of answers of whole pages that these also give in the reader's language, and where they do."""
+    whole = {place: section for place, section in enumerate(sections) if section.role in WHOLE_ANSWERS}
+    translated = {(section.document, section.role): place for place, section in whole.items() if section.is_translation}
     return {
-        place: translated[section.document]
-        for place, section in short.items()
-        if not section.is_translation and section.document in translated
+        place: translated[section.document, section.role]
+        for place, section in whole.items()
+        if not section.is_translation and (section.document, section.role) in translated
     }
 
 
@@ -203,15 +206,16 @@ def section_features(
 
     def features(place: int, section: Section) -> SectionFeatures:
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
-        heading = set(terms(section.title if section.is_short_answer else section.heading))
+        heading = set(terms(section.title if section.role in WHOLE_ANSWERS else section.heading))
         return SectionFeatures(
             sentence=0.0 if not has_tokens else of_page[section.document] if is_wanted_code else float(below[place]),
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
-            named=named(section.document) if section.is_short_answer and not wants_code else 0.0,
+            named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
+            spoken=float(section.role is SectionRole.SPOKEN),
             points=float(section.role is SectionRole.POINTS),
             mistakes=float(section.role is SectionRole.MISTAKES),
             question=float(section.is_asked),

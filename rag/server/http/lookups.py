@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from rag.answer.assistant import Assistant, check_question
 from rag.search.retrieval import Evidence
@@ -90,8 +91,17 @@ async def ask(body: AskRequest, request: Request) -> Asked:
     return Asked(id=body.id, **answer)
 
 
+class DocumentName(PathConvertor):
+    """A path of which every character counts, line breaks as well: file names may hold them."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("document_name", DocumentName())
+
+
 @router.get(
-    "/documents/{id:path}",
+    "/documents/{id:document_name}",
     response_model=None,
     responses={
         200: {"content": {"text/plain": {}, "application/json": {"schema": Slice.model_json_schema()}}},

@@ -63,7 +63,7 @@ class Library:
 
     def source(self, document: str) -> str:
         """The source text of a document, by its name in the index; no file is opened. Raises UsageError."""
-        source = self.assistant().index.storage.source(document)
+        source = self.assistant().source(document)
         if source is None:
             raise UsageError(
                 f"there is no document {document[:200]!r}",

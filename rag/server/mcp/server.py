@@ -9,6 +9,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.types import INVALID_PARAMS
 from pydantic import ValidationError
 
+from rag.server.mcp.arguments import PlainServer
 from rag.server.mcp.library import Library
 from rag.server.mcp.prompts import add_prompts
 from rag.server.mcp.resources import add_resources
@@ -28,7 +29,7 @@ user's own answer, and pass it unchanged to `grade_answer`.
 
 
 def build_server(library: Library) -> MCPServer:
-    server: MCPServer = MCPServer(
+    server = PlainServer(
         "interview-rag",
         title="interview-rag",
         version=_version(),

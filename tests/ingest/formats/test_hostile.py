@@ -151,17 +151,11 @@ def claiming(last: bytes) -> bytes:
     return rewritten("methods.xlsx", "xl/worksheets/sheet1.xml", lambda data: data.replace(b'r="C4"', b'r="%s"' % last))
 
 
-def test_a_sheet_that_spans_too_many_cells_is_left_out(parser: ParserProcess) -> None:
-    extract = parser.extract(".xlsx", claiming(b"ZZ20000"))
-    assert "解码方法" in extract.warnings[0]
-    assert "spans more than" in extract.warnings[0]
-    assert "## 术语表" in extract.text
-
-
-def test_a_sheet_that_spans_every_cell_ends_its_parser_only(parser: ParserProcess) -> None:
-    with pytest.raises(UnreadableError, match="crashed or ran out of memory"):
-        parser.extract(".xlsx", claiming(b"XFD1048576"))
-    assert parser.extract(".html", "<p>正文。</p>".encode()).text == "正文。\n"
+@pytest.mark.parametrize("last", [b"ZZ20000", b"XFD1048576"])
+def test_what_a_sheet_spans_costs_nothing(parser: ParserProcess, last: bytes) -> None:
+    started = time.process_time()
+    assert "## 术语表" in parser.extract(".xlsx", claiming(last)).text
+    assert time.process_time() - started < 5
 
 
 def test_an_archive_that_lies_about_its_size(parser: ParserProcess) -> None:

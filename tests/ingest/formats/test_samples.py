@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingest.formats.extract import Extract, UnreadableError
+from ingest.reading.loading import document_of
 from ingest.reading.parser_process import ParserProcess
 from tests.data.formats.make import CODE, COLUMN_TOPICS, ENGLISH, INTRODUCTION, ITEMS, STEPS, TABLE, TOP_P
 from tests.paths import FORMATS as DATA
@@ -55,8 +56,12 @@ def test_formulas(parser: ParserProcess, name: str, formula: str) -> None:
 
 
 def test_the_frame_of_a_page_is_left_out(parser: ParserProcess) -> None:
-    text = read(parser, "page.html").text
+    extract = read(parser, "page.html")
+    text = extract.text
     assert text.startswith("# 解码策略怎么选？\n")
+    assert {"首页", "热门文章", "路人甲：写得不错，谢谢。"} <= set(extract.removed)
+    document = document_of("page.html", ".html", (DATA / "page.html").read_bytes(), parser=parser)
+    assert document.removed == extract.removed
     for word in ("首页", "登录", "热门文章", "周末", "分享到", "评论", "路人甲", "备案号", "脚本"):
         assert word not in text
     assert "```python\n" in text

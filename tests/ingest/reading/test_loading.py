@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.reading.loading import MAX_LINE_CHARACTERS, Document, list_files, read_document
+from ingest.reading.listing import list_files
+from ingest.reading.loading import MAX_LINE_CHARACTERS, Document, read_document
 from rag.errors import DocumentError, IngestError
 from tests.paths import FORMATS as DATA
 
@@ -218,6 +219,8 @@ def test_links_out_of_the_root_are_left_out(tmp_path: Path) -> None:
     paths = list_files(root, lambda path, reason: left_out.append((path.name, reason)))
     assert [path.name for path in paths] == ["inside.md", "page.md"]
     assert left_out == [
+        ("folder", "a linked folder, which is not followed: add it as a root of its own"),
+        ("loop", "a link to a folder that is read in its own place"),
         ("broken.md", "a link that leads nowhere"),
         ("circle.md", "a link that leads nowhere"),
         ("outside.md", "a link that leads out of its root"),

@@ -136,10 +136,10 @@ def test_closing_ends_the_child() -> None:
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from ingest.reading.registry import reader
 
-    monkeypatch.setitem(sys.modules, "ingest.formats.workbook", None)
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(UnreadableError, match=r"\.xlsx files need .*it is in the extra `formats`") as caught:
-        reader(".xlsx")
+    monkeypatch.setitem(sys.modules, "ingest.formats.word", None)
+    monkeypatch.setitem(sys.modules, "docx", None)
+    with pytest.raises(UnreadableError, match=r"\.docx files need .*it is in the extra `formats`") as caught:
+        reader(".docx")
     assert "interview-rag[formats]" in caught.value.hint
 
 

@@ -1,5 +1,6 @@
 """Answers from some documents only: what is outside is no candidate, and the refusal says what was searched."""
 
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -132,3 +133,28 @@ def test_the_nearest_within_are_exact(flat: bool, monkeypatch: pytest.MonkeyPatc
     assert numbers.tolist() == expected.tolist()
     np.testing.assert_allclose(cosines, rows[expected] @ rows[3], atol=1e-6)
     assert Vectors(rows, index).search(rows[3], 10, within[:0])[0].tolist() == []
+
+
+APART, TOGETHER = (unicodedata.normalize(form, "Résumé café.md") for form in ("NFD", "NFC"))
+
+
+@pytest.mark.parametrize(("stored", "asked"), [(APART, TOGETHER), (TOGETHER, APART), (APART, APART)])
+def test_a_name_is_found_however_its_accents_are_typed(
+    tmp_path: Path, hash_embedder: HashEmbedder, stored: str, asked: str
+) -> None:
+    folder = unicodedata.normalize("NFD" if stored == APART else "NFC", "été")
+    text = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。\n"
+    for name in (stored, f"{folder}/{stored}"):
+        (tmp_path / "documents" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "documents" / name).write_text(text, encoding="utf-8")
+    from ingest.sync import sync
+
+    settings = library_settings(tmp_path)
+    sync(settings, lambda: hash_embedder, [tmp_path / "documents"], identity=hash_embedder.identity)
+    index = open_index(settings.index)
+    check_names(index, [asked, f"été/{asked}", "été/", unicodedata.normalize("NFD", "été/")])
+    assert documents(part_of(index, [asked]), hash_embedder, "早停") == {stored}
+    assert documents(part_of(index, ["été/"]), hash_embedder, "早停") == {f"{folder}/{stored}"}
+    assert Assistant(settings, hash_embedder).source(f"été/{asked}") == text
+    assert Assistant(settings, hash_embedder).source("Resume cafe.md") is None
+    index.close()

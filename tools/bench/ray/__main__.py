@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-from ingest.reading.loading import list_files
+from ingest.reading.listing import list_files
 from rag.paths import CORPUS
 from tools.bench.measuring import machine, table
 from tools.bench.ray.runs import measure

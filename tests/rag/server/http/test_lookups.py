@@ -2,6 +2,7 @@
 
 import json
 import time
+import unicodedata
 from pathlib import Path
 from urllib.parse import quote
 
@@ -85,7 +86,17 @@ def test_no_other_name_finds_anything(served: Served, trick: str) -> None:
     status, answer = served.raw(f"GET /v1/documents/{trick} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     assert status in (400, 404)
     assert b"root:" not in answer
-    assert b"x-injected" not in answer.lower()
+    assert b"\nx-injected" not in answer.lower()
+
+
+@pytest.mark.parametrize("name", ["new\nline.md", "two\n\nlines\n.md", "a#b?c%20d&e=f.md", "re\u0301sume\u0301.md"])
+def test_a_document_of_whatever_name_is_returned(tmp_path: Path, hash_embedder: HashEmbedder, name: str) -> None:
+    ingest(tmp_path, hash_embedder, {name: ROPE})
+    with serving(Assistant(library_settings(tmp_path), hash_embedder)) as served, served.client() as client:
+        assert client.get(f"/v1/documents/{quote(name)}").text == ROPE
+        assert client.get(f"/v1/documents/{quote(unicodedata.normalize('NFC', name))}").text == ROPE
+        [citation, *_] = client.post("/v1/ask", json={"question": "RoPE 为什么能外推？"}).json()["citations"]
+        assert client.get(citation["url"]).text == citation["quote"]
 
 
 def test_an_index_that_is_updated_is_opened_again(own_library: Path, hash_embedder: HashEmbedder) -> None:

@@ -108,7 +108,7 @@ def test_only_some_documents(server: MCPServer) -> None:
         for tool, field in (("search", "query"), ("ask", "question")):
             given = values(await client.call_tool(tool, {field: question, "only": ["zero.md"]}))
             assert {one["document"] for one in slices(given) or given["results"]} == {"zero.md"}
-            for only in (["gone.md"], ["../"], [""], "zero.md", [3], ["a.md"] * 101):
+            for only in (["gone.md"], ["../"], [""], "gone.md", [3], ["a.md"] * 101):
                 result = await client.call_tool(tool, {field: question, "only": only})
                 assert result.is_error, only
             wrong = await client.call_tool(tool, {field: question, "only": ["gone.md"]})
@@ -120,6 +120,55 @@ def test_only_some_documents(server: MCPServer) -> None:
         assert len({one["document"] for one in whole["results"]}) > 1  # what was chosen holds for one call
 
     with_client(server, work)
+
+
+def test_null_is_left_out_and_one_name_is_a_list_of_one(server: MCPServer) -> None:
+    question = "ZeRO-2 和 ZeRO-3 差在哪？"
+
+    async def work(client: Client) -> None:
+        plain = values(await client.call_tool("search", {"query": question}))
+        left_out: list[dict[str, Any]] = [
+            {"k": None},
+            {"only": None},
+            {"only": ""},
+            {"only": []},
+            {"k": None, "only": None},
+        ]
+        for given in left_out:
+            assert values(await client.call_tool("search", {"query": question, **given})) == plain, given
+        for only in ("zero.md", '["zero.md"]', ["zero.md"]):
+            one = values(await client.call_tool("search", {"query": question, "only": only}))
+            assert {result["document"] for result in one["results"]} == {"zero.md"}, only
+        nothing = {"history": None, "style": None, "only": None}
+        assert values(await client.call_tool("ask", {"question": question, **nothing}))["citations"]
+        read = values(await client.call_tool("read_source", {"document": "zero.md", "start": None, "end": None}))
+        assert read["start"] == 0
+        values(await client.call_tool("practice_question", {"topic": None, "without": None}))
+
+    with_client(server, work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("search", {}, "`query` is missing"),
+        ("search", {"query": None}, "`query` is missing"),
+        ("search", {"query": ""}, "`query` should have at least 1 character"),
+        ("search", {"query": "x", "k": 0}, "`k` should be greater than or equal to 1"),
+        ("search", {"query": "x", "k": "many"}, "`k` should be a valid integer"),
+        ("search", {"query": "x", "only": {}}, "`only` should be a valid list"),
+        ("ask", {"question": "x", "history": [{"role": "user"}]}, "`history[0].text` is missing"),
+        ("ask", {"question": "x", "history": [["user", "hi"]]}, "`history[0]` should be an object"),
+        ("ask", {"question": "x", "style": "SHORT"}, "`style` should be 'short'"),
+    ],
+)
+def test_what_is_wrong_with_arguments_is_told_in_plain_words(
+    server: MCPServer, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    result = call(server, tool, arguments)
+    assert result.is_error
+    assert told in text_of(result)
+    assert not any(word in text_of(result) for word in ("pydantic", "http", "validation", "input_value"))
 
 
 def test_a_refusal_is_no_error(server: MCPServer) -> None:

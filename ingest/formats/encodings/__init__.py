@@ -1,0 +1,1 @@
+"""Which encoding the bytes of a text are in."""

@@ -1,0 +1,1 @@
+"""What Word and PowerPoint files are made of."""

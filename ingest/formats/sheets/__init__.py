@@ -1,0 +1,1 @@
+"""Tables of spreadsheets and of delimited text."""
