@@ -15,7 +15,7 @@ SAME_COLUMN = 6.0
 # Of a document set in type of one width, what is not code has so many lines that fill the page.
 MOST_MONO, LEAST_FULL = 0.6, 0.35
 MONO_EDGE, SHORTEST_FULL = 8, 50
-MOST_HEADS = 3
+MOST_HEADS, LEAST_ROWS = 3, 3
 MOST_OF_FOOTNOTE = 0.92
 
 
@@ -28,6 +28,11 @@ class Table:
     columns: tuple[float, ...]
     begins_page: bool
     breaks: list[int] = field(default_factory=list)
+
+    @property
+    def has_head(self) -> bool:
+        """Whether the first row is told from the others: these begin with numbers, say, and it does not."""
+        return len(self.rows) < LEAST_ROWS or not all(row[0].isdecimal() for row in self.rows)
 
     def goes_on(self, line: Line) -> bool:
         """Whether a table on another page has the same columns."""
@@ -203,11 +208,13 @@ class Assembly:
             return
         open_table, self._table = self._table, None
         begins, self._page_begins = self._page_begins, open_table.begins_page
-        written = table(open_table.rows)
+        written = table(open_table.rows, headless=not open_table.has_head)
         self._put(written)
         lines = written.split("\n")
         for row in open_table.breaks:
-            self.borders.append(self.length - len(written) + sum(len(text) + 1 for text in lines[: row + 1]))
+            self.borders.append(
+                self.length - len(written) + sum(len(text) + 1 for text in lines[: row + 2 - open_table.has_head])
+            )
         self._page_begins = begins
 
 

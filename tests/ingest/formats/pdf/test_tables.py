@@ -103,6 +103,13 @@ def test_columns_that_line_up_are_a_table() -> None:
     )
 
 
+def test_rows_that_all_begin_with_a_number_have_no_head() -> None:
+    page = cells(
+        (60, 120, 200), 740, [("2", "CARD16", "VERSION"), ("4", "CARD32", "ALIASES"), ("4", "CARD32", "PARENTS")]
+    )
+    assert text_of(page).startswith("|  |  |  |\n|---|---|---|\n| 2 | CARD16 | VERSION |\n")
+
+
 def test_two_rows_or_columns_of_prose_are_none() -> None:
     assert "|" not in text_of(cells((60, 160), 740, [("Name", "Ann"), ("Role", "Engineer")]))
     left = [f"left column line {n:02} with some words" for n in range(12)]
