@@ -41,20 +41,20 @@ def without_running_heads(pages: Sequence[Page]) -> tuple[list[list[Line]], tupl
     )
     often = 2 if len(pages) <= 4 else max(3, len(pages) // 4)
     kept: list[list[Line]] = []
-    removed: dict[Key, str] = {}
+    removed: dict[str, None] = {}
     for number, page in enumerate(pages):
         lines = []
         for place, line in enumerate(page.lines):
-            running = [key for key in keys[number].get(place, ()) if counts[key] >= often]
+            is_running = any(counts[key] >= often for key in keys[number].get(place, ()))
             distance = _distance(line.text, number) if place in edges[number] else None
-            if running:
-                removed.setdefault(running[-1], line.text)
-            elif distance is not None and (distances[distance] > 1 or _is_page_number(line.text, number + 1)):
-                removed.setdefault(("", distance), line.text)
+            if is_running or (
+                distance is not None and (distances[distance] > 1 or _is_page_number(line.text, number + 1))
+            ):
+                removed[line.text] = None
             else:
                 lines.append(line)
         kept.append(lines)
-    return kept, tuple(dict.fromkeys(removed.values()))
+    return kept, tuple(removed)
 
 
 def _edge_lines(page: Page) -> frozenset[int]:

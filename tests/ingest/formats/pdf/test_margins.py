@@ -10,10 +10,10 @@ def body(name: str) -> str:
     return lines(60, 500, [f"The text of the page called {name} is long enough to be seen.", f"It ends here, {name}."])
 
 
-def test_heads_with_the_page_in_them_are_told_once() -> None:
+def test_heads_with_the_page_in_them_are_told() -> None:
     pages = [said(60, 800, f"Chapter 2 - page {n} of 9") + body(str(n)) for n in (4, 5, 6)]
     extract = read(pdf_of(pages))
-    assert extract.removed == ("Chapter 2 - page 4 of 9",)
+    assert extract.removed == tuple(f"Chapter 2 - page {n} of 9" for n in (4, 5, 6))
     assert "Chapter" not in extract.text
 
 
@@ -22,7 +22,7 @@ def test_heads_with_the_page_in_them_are_told_once() -> None:
 )
 def test_numbers_that_count_pages_go(numbers: tuple[str, ...]) -> None:
     extract = read(pdf_of([body(n) + said(290, 30, n) for n in numbers]))
-    assert extract.removed == numbers[:1]
+    assert extract.removed == numbers
     assert extract.text.count("It ends here") == 3
     assert all(line.strip() not in numbers for line in extract.text.splitlines())
 
