@@ -1,5 +1,6 @@
 """The runs within a table's rules -> its rows. A cell that goes over several places stands in all of them."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ingest.formats.pdf.glyphs import GUESSED_SPACE, Run
@@ -10,6 +11,7 @@ from ingest.formats.pdf.words import Words, glue
 # Lines of text in one row of rules that are rows of their own, where they stand at the same height in all columns.
 LEAST_ROWS = 3
 SAME_HEIGHT = 3.0
+WORD = re.compile(f"[^ {GUESSED_SPACE}]+")
 # Places over which a cell may go; more are a frame, or made to do harm.
 MOST_COPIES = 500
 
@@ -56,17 +58,15 @@ def _spot(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Spot:
 
 
 def _cut_at_columns(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Iterator[Run]:
-    """The parts of a run that stand in different cells, cut where the letters lie on another side of a rule."""
+    """The parts of a run that stand in different cells, cut between words that lie on different sides of a rule."""
     row = grid.row((run.bottom + run.top) / 2)
     start, before = 0, None
-    for place, character in enumerate(run.text):
-        if character in (" ", GUESSED_SPACE):
-            continue
-        column = grid.column((run.lefts[place] + run.rights[place]) / 2)
+    for word in WORD.finditer(run.text):
+        column = grid.column((run.lefts[word.start()] + run.rights[word.end() - 1]) / 2)
         spot = regions.get((row, column), (row, column))
         if before is not None and spot != before:
-            yield run.cut(start, place)
-            start = place
+            yield run.cut(start, word.start())
+            start = word.start()
         before = spot
     yield run.cut(start, len(run.text))
 

@@ -24,7 +24,7 @@ SAMPLES = 4
 # Lower boxes are none.
 FLAT = 0.05
 SAME_BASELINE = 0.1
-TURNED = -1e9
+TURNED, ASLANT = -1e9, 4
 
 Box = tuple[float, float, float, float]
 """left, bottom, right, top in points, the origin at the lower left of the page as it is shown."""
@@ -191,7 +191,11 @@ class Glyphs:
 
     def _keeps_style(self, index: int, found: Style) -> bool:
         """Whether another box is that of the letter alone, as with fonts that say nothing of their height."""
-        if not self._text or found[2] != self.runs[-1].is_unmapped or found[0] == TURNED or self.runs[-1].turn:
+        if not self._text or found[2] != self.runs[-1].is_unmapped:
+            return False
+        if self.runs[-1].turn:
+            return self._turn(index) == self.runs[-1].turn
+        if found[0] == TURNED:
             return False
         return (
             abs(self._baseline(index) - self.runs[-1].baseline) < SAME_BASELINE
@@ -242,9 +246,9 @@ class Glyphs:
         return round(size * 2) / 2
 
     def _turn(self, index: int) -> int:
-        """By how many quarters the character is turned against the reader, clockwise."""
-        angle = float(pdfium.FPDFText_GetCharAngle(self.raw, index))
-        return round(angle / (math.pi / 2) + self.view.quarters) % 4
+        """By how many quarters the character is turned against the reader, clockwise; or that it stands aslant."""
+        quarters = float(pdfium.FPDFText_GetCharAngle(self.raw, index)) / (math.pi / 2)
+        return ASLANT if abs(quarters - round(quarters)) > 0.1 else round(quarters + self.view.quarters) % 4
 
     def _kind(self, index: int) -> tuple[bool, bool]:
         """Whether a character is of a width that all have, and whether it is bold."""

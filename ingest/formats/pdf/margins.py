@@ -58,14 +58,15 @@ def without_running_heads(pages: Sequence[Page]) -> tuple[list[list[Line]], tupl
 
 
 def _edge_lines(page: Page) -> frozenset[int]:
-    """The places of the outermost lines of a page."""
+    """The places of the outermost lines of a page, and of what is turned, wherever it stands."""
     margin = min(max(MARGIN * page.height, MIN_MARGIN), page.height / 4)
     ranked = sorted(
         (line.baseline, place)
         for place, line in enumerate(page.lines)
         if line.size and not line.is_note and not margin < line.baseline < page.height - margin
     )
-    return frozenset(place for _, place in ranked[:EDGE_LINES] + ranked[-EDGE_LINES:])
+    turned = (place for place, line in enumerate(page.lines) if not line.size and not line.is_table)
+    return frozenset((*turned, *(place for _, place in ranked[:EDGE_LINES] + ranked[-EDGE_LINES:])))
 
 
 def _keys(line: Line, number: int) -> Iterator[Key]:

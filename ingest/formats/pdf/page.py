@@ -9,7 +9,7 @@ import pypdfium2
 from ingest.formats.pdf.aligned import with_tables
 from ingest.formats.pdf.cells import in_grid, table_of
 from ingest.formats.pdf.columns import in_columns
-from ingest.formats.pdf.glyphs import Glyphs, Run, view_of
+from ingest.formats.pdf.glyphs import ASLANT, Glyphs, Run, view_of
 from ingest.formats.pdf.legible import legible
 from ingest.formats.pdf.lines import Line, join_runs
 from ingest.formats.pdf.notes import Notes
@@ -76,7 +76,7 @@ def _turn_of_most(runs: Sequence[Run]) -> int:
     """By how many quarters most of the text is turned: a wide table, say, that is printed along the page."""
     turns: Counter[int] = Counter()
     for run in runs:
-        turns[run.turn] += len(run.text)
+        turns[run.turn % ASLANT] += len(run.text)
     turn, count = max(turns.items(), key=lambda item: item[1], default=(0, 0))
     return turn if 2 * count > turns.total() else 0
 

@@ -56,3 +56,15 @@ def test_a_table_at_the_foot_of_a_page_keeps_its_numbers() -> None:
 
 def test_a_document_of_margins_alone_is_read() -> None:
     assert read(pdf_of([said(60, 800, "Only this."), said(60, 800, "Only this.")])).text.startswith("Only this.")
+
+
+def test_what_is_printed_across_every_page_is_told() -> None:
+    mark = "q 0.8 0.6 -0.6 0.8 200 300 cm " + said(0, 0, "DRAFT of May", size=40) + "Q "
+    extract = read(pdf_of([mark + body(str(n)) for n in (1, 2, 3)]))
+    assert extract.removed == ("DRAFT of May",)
+    assert "\n\nDRAFT of May\n" in read(pdf_of([mark + body("one")])).text
+
+
+def test_a_stamp_along_the_edge_of_one_page_is_read_whole() -> None:
+    stamp = "q 0 1 -1 0 30 300 cm " + said(0, 0, "arXiv:2401.00001 of January") + "Q "
+    assert "arXiv:2401.00001 of January" in read(pdf_of([stamp + body("one"), body("two")])).text
