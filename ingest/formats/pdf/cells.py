@@ -13,7 +13,7 @@ LEAST_ROWS = 3
 SAME_HEIGHT = 3.0
 WORD = re.compile(f"[^ {GUESSED_SPACE}]+")
 # Places over which a cell may go; more are a frame, or made to do harm.
-MOST_COPIES = 500
+MOST_COPIES, MOST_SPAN, MOST_PLACES = 500, 100, 20_000
 
 
 def in_grid(run: Run, grid: Grid) -> bool:
@@ -74,6 +74,8 @@ def _cut_at_columns(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Iterator
 def _regions(grid: Grid, runs: Sequence[Run]) -> dict[Spot, Spot]:
     """For each place in a cell that goes over several, the upper left one of that cell."""
     height, width = len(grid.rows) - 1, len(grid.columns) - 1
+    if height * width > MOST_PLACES:
+        return {}
     at: dict[Spot, list[Run]] = {}
     for run in runs:
         spot = grid.row((run.bottom + run.top) / 2), grid.column((run.left + run.right) / 2)
@@ -85,10 +87,16 @@ def _regions(grid: Grid, runs: Sequence[Run]) -> dict[Spot, Spot]:
             if (row, column) in taken:
                 continue
             right = column + 1
-            while right < width and (row, right) not in taken and not grid.parts(row, right - 1, down=False):
+            while (
+                right < min(width, column + MOST_SPAN)
+                and (row, right) not in taken
+                and not grid.parts(row, right - 1, down=False)
+            ):
                 right += 1
             below = row + 1
-            while below < height and not any(grid.parts(below - 1, place, down=True) for place in range(column, right)):
+            while below < min(height, row + MOST_SPAN) and not any(
+                grid.parts(below - 1, place, down=True) for place in range(column, right)
+            ):
                 below += 1
             spots = {(r, c) for r in range(row, below) for c in range(column, right)}
             inside = [(spot[0], run) for spot in sorted(spots) for run in at.get(spot, ())]
