@@ -32,6 +32,8 @@ BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote|section|center|ul|ol|dl
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 # Characters that would be marks of Markdown.
 MARKS = frozenset("|*_`#$~[]\\\n\r")
+# How far around a mark is looked, in characters: a line may hold very many.
+NEAR = 40
 CONTENTS = re.compile(r"\s*(?:\[TOC\]|\[\[_?TOC_?\]\]|\{:toc\}|\$\{toc\}|@\[toc\](?:\(.{0,40}\))?)\s*", re.IGNORECASE)
 ANCHOR = re.compile(
     r"""<a\s[^<>]{0,500}?href=["']?(?P<to>[^"'\s<>]{1,1000})["']?[^<>]{0,500}>(?P<said>[^<>]{1,500})</a>"""
@@ -208,7 +210,7 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
     if tag.re is ENTITY:
         return [_character(content, tag)]
     if ends := BLOCK_END.fullmatch(tag[0]):
-        goes_on = bool(content.text[tag.end() :].strip())
+        goes_on = bool(content.text[tag.end() : tag.end() + NEAR].strip())
         return [MappedText.added(("：" if ends["term"] else " ") * goes_on)]
     if tag[0].lower().startswith(("<br", "<hr")):
         return [MappedText.added(" ")]
@@ -222,7 +224,7 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
 def _character(content: MappedText, entity: re.Match[str]) -> MappedText:
     """The character that an entity stands for; the entity itself where that would be a mark of Markdown."""
     written = unescape(entity[0]).replace("\xa0", " ")
-    is_first = not content.text[: entity.start()].strip()
+    is_first = entity.start() < NEAR and not content.text[: entity.start()].strip()
     if written == entity[0] or is_first or not written.isprintable() or not MARKS.isdisjoint(written):
         return content[entity.start() : entity.end()]
     return MappedText.added(written)

@@ -17,6 +17,7 @@ SENTENCE_END = re.compile(
 )
 # Marks of emphasis, which belong to the sentence that they close.
 EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|~~)[”’」』）)]*")
+LONGEST_EMPHASIS = 1_000
 # A line of prose that is wrapped is at least this wide, in columns; where no line is short but the last, and sentences
 # or clauses end within lines, this wide.
 NARROWEST, NARROWEST_FILLED = 36, 24
@@ -151,7 +152,10 @@ def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:
 def _end_with_emphasis(line: str, end: int) -> int:
     """Where a sentence ends that seems to end at `end`: behind the emphasis that was opened before and closes there."""
     closing = EMPHASIS.match(line, end)
-    if closing is None or len(re.findall(rf"(?<!\\){re.escape(closing[1])}", line[:end])) % 2 == 0:
+    if (
+        closing is None
+        or len(re.findall(rf"(?<!\\){re.escape(closing[1])}", line[max(0, end - LONGEST_EMPHASIS) : end])) % 2 == 0
+    ):
         return end
     return closing.end()
 

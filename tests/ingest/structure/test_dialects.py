@@ -132,3 +132,8 @@ def test_the_place_of_a_list_of_contents_says_nothing(mark: str) -> None:
 )
 def test_html_in_a_line_is_written_as_it_is_read(written: str, read: str) -> None:
     assert [line.strip() for line in said(f"{written}\n")] == [read]
+
+
+@pytest.mark.parametrize("mark", ["a&lt;", "a</p>", "~~a"])
+def test_very_many_marks_in_a_line_take_no_long_time(mark: str) -> None:
+    assert said(mark * 20_000 + "\n")

@@ -87,3 +87,7 @@ def test_emphasis_ends_with_the_sentence_that_it_closes(text: str, parts: list[s
 )
 def test_narrow_lines_are_wrapped_where_all_are_filled(text: str, count: int) -> None:
     assert len(sentences(text)) == count
+
+
+def test_very_many_marks_in_a_line_take_no_long_time() -> None:
+    assert len(sentences("甲。**" * 40_000 + "乙。")) == 40_001
