@@ -4,6 +4,7 @@ tags of HTML, footnotes. Every character that stays keeps its place in the sourc
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
+from html import unescape
 from itertools import accumulate
 
 from ingest.formats.markdown import lowered, raised
@@ -26,11 +27,20 @@ ELEMENTS = (
 # A tag that would run something is shown as it is written.
 TAG = re.compile(rf"</?(?:{ELEMENTS})(?![^<>]{{0,2000}}\son\w+\s*=)(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
 OFF_THE_LINE = re.compile(r"<(sup|sub)>([^<>]{1,40})</\1>", re.IGNORECASE)
-STRUCK_OUT = re.compile(r"<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
+STRUCK_OUT = re.compile(r"<(del|s|strike)>[^<>]{0,2000}</\1>|(?<![~\\])~~(?=[^\s~])[^~]{0,2000}~~(?!~)", re.IGNORECASE)
+# Ends of what stands on lines of its own; a term and what it says are told apart.
+BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote|section|center|ul|ol|dl|dd|(?P<term>dt))\s*>", re.IGNORECASE)
+ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+# Characters that would be marks of Markdown.
+MARKS = frozenset("|*_`#$~[]\\\n\r")
+# How far around a mark is looked, in characters: a line may hold very many.
+NEAR = 40
+CONTENTS = re.compile(r"\s*(?:\[TOC\]|\[\[_?TOC_?\]\]|\{:toc\}|\$\{toc\}|@\[toc\](?:\(.{0,40}\))?)\s*", re.IGNORECASE)
 ANCHOR = re.compile(
     r"""<a\s[^<>]{0,500}?href=["']?(?P<to>[^"'\s<>]{1,1000})["']?[^<>]{0,500}>(?P<said>[^<>]{1,500})</a>"""
 )
 ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
+HAS_TAGS = re.compile(r"<|~~|&[#\w]")
 FOOTNOTE = re.compile(r"\s{0,3}\[\^([^\]\s]{1,40})\]:[ \t]*")
 REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
 
@@ -42,7 +52,9 @@ def plain(lines: Sequence[Line], removed: list[str]) -> list[Line]:
     result = _unfolded(result)
     result = [line if line.is_code else _opened(line) for line in result]
     result = _defined(result)
-    result = [line if line.is_code or "<" not in line.text else _without_tags(line, removed) for line in result]
+    result = [
+        line if line.is_code or not HAS_TAGS.search(line.text) else _without_tags(line, removed) for line in result
+    ]
     return _with_footnotes(result)
 
 
@@ -139,7 +151,9 @@ def _ends_apart(pieces: Sequence[Line | str], place: int) -> bool:
 
 
 def _opened(line: Line) -> Line:
-    """A box's mark left out, its title kept."""
+    """A box's mark left out, its title kept; what stands for a list of contents left out."""
+    if CONTENTS.fullmatch(line.text):
+        return BLANK
     box = BOX.fullmatch(line.text)
     if box is not None:
         if box["title"] is None:
@@ -170,7 +184,7 @@ def _without_tags(line: Line, removed: list[str]) -> Line:
     verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]
     found = sorted(
         (match.start(), -match.end(), match)
-        for pattern in (STRUCK_OUT, OFF_THE_LINE, ANCHOR, TAG)
+        for pattern in (STRUCK_OUT, OFF_THE_LINE, ANCHOR, TAG, ENTITY)
         for match in pattern.finditer(line.text)
     )
     parts: list[MappedText] = []
@@ -186,7 +200,7 @@ def _without_tags(line: Line, removed: list[str]) -> Line:
 
 def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) -> list[MappedText]:
     if tag.re is STRUCK_OUT:
-        removed.append(TAG.sub("", tag[0]))
+        removed.append(TAG.sub("", tag[0]).strip("~"))
         return []
     if tag.re is OFF_THE_LINE:
         written = (raised if tag[1].lower() == "sup" else lowered)(tag[2])
@@ -194,6 +208,11 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
     if tag.re is ANCHOR:
         said, to = (content[slice(*tag.span(name))] for name in ("said", "to"))
         return [MappedText.added("["), said, MappedText.added("]("), to, MappedText.added(")")]
+    if tag.re is ENTITY:
+        return [_character(content, tag)]
+    if ends := BLOCK_END.fullmatch(tag[0]):
+        goes_on = bool(content.text[tag.end() : tag.end() + NEAR].strip())
+        return [MappedText.added(("：" if ends["term"] else " ") * goes_on)]
     if tag[0].lower().startswith(("<br", "<hr")):
         return [MappedText.added(" ")]
     said_of_picture = ALTERNATIVE.search(tag[0]) if tag[0].lower().startswith("<img") else None
@@ -201,6 +220,15 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
         return []
     start, end = said_of_picture.span("said")
     return [content[tag.start() + start : tag.start() + end]]
+
+
+def _character(content: MappedText, entity: re.Match[str]) -> MappedText:
+    """The character that an entity stands for; the entity itself where that would be a mark of Markdown."""
+    written = unescape(entity[0]).replace("\xa0", " ")
+    is_first = entity.start() < NEAR and not content.text[: entity.start()].strip()
+    if written == entity[0] or is_first or not written.isprintable() or not MARKS.isdisjoint(written):
+        return content[entity.start() : entity.end()]
+    return MappedText.added(written)
 
 
 def _with_footnotes(lines: Sequence[Line]) -> list[Line]:

@@ -29,8 +29,9 @@ NUMBERING = re.compile(
 )
 Q = re.compile(r"\W*Q")
 SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")
-ANSWER_MARK = re.compile(r"^\s*(?:\*\*)?(?:参考)?(?:答案|解答|回答)(?:\*\*)?\s*[:：]\s*")
-ANSWER_FOLLOWS = re.compile(r"^\s*(?:(?:参考)?(?:答案|解答|回答)\s*[:：]|A\d{0,3}\s*[:：]|面试官想听)")
+ANSWER = r"(?:(?:参考|标准)?(?:答案|解答|回答)|[Aa]nswer|ANSWER)"
+ANSWER_MARK = re.compile(rf"^\s*(?:\*\*{ANSWER}(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)|{ANSWER}\s*[:：])\s*")
+ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|A\d{{0,3}}\s*[:：]|面试官想听)")
 ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*\s*)?$")
 ENDS_AS_SENTENCE = re.compile(r"[。！？!?；;，,、：:.…](?:[”’」』）)]*\s*$)|[。！？；]|[：:]\s*\S")
 MOST_TITLE = 80

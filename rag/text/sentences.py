@@ -15,8 +15,13 @@ SENTENCE_END = re.compile(
     r"(?:[。！？]|[!?](?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff]))+[”’」』）)]*"
     rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
 )
-# A line of prose that is wrapped is at least this wide, in columns.
-NARROWEST = 36
+# Marks of emphasis, which belong to the sentence that they close.
+EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|~~)[”’」』）)]*")
+LONGEST_EMPHASIS = 1_000
+# A line of prose that is wrapped is at least this wide, in columns; where no line is short but the last, and sentences
+# or clauses end within lines, this wide.
+NARROWEST, NARROWEST_FILLED = 36, 24
+WITHIN_A_LINE = re.compile(r"[，。；！？][^\s”’」』）]|[a-z0-9)][.,;] +[A-Za-z]")
 FIRST_WORD = re.compile(r"[\u2e80-\uffef][，。、；：！？）」』”]?|[^\s\u2e80-\uffef]+")
 LABEL = re.compile(r"[^\s：:]{1,12}[：:](?=\s|[^\x00-\x7f]|\Z)")
 FIGURES, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
@@ -78,6 +83,7 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     the widest line. Records are not wrapped: lines that begin with a label, or alike with a figure."""
     widths = [columns(line.rstrip()) for line in lines]
     widest = max(widths, default=0)
+    is_wide_enough = widest >= NARROWEST or _is_filled(lines, widths)
     joined: list[str] = []
     goes_on = False
     for place, line in enumerate(lines):
@@ -89,13 +95,25 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
         word = FIRST_WORD.match(following)
         goes_on = bool(
             word
-            and widest >= NARROWEST
+            and is_wide_enough
             and widths[place] + columns(word[0]) > widest - 1
             and not line.rstrip("\n").endswith(("  ", "\\"))
             and not LABEL.match(following)
             and not _alike_with_a_figure(line, following)
         )
     return joined
+
+
+def _is_filled(lines: Sequence[str], widths: Sequence[int]) -> bool:
+    """Whether narrow lines are a paragraph: three or more, each filled but the last, and stops within them."""
+    widest = max(widths, default=0)
+    words = [FIRST_WORD.match(line.strip()) for line in lines[1:]]
+    return (
+        len(lines) > 2
+        and widest >= NARROWEST_FILLED
+        and all(word and width + columns(word[0]) > widest - 1 for word, width in zip(words, widths, strict=False))
+        and any(WITHIN_A_LINE.search(line.strip()) for line in lines)
+    )
 
 
 def _alike_with_a_figure(line: str, following: str) -> bool:
@@ -124,10 +142,22 @@ def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:
     for match in SENTENCE_END.finditer(line):
         if any(low < match.start() < high for low, high in protected):
             continue
-        _append(result, text, position, start + match.end(), mark)
-        position = start + match.end()
+        stop = start + _end_with_emphasis(line, match.end())
+        _append(result, text, position, stop, mark)
+        position = stop
     _append(result, text, position, end, mark)
     return result
+
+
+def _end_with_emphasis(line: str, end: int) -> int:
+    """Where a sentence ends that seems to end at `end`: behind the emphasis that was opened before and closes there."""
+    closing = EMPHASIS.match(line, end)
+    if (
+        closing is None
+        or len(re.findall(rf"(?<!\\){re.escape(closing[1])}", line[max(0, end - LONGEST_EMPHASIS) : end])) % 2 == 0
+    ):
+        return end
+    return closing.end()
 
 
 def _append(result: list[Unit], text: str, start: int, end: int, mark: str) -> None:

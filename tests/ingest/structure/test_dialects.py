@@ -107,3 +107,33 @@ def test_what_is_kept_stands_at_its_place() -> None:
         for piece in passage.content.pieces:
             copied = passage.content.text[piece.text_start : piece.text_start + piece.length]
             assert whole.source[piece.source_start : piece.source_start + piece.length] == copied
+
+
+def test_what_is_struck_out_is_reported() -> None:
+    text = "~~端口是 7000。~~端口是 8000。\n"
+    assert (said(text), removed(text)) == (["端口是 8000。"], ("端口是 7000。",))
+    assert said("约 ~5 到 ~~ 6 之间。\n") == ["约 ~5 到 ~~ 6 之间。"]
+
+
+@pytest.mark.parametrize("mark", ["[TOC]", "[[_TOC_]]", "@[toc](目录)"])
+def test_the_place_of_a_list_of_contents_says_nothing(mark: str) -> None:
+    assert said(f"{mark}\n\n正文。\n") == ["正文。"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("AT&amp;T 要 10 &times; 20&nbsp;GB。", "AT&T 要 10 × 20 GB。"),
+        ("记号 &lt;pad&gt; 与 `&lt;`。", "记号 <pad> 与 `&lt;`。"),
+        ("&gt; 开头与 &#42; 和 R&D; 不变。", "&gt; 开头与 &#42; 和 R&D; 不变。"),
+        ("<p>第三条</p><p>第四条</p>", "第三条 第四条"),
+        ("<dl><dt>端口</dt><dd>8000</dd><dt>超时</dt><dd>30 秒</dd></dl>", "端口：8000 超时：30 秒"),
+    ],
+)
+def test_html_in_a_line_is_written_as_it_is_read(written: str, read: str) -> None:
+    assert [line.strip() for line in said(f"{written}\n")] == [read]
+
+
+@pytest.mark.parametrize("mark", ["a&lt;", "a</p>", "~~a"])
+def test_very_many_marks_in_a_line_take_no_long_time(mark: str) -> None:
+    assert said(mark * 20_000 + "\n")

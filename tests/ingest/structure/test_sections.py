@@ -162,3 +162,10 @@ def test_long_headings_and_long_counts_take_no_long_time() -> None:
         assert last.blocks[-1].text.endswith("正文")
     *_, last = structure(document("".join(f"{n % 1000}. 点\n" for n in range(8_000)), "page.md")).root.walk()
     assert last.blocks[-1].text.endswith("999. 点")
+
+
+@pytest.mark.parametrize("mark", ["answer：", "Answer: ", "**答案：**", "**Answer**: ", "标准答案："])
+def test_marks_of_answers_in_both_languages(mark: str) -> None:
+    page = f"题集\n1. 端口是多少？\n{mark}八千\n2. 几张卡？\n{mark}**八**张\n"
+    blocks = [block.text for section in structure(document(page)).root.walk() for block in section.blocks]
+    assert blocks == ["八千", "**八**张"]

@@ -60,3 +60,34 @@ def test_lines_that_stand_for_themselves_stay_apart(text: str) -> None:
 )
 def test_marks_within_words_end_nothing(text: str, count: int) -> None:
     assert len(sentences(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("**什么是缓存？** 它保存键。", ["**什么是缓存？**", "它保存键。"]),
+        ("__Where?__ In /var/log.", ["__Where?__", "In /var/log."]),
+        ("**别删！！**删了就没了。**甲。乙。**丙。", ["**别删！！**", "删了就没了。", "**甲。", "乙。**", "丙。"]),
+        ("先备份。**再删。**", ["先备份。", "**再删。**"]),
+        ("先备份！**再删**即可。", ["先备份！", "**再删**即可。"]),
+    ],
+)
+def test_emphasis_ends_with_the_sentence_that_it_closes(text: str, parts: list[str]) -> None:
+    assert sentences(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("分布式训练把优化器状态切到所\n有卡上，每张卡只保留自己的那\n一份，需要时再要。\n", 1),
+        ("The optimizer state is sharded\nover all ranks, so that each of\nthem keeps only its own part.\n", 1),
+        ("The fog comes in, quiet\non little cat feet.\nIt sits looking\nover harbor and city\n", 4),
+        ("华东算力中心有限公司\n上海市浦东新区张江路 88 号\n三号楼五层\n", 3),
+    ],
+)
+def test_narrow_lines_are_wrapped_where_all_are_filled(text: str, count: int) -> None:
+    assert len(sentences(text)) == count
+
+
+def test_very_many_marks_in_a_line_take_no_long_time() -> None:
+    assert len(sentences("甲。**" * 40_000 + "乙。")) == 40_001
