@@ -121,7 +121,7 @@ def _runs_of_prose(lines: Iterable[Line]) -> Iterator[list[Line]]:
     run: list[Line] = []
     for line in lines:
         is_prose = not line.is_code and bool(line.text.strip()) and not line.text.lstrip().startswith("|")
-        if run and not (is_prose and not BULLET.match(line.text) and not NUMBERED.match(line.text)):
+        if run and (not is_prose or any(mark.match(line.text) for mark in (BULLET, LONE_BULLET, NUMBERED))):
             yield run
             run = []
         if is_prose:

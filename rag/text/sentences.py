@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind, columns
 
@@ -22,6 +23,7 @@ LONGEST_EMPHASIS = 1_000
 # or clauses end within lines, this wide.
 NARROWEST, NARROWEST_FILLED = 36, 24
 WITHIN_A_LINE = re.compile(r"[，。；！？][^\s”’」』）]|[a-z0-9)][.,;] +[A-Za-z]")
+STOP = re.compile(r"[。！？.!?;；:：…][”’」』）)\"*_]*$")
 FIRST_WORD = re.compile(r"[\u2e80-\uffef][，。、；：！？）」』”]?|[^\s\u2e80-\uffef]+")
 LABEL = re.compile(r"[^\s：:]{1,12}[：:](?=\s|[^\x00-\x7f]|\Z)")
 FIGURES, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
@@ -80,40 +82,46 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
 
 def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     """Lines with those joined that were wrapped at a width: where the first word of the next would not have fitted into
-    the widest line. Records are not wrapped: lines that begin with a label, or alike with a figure."""
+    the widest line. Something is always widest, so one such line says nothing: a neighbour must be filled as well, or
+    the sentence go on and the next line end it. Records are not wrapped: lines that begin with a label, or alike with
+    a figure."""
     widths = [columns(line.rstrip()) for line in lines]
     widest = max(widths, default=0)
-    is_wide_enough = widest >= NARROWEST or _is_filled(lines, widths)
-    joined: list[str] = []
-    goes_on = False
-    for place, line in enumerate(lines):
-        if goes_on:
-            joined[-1] += line
+    filled = [
+        _is_filled(line, following.strip(), width, widest)
+        for (line, following), width in zip(pairwise(lines), widths, strict=False)
+    ]
+    if widest < NARROWEST and not (widest >= NARROWEST_FILLED and _is_prose(lines, filled)):
+        return list(lines)
+    joined = list(lines[:1])
+    for place, following in enumerate(lines[1:]):
+        beside = [filled[near] for near in (place - 1, place + 1) if 0 <= near < len(filled)]
+        if filled[place] and (any(beside) or _goes_on(lines[place], following)):
+            joined[-1] += following
         else:
-            joined.append(line)
-        following = lines[place + 1].strip() if place + 1 < len(lines) else ""
-        word = FIRST_WORD.match(following)
-        goes_on = bool(
-            word
-            and is_wide_enough
-            and widths[place] + columns(word[0]) > widest - 1
-            and not line.rstrip("\n").endswith(("  ", "\\"))
-            and not LABEL.match(following)
-            and not _alike_with_a_figure(line, following)
-        )
+            joined.append(following)
     return joined
 
 
-def _is_filled(lines: Sequence[str], widths: Sequence[int]) -> bool:
-    """Whether narrow lines are a paragraph: three or more, each filled but the last, and stops within them."""
-    widest = max(widths, default=0)
-    words = [FIRST_WORD.match(line.strip()) for line in lines[1:]]
-    return (
-        len(lines) > 2
-        and widest >= NARROWEST_FILLED
-        and all(word and width + columns(word[0]) > widest - 1 for word, width in zip(words, widths, strict=False))
-        and any(WITHIN_A_LINE.search(line.strip()) for line in lines)
+def _is_filled(line: str, following: str, width: int, widest: int) -> bool:
+    """Whether a line may have been broken since what follows did not fit."""
+    word = FIRST_WORD.match(following)
+    return bool(
+        word
+        and width + columns(word[0]) > widest - 1
+        and not line.rstrip("\n").endswith(("  ", "\\"))
+        and not LABEL.match(following)
+        and not _alike_with_a_figure(line, following)
     )
+
+
+def _goes_on(line: str, following: str) -> bool:
+    return not STOP.search(line.rstrip()) and bool(STOP.search(following.rstrip()))
+
+
+def _is_prose(lines: Sequence[str], filled: Sequence[bool]) -> bool:
+    """Whether narrow lines are a paragraph: three or more, each filled but the last, and stops within them."""
+    return len(lines) > 2 and all(filled) and any(WITHIN_A_LINE.search(line.strip()) for line in lines)
 
 
 def _alike_with_a_figure(line: str, following: str) -> bool:

@@ -40,6 +40,9 @@ def test_a_wrapped_sentence_is_one() -> None:
     [
         LOG,
         "默认端口 7861\n调试端口 7862\n",
+        "优化器怎么选，权重衰减和 L2 正则的差别在哪里，先画出更新式再讲。\n完整对比\n",
+        "上三角是亮的，说明看见了后面的词（解码器要加掩码）\n代码级\n",
+        "岗位要求熟悉奖励模型的设计和训练，能独立完成全流程开发，有性能调优的经验。\n下面是整理的题目。\n",
         "床前明月光\n疑是地上霜\n",
         "小张：今天把训练脚本跑通了，显存刚好够用没有溢出\n小李：那就先这样，明天再看看数据加载为什么这么慢\n",
         "第一行写得相当长，末尾有两个空格表示换行，所以不连着  \n第二行也写得相当长，但它是另外一行，自己成一句\n",
@@ -47,6 +50,11 @@ def test_a_wrapped_sentence_is_one() -> None:
 )
 def test_lines_that_stand_for_themselves_stay_apart(text: str) -> None:
     assert sentences(text) == [line.strip() for line in text.splitlines()]
+
+
+def test_a_sentence_that_was_wrapped_once_is_one() -> None:
+    once = "流水线并行把模型按层切成几段放到不同的卡\n上，微批次依次流过各段，因此会出现气泡。\n"
+    assert sentences(once) == [once.strip()]
 
 
 @pytest.mark.parametrize(
