@@ -59,6 +59,9 @@ class Clause:
     numbers: tuple[str, ...]
 
 
+Formula = frozenset[tuple[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceSentence:
     """A quotable unit of a retrieved passage: its citation without a marker, its terms and those of its headings."""
@@ -66,7 +69,7 @@ class EvidenceSentence:
     citation: Citation
     terms: frozenset[str]
     exact: frozenset[str]
-    formulas: frozenset[tuple[str, str]]
+    formulas: frozenset[Formula]
     clauses: tuple[Clause, ...]
 
 
@@ -108,7 +111,7 @@ def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> 
 def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index) -> list[EvidenceSentence]:
     """The one or two evidence sentences that carry the sentence; none where it is not supported.
 
-    What stands side by side in its formulas must do so in theirs. Each clause's numbers and Latin terms (in English:
+    What stands side by side in one of its formulas must do so in one of theirs. Each clause's numbers and Latin terms (in English:
     its names) must all stand in one of them, and the nearest clause there must neither deny what the clause says nor
     point the other way: what one negates the other must not affirm, and no word may stand in place of its opposite.
     """
@@ -125,7 +128,8 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
     def carries(chosen: Sequence[EvidenceSentence]) -> bool:
         if weight(frozenset().union(*(unit.terms for unit in chosen))) < SUPPORT * sum(weights.values()):
             return False
-        if not formulas <= frozenset().union(*(unit.formulas for unit in chosen)):
+        written = [formula for unit in chosen for formula in unit.formulas]
+        if not all(any(formula <= known for known in written) for formula in formulas):
             return False
         for clause in clauses:
             parts = [part for unit in chosen if clause.exact <= unit.exact for part in unit.clauses]
@@ -185,11 +189,10 @@ def _quantities(text: str) -> set[str]:
     return {IN_FIGURES.get(word, word.translate(FIGURES).removesuffix("者")) for word in found}
 
 
-def _formulas(text: str) -> frozenset[tuple[str, str]]:
-    """The symbols of the formulas of a text, and what stands side by side in them."""
+def _formulas(text: str) -> frozenset[Formula]:
+    """Of each formula of a text its symbols, and what stands side by side in it."""
     formulas = [FORMULA_TOKEN.findall(TYPESETTING.sub(" ", formula)) for formula in FORMULA.findall(fold(text))]
-    symbols = {(token, "") for formula in formulas for token in formula}
-    return frozenset(symbols | {pair for formula in formulas for pair in pairwise(formula)})
+    return frozenset(frozenset([*((token, "") for token in formula), *pairwise(formula)]) for formula in formulas)
 
 
 def without_model_markers(sentence: str) -> str:
