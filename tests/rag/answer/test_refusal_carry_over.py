@@ -19,9 +19,8 @@ from tests.paths import DATA
 
 QUESTIONS = DATA / "refusal_seeds.jsonl"
 SEEDS = os.environ.get("INTERVIEW_RAG_SEEDS")
-# Measured: 0 of 48, and 39 of 48; two more are less than .1 in log odds from the threshold. The bounds leave room for
-# another machine's rounding, and no more.
-MOST_FALSE, LEAST_REFUSED = 2, 38
+# Measured: 0 of 48, and 41 of 48. The bounds leave room for another machine's rounding, and no more.
+MOST_FALSE, LEAST_REFUSED = 2, 40
 
 
 @pytest.mark.slow
