@@ -93,30 +93,56 @@ def _without_comments(lines: Sequence[Line], removed: list[str]) -> list[Line]:
 def _unfolded(lines: Sequence[Line]) -> list[Line]:
     """`<details>` opened. Its summary is a heading where the next fold, a heading or nothing follows."""
     pieces = list(_fold_pieces(lines))
-    if len(pieces) == len(lines):
+    if all(isinstance(piece, Line) for piece in pieces):
         return list(lines)
+    ends_apart = _ends_apart(pieces)
     result: list[Line] = []
-    level = depth = 0
-    place = 0
-    while place < len(pieces):
-        piece = pieces[place]
-        if isinstance(piece, Line):
-            marked = None if piece.is_code else HEADING.match(piece.text)
-            level = len(marked[1]) if marked and not depth else level
+    summary: list[MappedText] | None = None
+    folds: list[int] = []
+    level = 0
+    for place, piece in enumerate(pieces):
+        if isinstance(piece, Line) and summary is not None and not piece.is_code:
+            summary.append(piece.content.strip())
+        elif isinstance(piece, Line):
+            marked = None if piece.is_code or folds else HEADING.match(piece.text)
+            level = len(marked[1]) if marked else level
             result.append(piece)
-        elif piece == "summary":
-            end = next((n for n in range(place, len(pieces)) if pieces[n] == "/summary"), place)
-            said = MappedText.join(
-                " ", (one.content.strip() for one in pieces[place:end] if isinstance(one, Line) and one.text.strip())
-            )
-            mark = "#" * min(level + max(depth, 1), 6) + " " if _ends_apart(pieces, end) else ""
-            result += [BLANK, Line(MappedText.added(mark) + said), BLANK]
-            place = end
-        else:
-            depth += {"details": 1, "/details": -1}.get(piece, 0)
+        elif piece == "details":
+            folds.append(place)
             result.append(BLANK)
-        place += 1
-    return result
+        elif piece == "summary":
+            summary = []
+        else:
+            is_heading = bool(folds) and ends_apart[folds[-1]]
+            result += _summed_up(summary or [], min(level + len(folds), 6) if is_heading else 0)
+            summary = None
+            if piece == "/details" and folds:
+                folds.pop()
+    return [*result, *_summed_up(summary or [], 0)]
+
+
+def _summed_up(summary: Sequence[MappedText], level: int) -> list[Line]:
+    """The text of a summary as a heading of a level, or as a paragraph."""
+    said = MappedText.join(" ", (part for part in summary if part.text))
+    return [BLANK, Line(MappedText.added("#" * level + " " * bool(level)) + said), BLANK] if said.text else [BLANK]
+
+
+def _ends_apart(pieces: Sequence[Line | str]) -> dict[int, bool]:
+    """Of each fold, by the place where it opens, whether what follows it cannot be taken for part of it."""
+    apart: dict[int, bool] = {}
+    open_folds: list[int] = []
+    closed: list[int] = []  # nothing has followed these yet
+    for place, piece in enumerate(pieces):
+        if piece == "/details" and open_folds:
+            closed.append(open_folds.pop())
+        elif piece == "details":
+            apart.update(dict.fromkeys(closed, True))
+            closed = []
+            open_folds.append(place)
+        elif isinstance(piece, Line) and piece.text.strip() and closed:
+            apart.update(dict.fromkeys(closed, not piece.is_code and bool(HEADING.match(piece.text))))
+            closed = []
+    return {**dict.fromkeys(open_folds, False), **dict.fromkeys(closed, True), **apart}
 
 
 BLANK = Line(MappedText.added(""))
@@ -134,20 +160,6 @@ def _fold_pieces(lines: Iterable[Line]) -> Iterator[Line | str]:
             position = tag.end()
         if not found or line.text[position:].strip():
             yield Line(line.content[position:], line.is_code)
-
-
-def _ends_apart(pieces: Sequence[Line | str], place: int) -> bool:
-    """Whether what follows the fold that is open at `place` cannot be taken for part of it."""
-    depth = 1
-    for piece in pieces[place:]:
-        if isinstance(piece, Line):
-            if depth <= 0 and piece.text.strip():
-                return bool(HEADING.match(piece.text))
-        elif depth <= 0:
-            return piece == "details"
-        else:
-            depth += {"details": 1, "/details": -1}.get(piece, 0)
-    return depth <= 0
 
 
 def _opened(line: Line) -> Line:

@@ -111,9 +111,10 @@ def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> 
 def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index) -> list[EvidenceSentence]:
     """The one or two evidence sentences that carry the sentence; none where it is not supported.
 
-    What stands side by side in one of its formulas must do so in one of theirs. Each clause's numbers and Latin terms (in English:
-    its names) must all stand in one of them, and the nearest clause there must neither deny what the clause says nor
-    point the other way: what one negates the other must not affirm, and no word may stand in place of its opposite.
+    What stands side by side in one of its formulas must do so in one of theirs. Each clause's numbers and Latin terms
+    (in English: its names) must all stand in one of them, and the nearest clause there must neither deny what the
+    clause says nor point the other way: what one negates the other must not affirm, and no word may stand in place of
+    its opposite.
     """
     wanted = frozenset(terms(sentence))
     if not wanted:

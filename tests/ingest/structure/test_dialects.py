@@ -5,6 +5,7 @@ import pytest
 from ingest.structure.sections import structure
 from rag.text.sentences import units
 from tests.ingest.made_up import document, passages
+from tests.processor_time import takes_less
 
 NAME = "note.md"
 
@@ -64,6 +65,22 @@ def test_a_fold_is_a_section_where_nothing_else_could_be_taken_for_part_of_it() 
         "因此。",
         "之后。",
     ]
+
+
+def test_tags_of_folds_on_lines_of_their_own() -> None:
+    assert said("前。\n\n<details>\n<summary>\n端口？\n</summary>\n\n7863\n\n</details>\n") == [
+        "前。",
+        "# 端口？",
+        "7863",
+    ]
+    assert said("<details>\n<summary>没有关上\n\n7863\n") == ["没有关上 7863"]
+
+
+@pytest.mark.parametrize(
+    "text", ["<details><summary>a</summary>\n", "<summary>\n", "<details>\n", "</details>a\n", "<!-- a\n"]
+)
+def test_very_many_folds_take_no_long_time(text: str) -> None:
+    assert takes_less(lambda: structure(document(text * 20_000, NAME)), 10)
 
 
 @pytest.mark.parametrize(
