@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind, columns
 
@@ -82,9 +82,9 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
 
 def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     """Lines with those joined that were wrapped at a width: where the first word of the next would not have fitted into
-    the widest line. Something is always widest, so one such line says nothing: a neighbour must be filled as well, or
-    the sentence go on and the next line end it. Records are not wrapped: lines that begin with a label, or alike with
-    a figure."""
+    the widest line. Something is always widest, so one such line says nothing, unless its sentence goes on and the next
+    line ends it; of several in a row one must break a sentence. Records are not wrapped: lines that begin with a label,
+    or alike with a figure."""
     widths = [columns(line.rstrip()) for line in lines]
     widest = max(widths, default=0)
     filled = [
@@ -94,12 +94,18 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     if widest < NARROWEST and not (widest >= NARROWEST_FILLED and _is_prose(lines, filled)):
         return list(lines)
     joined = list(lines[:1])
-    for place, following in enumerate(lines[1:]):
-        beside = [filled[near] for near in (place - 1, place + 1) if 0 <= near < len(filled)]
-        if filled[place] and (any(beside) or _goes_on(lines[place], following)):
-            joined[-1] += following
+    place = 0
+    for is_filled, members in groupby(filled):
+        end = place + len(list(members))
+        run = lines[place:end]
+        goes_on = is_filled and any(not STOP.search(line.rstrip()) for line in run)
+        if goes_on and len(run) == 1:
+            goes_on = bool(STOP.search(lines[end].rstrip()))
+        if goes_on:
+            joined[-1] += "".join(lines[place + 1 : end + 1])
         else:
-            joined.append(following)
+            joined += lines[place + 1 : end + 1]
+        place = end
     return joined
 
 
@@ -113,10 +119,6 @@ def _is_filled(line: str, following: str, width: int, widest: int) -> bool:
         and not LABEL.match(following)
         and not _alike_with_a_figure(line, following)
     )
-
-
-def _goes_on(line: str, following: str) -> bool:
-    return not STOP.search(line.rstrip()) and bool(STOP.search(following.rstrip()))
 
 
 def _is_prose(lines: Sequence[str], filled: Sequence[bool]) -> bool:
