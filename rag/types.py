@@ -186,13 +186,21 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAs:
+    """How a question was understood: in the material's words, and what it was taken to follow in the talk, or None."""
+
+    question: str
+    follows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A reply with its evidence.
 
     `left_out` counts the sentences of a chat model that nothing supports and that are not shown; `fallback` is why
     quotes took the place of its answer. `courtesy` is set where no question about the material was asked;
     `nearest` names questions that the material does answer, where it has no direct answer to this one. `steps` are
-    those of the agent, where one was at work.
+    those of the agent, where one was at work. `read_as` is None for a courtesy, and in answers kept before it was told.
     """
 
     question: str
@@ -209,6 +217,7 @@ class Answer:
     courtesy: Courtesy | None = None
     nearest: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    read_as: ReadAs | None = None
 
     @property
     def refused(self) -> bool:

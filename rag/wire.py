@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from rag.types import Answer, Citation, Hit
+from rag.types import Answer, Citation, Hit, ReadAs
 
 if TYPE_CHECKING:
     from rag.practice.bank import Question
@@ -41,6 +41,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
         del refusal["only"]
     return {
         "question": answer.question,
+        "read_as": _plain(answer.read_as or ReadAs(answer.question)),
         "search_queries": list(answer.search_queries),
         "answer": answer.text,
         "kind": str(answer.kind),

@@ -54,7 +54,8 @@ MARGINS = {Caution.BOLD: 1.5, Caution.BALANCED: 0.0, Caution.CAUTIOUS: -1.0}
 class Choices:
     """What differs from the settings; None is as they say. `only_supported` leaves out the sentences of a chat model
     that nothing supports, instead of marking them; `for_model` quotes no sentence that gives orders to a model, since
-    one will read the answer; `only` names the documents and folders to answer from (see `rag.index.scope`)."""
+    one will read the answer; `only` names the documents and folders to answer from (see `rag.index.scope`); `follows`
+    says, where a reader does, whether the question follows the talk before it."""
 
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD
@@ -63,6 +64,7 @@ class Choices:
     top_k: int | None = None
     for_model: bool = False
     only: tuple[str, ...] = ()
+    follows: bool | None = None
 
     @property
     def answer_style(self) -> AnswerStyle:

@@ -31,7 +31,7 @@ from rag.question.plan import SearchPlan, plan_search
 from rag.question.rewriting import rewrite
 from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
-from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason, Role, Seconds, Turn
+from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReason, Role, Seconds, Turn
 
 # How much is quoted where nothing may answer directly.
 NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)
@@ -45,11 +45,12 @@ def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> Sea
         replace(turn, text=in_the_materials_words(resources.index, turn.text)) if turn.role is Role.USER else turn
         for turn in history
     ]
-    asked = stand_alone(resources.index, resources.embedder, question, history)
+    follows = resources.choices.follows
+    asked = stand_alone(resources.index, resources.embedder, question, history, follows=follows)
     if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
         rewritten = rewrite(resources.chat_model.model, asked.question, history)
         asked = Standalone(rewritten) if rewritten else asked
-    if asked.subject and not asked.leans:
+    if asked.subject and not asked.leans and follows is None:
         # Words that do not lean on anything are a question of their own where the material is silent about them.
         alone = plan_search(Standalone(question))
         if decide_on(resources, search(resources, alone)).refusal is not None:
@@ -129,6 +130,7 @@ def write(trace: Trace) -> Iterator[Event]:
         seconds=seconds,
         fallback=written.fallback,
         steps=trace.steps,
+        read_as=_read_as(trace.plan),
     )
     if refusal is not None:
         refusal = replace(refusal, only=trace.resources.choices.only)
@@ -158,7 +160,12 @@ def _asked_back(trace: Trace, retrieved: float) -> Answer:
         seconds=seconds,
         kind=AnswerKind.CLARIFICATION,
         steps=trace.steps,
+        read_as=_read_as(trace.plan),
     )
+
+
+def _read_as(plan: SearchPlan) -> ReadAs:
+    return ReadAs(plan.standalone.question, plan.standalone.subject or None)
 
 
 def _searched(trace: Trace) -> tuple[str, ...]:

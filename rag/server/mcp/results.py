@@ -66,6 +66,7 @@ class AskedAnswer(Quoting):
     `clarification` (the answer is a question back)."""
 
     question: str
+    read_as: dict[str, str | None] = Field(description="the question as it was understood, and what it follows")
     answer: str
     kind: str
     nearest: list[str]

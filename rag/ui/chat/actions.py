@@ -24,6 +24,9 @@ from rag.ui.session.scope import names_of
 from rag.ui.session.session import Exchange, Session
 from rag.ui.texts import TEXTS
 
+# What RETRY says beside the name of a writer: the question is read alone, or as following the talk.
+ALONE, IN_TALK = "alone", "in_talk"
+
 
 class ActionName(StrEnum):
     """What the buttons of the page do, as their class `do-ACTION-NUMBER` and the browser's scripts name it."""

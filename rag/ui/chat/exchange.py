@@ -55,12 +55,14 @@ def answer_after(
     keeper: Keeper | None = None,
     *,
     llm: ChatModelName | None = None,
+    follows: bool | None = None,
     early: bool = False,
     reading: FirstReading | None = None,
 ) -> Generator[None, None, None]:
     """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
-    writes this one answer, else whom the reader or the settings chose. The exchange remembers that it came `early`:
-    documents are still being read; `reading` reads first what it is about.
+    writes this one answer, else whom the reader or the settings chose; `follows` is how the reader wants the question
+    read. The exchange remembers that it came `early`: documents are still being read; `reading` reads first what it is
+    about.
 
     Whatever goes wrong is kept in the exchange, never raised. Yields nothing where an answer is being written already.
     """
@@ -70,7 +72,9 @@ def answer_after(
         history = session.history(parent)
         exchange = keeper.begin(session, question, parent) if keeper else session.begin(question, parent=parent)
         try:
-            yield from _write(assistant, session, exchange, history, llm, early=early, reading=reading)
+            chosen = session.choices if llm is None else replace(session.choices, llm=llm)
+            choices = replace(chosen, follows=follows)
+            yield from _write(assistant, session, exchange, history, choices, early=early, reading=reading)
         except RagError as error:
             logger.warning("%s", error.message)
             _fail(exchange, error)
@@ -92,13 +96,12 @@ def _write(
     session: Session,
     exchange: Exchange,
     history: Sequence[Turn],
-    llm: ChatModelName | None,
+    choices: Choices,
     *,
     early: bool,
     reading: FirstReading | None,
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
-    choices = session.choices if llm is None else replace(session.choices, llm=llm)
     writer = writer_of(assistant, choices)
     quotes = writer.llm == ChatModelName.EXTRACTIVE
     events = writer.stream(exchange.question, history)

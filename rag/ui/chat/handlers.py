@@ -17,7 +17,7 @@ from rag.chat_models.select import leaves_the_machine
 from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
+from rag.ui.chat.actions import ALONE, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.auto_update import auto_update_text
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
@@ -102,14 +102,17 @@ class Handlers:
         if exchange is None:
             return
         if action.name == ActionName.RETRY:
-            yield from self._answer(state, exchange.question, llm=action.rest, parent=exchange.parent)
+            follows = {ALONE: False, IN_TALK: True}.get(action.rest)
+            yield from self._answer(state, exchange.question, llm=action.rest, follows=follows, parent=exchange.parent)
         elif action.rest.isdecimal() and int(action.rest) < len(exchange.suggestions):
             yield from self._answer(state, exchange.suggestions[int(action.rest)], parent=state.tip)
 
     def ask_example(self, state: Session, event: gr.EventData) -> Iterator[Updates]:
         yield from self._answer(state, event._data["value"]["text"], parent=state.tip)
 
-    def _answer(self, state: Session, text: str, *, llm: str = "", parent: int | None) -> Iterator[Updates]:
+    def _answer(
+        self, state: Session, text: str, *, llm: str = "", follows: bool | None = None, parent: int | None
+    ) -> Iterator[Updates]:
         """A question that cannot be asked is told of, and asking.js puts it back into its box."""
         texts = TEXTS[state.language]
         asked = False
@@ -117,7 +120,8 @@ class Handlers:
         if problem is None:
             early = self._updates is not None and self._updates.status().is_unfinished
             steps = chat.answer_after(
-                self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm), early=early,
+                self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm),
+                follows=follows, early=early,
                 reading=self._updates.reading if self._updates is not None else None,
             )  # fmt: skip
             with closing(steps):

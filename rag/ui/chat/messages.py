@@ -11,6 +11,7 @@ from rag.errors import RagError, UsageError
 from rag.settings import ChatModelName
 from rag.text.language import has_chinese
 from rag.types import Answer, Refusal, RefusalReason, Step
+from rag.ui.chat.actions import ALONE, IN_TALK
 from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.markdown import join_chunks, mark_answer, plain, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
@@ -23,6 +24,8 @@ PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[ ,]+){4}")
 
 # Answers of all readers whose text is kept: each is shown again with whatever is said after it.
 ANSWERS_KEPT = 500
+# Of what a question follows the beginning is told.
+SUBJECT_CHARACTERS = 40
 # Of a longer quote the card of its marker tells the beginning.
 QUOTE_CHARACTERS = 280
 
@@ -107,6 +110,7 @@ def question_problem(question: str, texts: Texts) -> str | None:
 def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
     answer = exchange.answer
     note = _note(texts.imported) if exchange.is_imported else ""
+    note += _read_as(exchange, texts)
     note += _note(texts.early) if exchange.is_early else ""
     if answer is not None:
         tools = _tools(exchange, texts, answerers)
@@ -159,6 +163,17 @@ def _language_of(quote: str) -> Language | None:
         return Language.ZH
     # A sentence stands on one line; code and tables speak no language.
     return Language.EN if "\n" not in quote.strip() and PROSE.search(quote) else None
+
+
+def _read_as(exchange: Exchange, texts: Texts) -> str:
+    """How a question after others was understood, and a button for the other way."""
+    read = exchange.answer.read_as if exchange.answer is not None else None
+    if read is None or exchange.parent is None:
+        return ""
+    told = texts.read_after.format(subject=read.follows[:SUBJECT_CHARACTERS]) if read.follows else texts.read_alone
+    way, name = (ALONE, texts.ask_alone) if read.follows else (IN_TALK, texts.ask_in_talk)
+    button = f'<button type="button" class="other-reading do-retry-{exchange.number}-{way}">{escape(name)}</button>'
+    return f'<p class="note read-as">{plain(told)} · {button}</p>'
 
 
 def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:

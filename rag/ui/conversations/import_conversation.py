@@ -17,6 +17,7 @@ from rag.types import (
     Citation,
     Claim,
     Courtesy,
+    ReadAs,
     Refusal,
     RefusalReason,
     Seconds,
@@ -111,6 +112,14 @@ class ExportedSeconds(Exported):
         return Seconds(self.retrieve, self.first_text, self.total)
 
 
+class ExportedReading(Exported):
+    question: Text
+    follows: Text | None = None
+
+    def value(self) -> ReadAs:
+        return ReadAs(self.question, self.follows)
+
+
 class ExportedExchange(Exported):
     """As `as_json` writes an exchange."""
 
@@ -129,6 +138,7 @@ class ExportedExchange(Exported):
     citations: Annotated[tuple[ExportedCitation, ...], Field(max_length=500), FailFast()] = ()
     steps: Annotated[tuple[ExportedStep, ...], Field(max_length=100), FailFast()] = ()
     seconds: ExportedSeconds = ExportedSeconds()
+    read_as: ExportedReading | None = None
 
     def value(self) -> Answer:
         return Answer(
@@ -144,6 +154,7 @@ class ExportedExchange(Exported):
             courtesy=self.courtesy,
             nearest=self.nearest,
             steps=tuple(step.value() for step in self.steps),
+            read_as=None if self.read_as is None else self.read_as.value(),
         )
 
 

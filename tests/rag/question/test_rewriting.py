@@ -43,8 +43,6 @@ def server() -> Iterator[ChatServer]:
 @pytest.fixture
 def always_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rag.question.follow_ups, "DOUBT", float("inf"))
-    # Words alone decide nothing.
-    monkeypatch.setattr(rag.question.follow_ups, "SURE_LEAD", 1.0)
 
 
 @pytest.mark.usefixtures("always_in_doubt")

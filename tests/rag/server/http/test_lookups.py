@@ -30,7 +30,7 @@ def test_search(client: httpx.Client, served: Served) -> None:
 
 def test_ask(client: httpx.Client, served: Served) -> None:
     history = [["user", "LoRA 为什么能省显存？"], ["assistant", "LoRA 冻结原来的权重。"]]
-    asked = client.post("/v1/ask", json={"id": "q1", "question": "秩怎么选？", "history": history}).json()
+    asked = client.post("/v1/ask", json={"id": "q1", "question": "那它的秩怎么选？", "history": history}).json()
     assert asked.pop("id") == "q1"
     assert asked["kind"] == "answer"
     assert "LoRA" in asked["search_queries"][0]

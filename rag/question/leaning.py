@@ -1,0 +1,128 @@
+"""Whether a message goes on with the talk or begins anew.
+
+Two readings of it are searched, always: the message alone, and with what the talk is about in front of it. What both
+find, how much the message names by itself and whether a word of it points back are features of a logistic regression;
+none of them decides alone.
+"""
+
+import re
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+from rag.embedding import Embedder
+from rag.index import Index
+from rag.question.unheard import named_in, unheard_share
+from rag.search.retrieval import CANDIDATES, encode_questions, search
+from rag.text.terms import fold, terms
+
+# What a pair of Chinese characters counts beside a name in Latin letters: neighbouring pairs overlap.
+OF_A_PAIR = 0.5
+# Names that were not said before are counted up to so many.
+MAX_NEW_NAMES = 3
+LATIN_NAME = re.compile(r"[a-z0-9]{2,}")
+WORD = re.compile(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]")
+# Pronouns, words that continue a sentence, and particles that ask how it is with another, in a folded message.
+POINTS_BACK = re.compile(
+    r"^(?:那|它|他|该|这|上面|前面|上述|刚才|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|换成|改成|要是|相比之下"
+    r"|(?:为什么|为啥|why)[?？]?$|(?:and|so|but|then|also|or|vs)\b|(?:what|how) about\b"
+    r"|(?:that|this|those|these|their)\b"
+    r"|[和跟与][^和跟与]*比(?:起来)?[，, ]*(?:呢|有|[?？]?$))"
+    r"|它|这样|这个|这些|这种|那样|那些|那个|前者|后者|两者|\b(?:its?|they|them|the (?:former|latter))\b"
+    r"|(?:呢|\b(?:instead|then|too|as well))[?？。!！]?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaningFeatures:
+    """What tells that a message leans on the talk, and as weights, how much each counts, in log odds. Fitted by
+    `python -m tools.fit.follow_ups` (docs/results/follow_ups.md).
+
+    `lead` is by how much the best passage found for the message alone beats the best one of the page that the talk is
+    about; `alone` and `in_talk` are the scores of the best passages of both readings, `alike` the cosine of the message
+    with what the talk is about. `terms`, `words` and `rarity` say how much the message names, `latin` whether it has a
+    name in Latin letters, `new_names` how many of these were not said before, `unheard` the share of what it names that
+    the material hardly has; `points_back` and `compares` are 1 where its words do.
+    """
+
+    lead: float
+    alone: float
+    in_talk: float
+    alike: float
+    terms: float
+    words: float
+    rarity: float
+    latin: float
+    new_names: float
+    unheard: float
+    points_back: float
+    compares: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """A logistic regression: log odds are the offset and the weighted sum of the features."""
+
+    offset: float
+    weights: LeaningFeatures
+
+
+# Of the default embedder with token vectors. Others score on scales of their own: there only words are counted.
+BY_SEARCH = Leaning(
+    -34.55,
+    LeaningFeatures(
+        lead=-36.64, alone=-12.17, in_talk=28.88, alike=30.89, terms=-0.20, words=-0.07, rarity=-0.01, latin=-0.84,
+        new_names=-0.23, unheard=-1.92, points_back=4.40, compares=-2.09,
+    ),
+)  # fmt: skip
+BY_WORDS = Leaning(
+    2.32,
+    LeaningFeatures(
+        lead=0.0, alone=0.0, in_talk=0.0, alike=0.0, terms=-0.18, words=-0.02, rarity=0.0, latin=-0.53,
+        new_names=-0.68, unheard=-0.80, points_back=4.27, compares=-1.68,
+    ),
+)  # fmt: skip
+FITTED_OVER = "multilingual-e5-small"
+
+
+def points_back(folded: str) -> bool:
+    """Whether a word of a folded message points to what was said before."""
+    return POINTS_BACK.search(folded) is not None
+
+
+def leaning_features(
+    index: Index, embedder: Embedder, message: str, *, subject: str, said: str, compares: bool
+) -> LeaningFeatures:
+    """The features of a message after a talk about `subject`, whose last answer was `said`."""
+    folded = fold(message).strip()
+    readings = [subject, message, f"{subject} {message}"]
+    encoded = encode_questions(embedder, readings)
+    before, alone, in_talk = (
+        search(index, embedder, reading, k=k, encoded=one).hits
+        for reading, k, one in zip(readings, (1, CANDIDATES, 1), encoded, strict=True)
+    )
+    page = before[0].passage.document if before else ""
+    of_talk = [hit.score for hit in alone if hit.passage.document == page] or [hit.score for hit in alone[-1:]]
+    own, named = set(terms(message)), named_in(message)
+    new = own - set(terms(f"{subject} {said}"))
+    return LeaningFeatures(
+        lead=alone[0].score - max(of_talk) if alone else 0.0,
+        alone=alone[0].score if alone else 0.0,
+        in_talk=in_talk[0].score if in_talk else 0.0,
+        alike=float(encoded[0].vector @ encoded[1].vector),
+        terms=float(len(own)),
+        words=float(len(WORD.findall(folded))),
+        rarity=sum(index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named),
+        latin=float(LATIN_NAME.search(folded) is not None),
+        new_names=float(min(MAX_NEW_NAMES, sum(len(term) > 1 and term.isascii() for term in new))),
+        unheard=unheard_share(index, folded),
+        points_back=float(points_back(folded)),
+        compares=float(compares),
+    )
+
+
+def leaning(index: Index, features: LeaningFeatures) -> float:
+    """Log odds that the message leans on the talk."""
+    is_fitted = index.tokens is not None and index.manifest.embedder_name == FITTED_OVER
+    fitted = BY_SEARCH if is_fitted else BY_WORDS
+    return fitted.offset + float(np.dot(astuple(features), astuple(fitted.weights)))
