@@ -41,6 +41,7 @@ class Asked(BaseModel):
 
     id: str | int | None
     question: str
+    read_as: dict[str, str | None]
     search_queries: list[str]
     answer: str
     kind: Literal["answer", "nearest", "refusal", "clarification"]
@@ -80,7 +81,9 @@ async def ask(body: AskRequest, request: Request) -> Asked:
     """The answer with its claims and citations. Offsets count Unicode code points of the document's text."""
     service: Service = request.app.state.service
     question, history = check_question(body.question), service.refusals.marked(turns_of(body.history))
-    choices = replace(service.assistant.choices, llm=body.answerer, style=body.style_name, only=tuple(body.only))
+    choices = replace(
+        service.assistant.choices, llm=body.answerer, style=body.style_name, only=tuple(body.only), follows=body.follows
+    )
     assistant = await run_in_threadpool(service.choosing, choices)
     finished = await unless_gone(request, service.work.finished(assistant, question, history))
     answer = answer_as_dict(finished.answer)

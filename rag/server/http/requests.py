@@ -119,6 +119,7 @@ class AskRequest(Body):
     )
     style: Literal["short", "standard", "deep"] = "standard"
     only: Only = []
+    follows: bool | None = Field(None, description="whether the question follows the history; else it is weighed")
 
     @property
     def answerer(self) -> ChatModelName | None:
