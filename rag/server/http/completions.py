@@ -21,6 +21,7 @@ class About(BaseModel):
     courtesy: str | None = None
     llm: str
     search_queries: list[str]
+    read_as: dict[str, str | None]
     seconds: dict[str, float]
 
 
