@@ -9,14 +9,18 @@ from rag.answer.answerability import AnswerabilityFeatures, read_features
 from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.evidence import SearchResult
 from rag.index import Index
+from rag.question.intents import Intent, answered_by
 from rag.question.names import Kind, Name, find_names
 from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
+from rag.text.blocks import BlockKind
 from rag.text.language import has_chinese
 from rag.text.terms import terms
-from rag.types import Refusal, RefusalReason
+from rag.types import Passage, Refusal, RefusalReason
 
 SUGGESTIONS = 3
+# A passage is code where this share of its text is.
+CODE_SHARE = 0.5
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
 # asked.jsonl lie there, and two fifths of its near misses.
 DOUBTFUL = 1.75
@@ -179,6 +183,7 @@ def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judge
 def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement:
     """A refusal where the features say that nothing found answers the question. Its `missing` are the names of the
     question that stand nowhere in the material."""
+    evidence = _without_code(evidence)
     names = find_names(index.keywords, evidence.query)
     unknown = [name for name in names if not name.forms]
     features = read_features(index, evidence, names)
@@ -194,6 +199,20 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
         refusal = _refusal(reason, unknown, evidence)
     return Judgement(refusal, tuple(name.written for name in names), features, log_odds, unheard)
+
+
+def _without_code(evidence: Evidence) -> Evidence:
+    """The evidence without passages of code, of a question that asks for none: the strings and comments of an example
+    are not what a page says."""
+    if answered_by(Intent.CODE, evidence.query):
+        return evidence
+    left = tuple(hit for hit in evidence.hits if not _is_code(hit.passage))
+    return replace(evidence, hits=left) if left else evidence
+
+
+def _is_code(passage: Passage) -> bool:
+    code = sum(block.end - block.start for block in passage.blocks if block.kind is BlockKind.CODE)
+    return code > CODE_SHARE * len(passage.text)
 
 
 def _is_unheard_of(index: Index, question: str) -> bool:

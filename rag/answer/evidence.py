@@ -38,9 +38,11 @@ class SearchResult:
     @property
     def for_decision(self) -> Evidence:
         """The evidence that decides about a refusal. The subject of a follow-up was answered before, so its own words
-        count."""
-        followed = self.plan.standalone.said and not self.plan.standalone.restates
-        return replace(self.evidence, query=self.question) if followed else self.evidence
+        count; where these only ask for another form, the subject."""
+        standalone = self.plan.standalone
+        if standalone.restates:
+            return replace(self.evidence, query=standalone.subject)
+        return replace(self.evidence, query=self.question) if standalone.said else self.evidence
 
 
 def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:

@@ -19,14 +19,14 @@ from rag.answer.decide import Decision, decide, reconsider, suggest
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
-from rag.answer.rank import best_reading, rank_sections
+from rag.answer.rank import best_reading, in_words, rank_sections
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.trace import Resources, Selection, Trace
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
 from rag.question.courtesies import courtesy
-from rag.question.follow_ups import Standalone, stand_alone
+from rag.question.follow_ups import Standalone, names_something, stand_alone
 from rag.question.plan import SearchPlan, plan_search
 from rag.question.rewriting import rewrite
 from rag.question.wording import in_the_materials_words
@@ -50,12 +50,23 @@ def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> Sea
     if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
         rewritten = rewrite(resources.chat_model.model, asked.question, history)
         asked = Standalone(rewritten) if rewritten else asked
-    if asked.subject and not asked.leans and follows is None:
-        # Words that do not lean on anything are a question of their own where the material is silent about them.
-        alone = plan_search(Standalone(question))
-        if decide_on(resources, search(resources, alone)).refusal is not None:
+    plan = plan_search(asked)
+    if not asked.subject or follows is not None:
+        return plan
+    alone = plan_search(Standalone(question))
+    if asked.leans or asked.restates:
+        # What is leant on may be what the material lacks, and the question may name what it has.
+        if is_refused(resources, plan) and names_something(question) and not is_refused(resources, alone):
             return alone
-    return plan_search(asked)
+    elif is_refused(resources, alone):
+        # Words that do not lean on anything are a question of their own where the material is silent about them.
+        return alone
+    return plan
+
+
+def is_refused(resources: Resources, plan: SearchPlan) -> bool:
+    """Whether what is found for a plan can answer nothing."""
+    return decide_on(resources, search(resources, plan)).refusal is not None
 
 
 def search(resources: Resources, plan: SearchPlan) -> SearchResult:
@@ -222,6 +233,7 @@ def _select(trace: Trace) -> Trace:
     if trace.decision.refusal is not None:
         return trace
     if _is_nearest(trace):
+        trace = replace(trace, rankings=tuple(map(in_words, trace.rankings)))
         quotes = tuple(select_quotes(trace, NEAREST_STYLE))
         return replace(trace, selection=Selection(quotes, is_nearest=True))
     return replace(trace, selection=writer_for(trace.resources).select(trace))

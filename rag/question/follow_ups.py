@@ -14,6 +14,8 @@ from rag.question.comparison import compare
 from rag.question.courtesies import courtesy
 from rag.question.intents import Intent, intent_of
 from rag.question.leaning import LeaningFeatures, leaning, leaning_features, points_back
+from rag.question.names import FUNCTION_WORDS, NAME
+from rag.text.language import has_chinese
 from rag.text.terms import fold, terms
 from rag.types import Role, Turn
 
@@ -59,7 +61,7 @@ MAX_POINT_CHARACTERS = 150
 # Log odds below which nothing but an endpoint's chat model is asked once more, and above which the words of a message
 # are nothing without the talk.
 DOUBT = 1.0
-SURE = 3.0
+SURE = 1.5
 
 POINT = re.compile(
     r"第(?P<chinese>[一二三四五六七八九十]|\d{1,2})[点条个步种项]"
@@ -81,6 +83,10 @@ LEANING_WORDS = re.compile(
 )
 
 
+# A name in Latin letters, of one word or of several that are each written like one (ZeRO-3, Flash Attention).
+NAMED = re.compile(r"[A-Z][A-Za-z0-9.+-]*(?: [A-Z][A-Za-z0-9.+-]*)*|[a-z][A-Za-z0-9.+-]*")
+
+
 @dataclass(frozen=True, slots=True)
 class Standalone:
     """A question that stands alone.
@@ -88,7 +94,8 @@ class Standalone:
     For a follow-up, `subject` is what it leans on, `said` the answer
     that it follows and `heard` all answers of late; they are empty for a question that follows nothing. `leans` says
     that it means nothing without the talk, `restates` that it only asks for the last answer in another form,
-    `names_point` that it names a point of it by its number, `in_doubt` that it could as well have been taken otherwise.
+    `names_point` that it names a point of it by its number, `replaces` that it put another name into the last
+    question, which `question` then is with that name; `in_doubt` that it could as well have been taken otherwise.
     """
 
     question: str
@@ -99,6 +106,7 @@ class Standalone:
     leans: bool = False
     restates: bool = False
     names_point: bool = False
+    replaces: bool = False
 
     @property
     def intent(self) -> Intent | None:
@@ -107,12 +115,14 @@ class Standalone:
 
     @property
     def text(self) -> str:
-        return f"{self.subject} {self.question}".strip()
+        return self.question if self.replaces else f"{self.subject} {self.question}".strip()
 
     @property
     def own_words(self) -> str:
         """What chooses what is quoted: the question without the words that only lean on what was said, or its subject
         where it says nothing of its own."""
+        if self.replaces:
+            return self.question
         if self.restates:
             return self.subject if self.intent else self.text
         asked = INTERJECTION.sub("", self.question.strip())
@@ -121,6 +131,8 @@ class Standalone:
     @property
     def query(self) -> str:
         """What is searched. Words that only ask for another form say nothing of what is wanted."""
+        if self.replaces:
+            return self.question
         own = "" if self.intent else self.question
         return " ".join(filter(None, (self.subject, own)))
 
@@ -147,7 +159,7 @@ def tells_by_itself(question: str, history: Sequence[Turn]) -> bool | None:
     followed = follow(question, history)
     if not followed.subject or _announces_subject(_folded(question)):
         return False
-    return True if followed.restates or followed.names_point else None
+    return True if followed.restates or followed.names_point or followed.replaces else None
 
 
 def weighed(index: Index, embedder: Embedder, question: str, history: Sequence[Turn]) -> LeaningFeatures:
@@ -174,7 +186,9 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
     heard = "\n".join(turn.text for turn in recent if turn.role is Role.ASSISTANT)
     if restates(question):
         return Standalone(question, subject, said, heard, restates=True)
-    return Standalone(_name_sides(question, asked[-1]), subject, said, heard)
+    named = _name_sides(question, asked[-1])
+    swapped = _swapped(named, asked[-1])
+    return Standalone(swapped or named, subject, said, heard, replaces=bool(swapped))
 
 
 def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
@@ -231,6 +245,38 @@ def _subject(asked: Sequence[str]) -> str:
     at = next((place for place in reversed(range(len(asked))) if not _needs_subject(asked[place])), len(asked) - 1)
     questions = asked[at:] if at >= len(asked) - 2 else (asked[at], asked[-1])
     return " ".join(text[-MAX_SUBJECT_CHARACTERS:].rstrip("?？。 ") for text in questions)
+
+
+def names_something(question: str) -> bool:
+    """Whether a question has a name of its own, in Latin letters."""
+    return bool(_names_in(LEANING_WORDS.sub(" ", question)))
+
+
+def _names_in(question: str) -> list[re.Match[str]]:
+    """What is written like a name, and in a Chinese question every Latin word that may be one."""
+    chinese = has_chinese(question)
+    words = [match for match in NAMED.finditer(question) if fold(match[0]) not in FUNCTION_WORDS]
+    return [match for match in words if chinese or NAME.match(match[0]) or (match.start() and match[0][0].isupper())]
+
+
+def _swapped(question: str, last: str) -> str:
+    """The last question with the one name of it replaced by the one name that is all a question says beside words that
+    lean (那 PPO 呢); empty where it says more, where the last one compares, or where either has no such name.
+
+    >>> _swapped("那 PPO 呢？", "DPO 是什么？"), _swapped("how about QLoRA?", "What is LoRA?")
+    ('PPO 是什么？', 'What is QLoRA?')
+    >>> _swapped("那 PPO 慢吗", "DPO 是什么？")
+    ''
+    """
+    asked = INTERJECTION.sub("", question.strip())
+    own = LEANING_WORDS.sub(" ", asked).strip(" ?？，,。.")
+    names = _names_in(last)
+    is_name = has_chinese(asked) or NAME.match(own) or own[:1].isupper()
+    if own == asked.strip(" ?？，,。.") or not NAMED.fullmatch(own) or not is_name or fold(own) in FUNCTION_WORDS:
+        return ""
+    if len(names) != 1 or fold(names[0][0]) == fold(own) or compare(last):
+        return ""
+    return f"{last[: names[0].start()]}{own}{last[names[0].end() :]}"
 
 
 def _needs_subject(question: str) -> bool:

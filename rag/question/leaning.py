@@ -18,6 +18,8 @@ from rag.text.terms import fold, terms
 
 # What a pair of Chinese characters counts beside a name in Latin letters: neighbouring pairs overlap.
 OF_A_PAIR = 0.5
+# Passages found for a message whose pages may be known by what it names.
+FIRST = 5
 # Names that were not said before are counted up to so many.
 MAX_NEW_NAMES = 3
 LATIN_NAME = re.compile(r"[a-z0-9]{2,}")
@@ -42,7 +44,8 @@ class LeaningFeatures:
     about; `alone` and `in_talk` are the scores of the best passages of both readings, `alike` the cosine of the message
     with what the talk is about. `terms`, `words` and `rarity` say how much the message names, `latin` whether it has a
     name in Latin letters, `new_names` how many of these were not said before, `unheard` the share of what it names that
-    the material hardly has; `points_back` and `compares` are 1 where its words do.
+    the material hardly has; `points_back` and `compares` are 1 where its words do. Of what it names, `titled` is the share
+    by rarity in one name of a page that was found for it, other than the talk's, and `held` that in the talk's page.
     """
 
     lead: float
@@ -57,6 +60,8 @@ class LeaningFeatures:
     unheard: float
     points_back: float
     compares: float
+    titled: float
+    held: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +74,17 @@ class Leaning:
 
 # Of the default embedder with token vectors. Others score on scales of their own: there only words are counted.
 BY_SEARCH = Leaning(
-    -34.55,
+    -38.21,
     LeaningFeatures(
-        lead=-36.64, alone=-12.17, in_talk=28.88, alike=30.89, terms=-0.20, words=-0.07, rarity=-0.01, latin=-0.84,
-        new_names=-0.23, unheard=-1.92, points_back=4.40, compares=-2.09,
+        lead=-16.38, alone=-22.08, in_talk=53.97, alike=18.96, terms=-0.13, words=-0.08, rarity=-0.02, latin=-1.49,
+        new_names=0.18, unheard=-1.50, points_back=3.67, compares=-2.71, titled=-2.78, held=3.18,
     ),
 )  # fmt: skip
 BY_WORDS = Leaning(
-    2.32,
+    2.78,
     LeaningFeatures(
-        lead=0.0, alone=0.0, in_talk=0.0, alike=0.0, terms=-0.18, words=-0.02, rarity=0.0, latin=-0.53,
-        new_names=-0.68, unheard=-0.80, points_back=4.27, compares=-1.68,
+        lead=0.0, alone=0.0, in_talk=0.0, alike=0.0, terms=-0.15, words=-0.06, rarity=-0.01, latin=-1.19,
+        new_names=-0.29, unheard=-1.11, points_back=3.61, compares=-1.99, titled=-5.10, held=5.92,
     ),
 )  # fmt: skip
 FITTED_OVER = "multilingual-e5-small"
@@ -104,6 +109,14 @@ def leaning_features(
     page = before[0].passage.document if before else ""
     of_talk = [hit.score for hit in alone if hit.passage.document == page] or [hit.score for hit in alone[-1:]]
     own, named = set(terms(message)), named_in(message)
+    rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named}
+
+    def covered(held: set[str]) -> float:
+        return sum(rarity[term] for term in rarity.keys() & held) / max(sum(rarity.values()), 1e-6)
+
+    elsewhere = {hit.passage.document for hit in alone[:FIRST]} - {page}
+    names = [name for document in elsewhere for name in index.storage.known_as(document)]
+    of_page = index.storage.passages(list(index.storage.document_numbers(page))) if page else []
     new = own - set(terms(f"{subject} {said}"))
     return LeaningFeatures(
         lead=alone[0].score - max(of_talk) if alone else 0.0,
@@ -112,12 +125,14 @@ def leaning_features(
         alike=float(encoded[0].vector @ encoded[1].vector),
         terms=float(len(own)),
         words=float(len(WORD.findall(folded))),
-        rarity=sum(index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named),
+        rarity=sum(rarity.values()),
         latin=float(LATIN_NAME.search(folded) is not None),
         new_names=float(min(MAX_NEW_NAMES, sum(len(term) > 1 and term.isascii() for term in new))),
         unheard=unheard_share(index, folded),
         points_back=float(points_back(folded)),
         compares=float(compares),
+        titled=max((covered(set(terms(name))) for name in names), default=0.0),
+        held=covered({term for passage in of_page for term in terms(passage.text)}),
     )
 
 

@@ -66,7 +66,8 @@ def unwrapped(question: str) -> str:
     inner = WRAPPED_BEFORE.sub("", question.strip())
     if inner == question.strip():
         return question
-    return WRAPPED_AFTER.sub("", inner) or question
+    inner = WRAPPED_AFTER.sub("", inner)
+    return inner if len(terms(inner)) > 1 else question  # 缺点 alone asks for something else than 面试官问我缺点怎么答
 
 
 def _spoken(index: Index, run: str) -> str:

@@ -78,12 +78,14 @@ def fit(features: NDArray[np.float64], leans: NDArray[np.bool_]) -> tuple[float,
     return float(found.intercept_[0] - weights @ mean), np.asarray(weights, np.float64)
 
 
-def cross_validated(features: NDArray[np.float64], leans: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of each talk whether it is taken to lean by a fit without its fold."""
-    from sklearn.model_selection import StratifiedKFold
+def cross_validated(
+    features: NDArray[np.float64], leans: NDArray[np.bool_], messages: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Of each talk whether it is taken to lean by a fit that saw no talk with its message."""
+    from sklearn.model_selection import GroupKFold
 
     told = np.zeros(len(leans), bool)
-    for learnt, left_out in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(features, leans):
+    for learnt, left_out in GroupKFold(FOLDS).split(features, leans, groups=messages):
         offset, weights = fit(features[learnt], leans[learnt])
         told[left_out] = features[left_out] @ weights + offset > 0
     return told
@@ -113,7 +115,7 @@ def _fit(options: argparse.Namespace) -> int:
     leans = np.asarray([talk.row.leans for talk in learnt])
     for names in (BY_SEARCH, BY_WORDS):
         features = values(learnt, names)
-        told = cross_validated(features, leans)
+        told = cross_validated(features, leans, [talk.row.message for talk in learnt])
         found, wrong = (f"{int((told & are).sum())} of {int(are.sum())}" for are in (leans, ~leans))
         offset, weights = fit(features, leans)
         shown = " ".join(f"{name}={weight:.2f}" for name, weight in zip(names, weights, strict=True))

@@ -68,6 +68,12 @@ class Section:
         return SectionRole.SHORT_ANSWER if self.is_short_answer else role_of(self.heading)
 
     @property
+    def is_code(self) -> bool:
+        """Whether most of it is code."""
+        code = sum(u.end - u.start for p in self.paragraphs for u in p.units if u.kind is UnitKind.CODE)
+        return 2 * code > self.length
+
+    @property
     def is_translation(self) -> bool:
         return self.paragraphs[0].passage.translated_into is not None
 

@@ -22,9 +22,7 @@ FOLLOW_UPS = [
     "为什么要除以根号 d",
     "为什么？",
     "举个例子",
-    "换成 MoE 呢",
     "既然这样干嘛还用它",
-    "What about ZeRO-3?",
     "Why?",
     "How does it differ from QLoRA?",
     "那個怎麼初始化",
@@ -145,6 +143,34 @@ def test_an_answer_without_a_list_has_its_paragraphs_for_points() -> None:
 )
 def test_former_and_latter_are_named(question: str, named: str) -> None:
     assert follow(question, [Turn(Role.USER, "ZeRO-2 和 ZeRO-3 差在哪")]).question == named
+
+
+@pytest.mark.parametrize(
+    ("last", "question", "swapped"),
+    [
+        ("DPO 是什么？", "那 PPO 呢？", "PPO 是什么？"),
+        ("What is LoRA?", "How about QLoRA?", "What is QLoRA?"),
+        ("Terraform 是什么？", "那 LoRA 呢？", "LoRA 是什么？"),
+        ("LoRA 为什么能省显存？", "换成 MoE 呢", "MoE 为什么能省显存？"),
+    ],
+)
+def test_a_bare_name_takes_the_place_of_the_one_before(last: str, question: str, swapped: str) -> None:
+    followed = follow(question, [Turn(Role.USER, last)])
+    assert (followed.query, followed.own_words, followed.replaces) == (swapped, swapped, True)
+
+
+@pytest.mark.parametrize(
+    ("last", "question"),
+    [
+        ("DPO 和 PPO 差在哪", "那 GRPO 呢"),
+        ("自注意力是什么", "那 LoRA 呢"),
+        ("DPO 是什么？", "那 PPO 慢吗"),
+        ("DPO 是什么？", "PPO"),
+        ("What is the idea of MLA in attention", "ok and its drawback?"),
+    ],
+)
+def test_what_says_more_or_has_no_one_name_to_replace_stays(last: str, question: str) -> None:
+    assert not follow(question, [Turn(Role.USER, last)]).replaces
 
 
 @pytest.mark.parametrize(("question", "own"), [("那 alpha 呢？", "alpha"), ("and its rank?", "rank"), ("它", "它")])
