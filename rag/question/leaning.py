@@ -44,8 +44,9 @@ class LeaningFeatures:
     about; `alone` and `in_talk` are the scores of the best passages of both readings, `alike` the cosine of the message
     with what the talk is about. `terms`, `words` and `rarity` say how much the message names, `latin` whether it has a
     name in Latin letters, `new_names` how many of these were not said before, `unheard` the share of what it names that
-    the material hardly has; `points_back` and `compares` are 1 where its words do. Of what it names, `titled` is the share
-    by rarity in one name of a page that was found for it, other than the talk's, and `held` that in the talk's page.
+    the material hardly has; `points_back` and `compares` are 1 where its words do. Of what it names, `titled` is the
+    share by rarity in one name of a page that was found for it, other than the talk's, and `held` that in the talk's
+    page.
     """
 
     lead: float
