@@ -41,7 +41,6 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
         del refusal["only"]
     return {
         "question": answer.question,
-        "read_as": _plain(answer.read_as or ReadAs(answer.question)),
         "search_queries": list(answer.search_queries),
         "answer": answer.text,
         "kind": str(answer.kind),
@@ -54,6 +53,7 @@ def answer_as_dict(answer: Answer) -> dict[str, Any]:
         "citations": _plain(answer.citations),
         "steps": _plain(answer.steps),
         "seconds": {name: round(seconds, 4) for name, seconds in _plain(answer.seconds).items()},
+        "read_as": _plain(answer.read_as or ReadAs(answer.question)),
     }
 
 

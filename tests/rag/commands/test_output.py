@@ -82,6 +82,7 @@ def test_answer(assistant: Assistant) -> None:
         ],
         "steps": [],
         "seconds": {"retrieve": "float", "first_text": "float", "total": "float"},
+        "read_as": {"question": "str", "follows": "NoneType"},
     }
     assert answer["refused"] is False
     assert answer["llm"] == "extractive"

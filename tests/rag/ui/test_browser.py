@@ -276,6 +276,19 @@ def test_retry_and_clear(page: Page) -> None:
     expect(page.locator(".panel")).to_contain_text(ZH.sources_empty)
 
 
+def test_a_question_is_read_the_other_way_on_a_click(page: Page) -> None:
+    ask(page, QUESTION)
+    expect(page.locator("#chat .read-as")).to_have_count(0)
+    ask(page, "那它的秩怎么选？")
+    told = page.locator("#chat .read-as")
+    expect(told).to_contain_text(ZH.ask_alone)
+    told.locator("button").click()
+    expect(told).to_contain_text(ZH.read_alone)
+    told.locator("button").click()
+    expect(told).to_contain_text(ZH.ask_alone)
+    assert page.locator("#chat .user-row").count() == 2
+
+
 def test_what_cannot_be_asked_stays_in_the_box(page: Page) -> None:
     long = "长" * 4_001
     page.fill("#question textarea", long)
