@@ -267,11 +267,12 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_help_comes_at_once() -> None:
-    """In seconds of processor time, which other work on the machine hardly changes; it waits for nothing else."""
+    """In seconds of processor time. Here .3 to .65, by how fast the machine is at that hour; with anything heavy
+    imported it is several."""
     seconds = []
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert run("--help").returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert statistics.median(seconds) < 0.5
+    assert statistics.median(seconds) < 1.2
