@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rag.errors import ChatModelProblem
-from rag.text.blocks import Block
+from rag.text.blocks import Block, BlockKind
 from rag.text.language import Language
 from rag.text.mapped import MappedText
 
@@ -95,6 +95,12 @@ class Passage:
     @property
     def text(self) -> str:
         return self.content.text
+
+    @property
+    def is_code(self) -> bool:
+        """Whether most of it is code."""
+        code = sum(block.end - block.start for block in self.blocks if block.kind is BlockKind.CODE)
+        return 2 * code > len(self.text)
 
     @property
     def translated_into(self) -> Language | None:

@@ -13,14 +13,11 @@ from rag.question.intents import Intent, answered_by
 from rag.question.names import Kind, Name, find_names
 from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
-from rag.text.blocks import BlockKind
 from rag.text.language import has_chinese
 from rag.text.terms import terms
-from rag.types import Passage, Refusal, RefusalReason
+from rag.types import Refusal, RefusalReason
 
 SUGGESTIONS = 3
-# A passage is code where this share of its text is.
-CODE_SHARE = 0.5
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
 # asked.jsonl lie there, and two fifths of its near misses.
 DOUBTFUL = 1.75
@@ -206,13 +203,8 @@ def _without_code(evidence: Evidence) -> Evidence:
     are not what a page says."""
     if answered_by(Intent.CODE, evidence.query):
         return evidence
-    left = tuple(hit for hit in evidence.hits if not _is_code(hit.passage))
+    left = tuple(hit for hit in evidence.hits if not hit.passage.is_code)
     return replace(evidence, hits=left) if left else evidence
-
-
-def _is_code(passage: Passage) -> bool:
-    code = sum(block.end - block.start for block in passage.blocks if block.kind is BlockKind.CODE)
-    return code > CODE_SHARE * len(passage.text)
 
 
 def _is_unheard_of(index: Index, question: str) -> bool:

@@ -54,19 +54,18 @@ def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> Sea
     if not asked.subject or follows is not None:
         return plan
     alone = plan_search(Standalone(question))
-    if asked.leans or asked.restates:
-        # What is leant on may be what the material lacks, and the question may name what it has.
-        if is_refused(resources, plan) and names_something(question) and not is_refused(resources, alone):
-            return alone
-    elif is_refused(resources, alone):
-        # Words that do not lean on anything are a question of their own where the material is silent about them.
-        return alone
-    return plan
+    if not asked.leans:
+        # Words that need not lean on anything are a question of their own where the material is silent about them.
+        return alone if is_refused(resources, alone) else plan
+    # What is leant on may be what the material lacks, and the question may name what it has.
+    lacks_subject = names_something(question) and is_refused(resources, plan)
+    return alone if lacks_subject and not is_refused(resources, alone) else plan
 
 
 def is_refused(resources: Resources, plan: SearchPlan) -> bool:
-    """Whether what is found for a plan can answer nothing."""
-    return decide_on(resources, search(resources, plan)).refusal is not None
+    """Whether a plan would be refused, by what is found and what the reader says of it."""
+    trace = Trace(resources, plan.standalone.question, (), plan=plan)
+    return _rank(_decide(_search(trace))).decision.refusal is not None
 
 
 def search(resources: Resources, plan: SearchPlan) -> SearchResult:

@@ -58,8 +58,8 @@ MAX_SUBJECT_CHARACTERS = 300
 # Messages before the question that are looked at.
 MAX_TURNS = 12
 MAX_POINT_CHARACTERS = 150
-# Log odds below which nothing but an endpoint's chat model is asked once more, and above which the words of a message
-# are nothing without the talk.
+# Log odds, for or against a follow-up, below which a configured endpoint is asked to rewrite the message; and those
+# above which a message means nothing without the talk, so that it need not be tried alone.
 DOUBT = 1.0
 SURE = 1.5
 
@@ -91,11 +91,11 @@ NAMED = re.compile(r"[A-Z][A-Za-z0-9.+-]*(?: [A-Z][A-Za-z0-9.+-]*)*|[a-z][A-Za-z
 class Standalone:
     """A question that stands alone.
 
-    For a follow-up, `subject` is what it leans on, `said` the answer
-    that it follows and `heard` all answers of late; they are empty for a question that follows nothing. `leans` says
-    that it means nothing without the talk, `restates` that it only asks for the last answer in another form,
-    `names_point` that it names a point of it by its number, `replaces` that it put another name into the last
-    question, which `question` then is with that name; `in_doubt` that it could as well have been taken otherwise.
+    For a follow-up, `subject` is what it leans on, `said` the answer that it follows and `heard` all answers of late;
+    they are empty for a question that follows nothing. `leans` says that it means nothing without the talk, `restates`
+    that it only asks for the last answer in another form, `names_point` that it names a point of that answer by its
+    number, `replaces` that `question` is the last question with another name in it, and `in_doubt` that it could as
+    well have been taken otherwise.
     """
 
     question: str
@@ -149,8 +149,11 @@ def stand_alone(
         follows = told
     if follows is not None:
         return replace(followed, leans=True) if follows else Standalone(question)
-    log_odds = leaning(index, weighed(index, embedder, question, history))
-    chosen = replace(followed, leans=log_odds > SURE) if log_odds > 0 else Standalone(question)
+    features = weighed(index, embedder, question, history)
+    log_odds = leaning(index, features)
+    # What names nothing that the material has may be about something else altogether: 那股票呢
+    is_sure = log_odds > SURE and features.unheard < 1
+    chosen = replace(followed, leans=is_sure) if log_odds > 0 else Standalone(question)
     return replace(chosen, in_doubt=abs(log_odds) < DOUBT)
 
 

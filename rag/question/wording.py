@@ -58,7 +58,7 @@ def in_the_materials_words(index: Index, question: str) -> str:
 
 
 def unwrapped(question: str) -> str:
-    """The question without what is said around it.
+    """The question without what is said around it, where that leaves a name or more than a word.
 
     >>> unwrapped("要是被问到 LoRA 的秩怎么选，该怎么说")
     'LoRA 的秩怎么选'
@@ -67,7 +67,8 @@ def unwrapped(question: str) -> str:
     if inner == question.strip():
         return question
     inner = WRAPPED_AFTER.sub("", inner)
-    return inner if len(terms(inner)) > 1 else question  # 缺点 alone asks for something else than 面试官问我缺点怎么答
+    # One word of Chinese is no question by itself: it may be what the wrapper asks about (面试官问我缺点怎么答).
+    return inner if inner.isascii() or len(terms(inner)) > 1 else question
 
 
 def _spoken(index: Index, run: str) -> str:

@@ -40,7 +40,7 @@ class TalkRow(IdentifiedRow):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A row, how the program reads it, and its features, None where it tells by itself how it is to be read."""
+    """A row, how the program reads it, and its features; None where the message says itself how it is to be read."""
 
     row: TalkRow
     read: Standalone
@@ -57,7 +57,7 @@ def talks_of(assistant: Assistant, rows: Sequence[TalkRow]) -> list[Talk]:
         ]
         read = stand_alone(index, embedder, message, history)
         told = tells_by_itself(message, history)
-        found.append(Talk(row, read, None if told else weighed(index, embedder, message, history)))
+        found.append(Talk(row, read, None if told is not None else weighed(index, embedder, message, history)))
     return found
 
 

@@ -69,9 +69,7 @@ class Section:
 
     @property
     def is_code(self) -> bool:
-        """Whether most of it is code."""
-        code = sum(u.end - u.start for p in self.paragraphs for u in p.units if u.kind is UnitKind.CODE)
-        return 2 * code > self.length
+        return all(paragraph.passage.is_code for paragraph in self.paragraphs)
 
     @property
     def is_translation(self) -> bool:

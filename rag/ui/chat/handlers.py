@@ -103,7 +103,8 @@ class Handlers:
             return
         if action.name == ActionName.RETRY:
             follows = {ALONE: False, IN_TALK: True}.get(action.rest)
-            yield from self._answer(state, exchange.question, llm=action.rest, follows=follows, parent=exchange.parent)
+            llm = action.rest if follows is None else ""
+            yield from self._answer(state, exchange.question, llm=llm, follows=follows, parent=exchange.parent)
         elif action.rest.isdecimal() and int(action.rest) < len(exchange.suggestions):
             yield from self._answer(state, exchange.suggestions[int(action.rest)], parent=state.tip)
 

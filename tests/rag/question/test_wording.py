@@ -94,6 +94,8 @@ def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: Disk
         ("how should i explain in an interview what loss scaling does", "what loss scaling does"),
         ("问题出在哪一层", "问题出在哪一层"),
         ("这题该怎么答", "这题该怎么答"),
+        ("面试官让我讲讲 LoRA", "LoRA"),
+        ("面试官问我缺点怎么答", "面试官问我缺点怎么答"),
     ],
 )
 def test_what_is_said_around_a_question(question: str, inner: str) -> None:
