@@ -29,6 +29,9 @@ const later = {};
 // Only over one of these is a kept text restored; any other was written elsewhere, and is newer.
 const bases = {};
 const MOST_BASES = 4;
+// Of each box the text that the server said it has, and those it had before: a view that was drawn earlier may come later,
+// also after a change of language, which begins all of this anew but for what stands here.
+const acknowledged = (globalThis.practiceAcknowledged ??= {});
 let edition = 0;
 const placeOf = (key) => `interview-rag.practice.${document.querySelector("#account a")?.title ?? ""}.${key}`;
 function keepTyped(key, text) {
@@ -67,7 +70,14 @@ function sendTyped(key) {
 // The server has a box's text up to this edition.
 function forgetTyped(key, upTo) {
   const there = typed[key];
-  bases[key] = bases[key]?.slice(Math.max(0, bases[key].findIndex((base) => base.edition === upTo)));
+  const known = bases[key] ?? [];
+  const place = known.findIndex((base) => base.edition === upTo);
+  if (place >= 0) {
+    const { text } = known[place];
+    const before = known.slice(0, place).map((base) => base.text);
+    acknowledged[key] = { text, before: before.filter((earlier) => earlier !== text) };
+    bases[key] = known.slice(place);
+  }
   if (!there) return;
   if (there.edition > upTo) return store(key);
   clearTimeout(later[key]);
@@ -78,11 +88,13 @@ function forgetTyped(key, upTo) {
 // What the server was not known to have when the page was left.
 function restoreTyped(box) {
   const key = box.dataset.keep;
-  const there = box.defaultValue;
   if (typed[key]) {
     box.value = typed[key].text;
     return;
   }
+  const late = acknowledged[key]?.before.includes(box.defaultValue);
+  const there = late ? acknowledged[key].text : box.defaultValue;
+  if (late) box.value = there;
   bases[key] = [{ text: there, edition: 0 }];
   const kept = stored(key);
   const known = kept ? [...(kept.bases ?? []), kept.text] : [];

@@ -276,7 +276,7 @@ def test_quality_is_shown_and_measured(page: Page, folder: Path) -> None:
     page.get_by_label(QUALITY.kind_answers).check()
     page.click("#quality-start")
     expect(page.locator("#quality-start")).to_be_disabled()
-    expect(page.locator("#quality-own")).to_contain_text("2 个问题", timeout=90_000)
+    expect(page.locator("#quality-own")).to_contain_text("2 个问题", timeout=600_000)
     expect(page.locator("#quality-own svg").first).to_be_visible()
     kept = json.loads((folder / "user" / "quality.json").read_text(encoding="utf-8"))
     assert kept["answers"]["result"]["questions"]["asked"] == 2
