@@ -53,6 +53,10 @@ class Encoder:
                 found[place] = rows.float()
         return found
 
+    def forget(self) -> None:
+        """For texts that will not come again."""
+        self._kept.clear()
+
     def _keep(self, texts: Sequence[NDArray[np.int32]]) -> None:
         with torch.inference_mode():
             states = [rows.clone() for start in range(0, len(texts), 16) for rows in self._lower.states(texts[start : start + 16])]

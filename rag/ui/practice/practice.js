@@ -74,8 +74,9 @@ function forgetTyped(key, upTo) {
   const place = known.findIndex((base) => base.edition === upTo);
   if (place >= 0) {
     const { text } = known[place];
-    const before = known.slice(0, place).map((base) => base.text);
-    acknowledged[key] = { text, before: before.filter((earlier) => earlier !== text) };
+    const last = acknowledged[key];
+    const before = [...(last ? [...last.before, last.text] : []), ...known.slice(0, place).map((base) => base.text)];
+    acknowledged[key] = { text, before: before.filter((earlier) => earlier !== text).slice(-MOST_BASES) };
     bases[key] = known.slice(place);
   }
   if (!there) return;
