@@ -71,6 +71,8 @@ def question_as_dict(question: "Question") -> dict[str, Any]:
 def grade_as_dict(grade: "Grade") -> dict[str, Any]:
     return {
         "score": grade.score,
+        "coverage": grade.coverage,
+        "correctness": grade.correctness,
         "points": [
             {
                 "text": graded.point.text,

@@ -5,8 +5,9 @@ people labelled: `python -m tools.fit.grading`. Only claims can make a point: te
 sentences that speak to the grader are left out before anything is compared.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from rapidfuzz import fuzz
 
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
+from rag.practice.judge import Judge, Odds
 from rag.practice.likeness import Compared, Comparer, Read
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 from rag.text.terms import fold
@@ -24,6 +26,8 @@ from rag.text.terms import fold
 class Verdict(StrEnum):
     FOUND = "found"
     PARTLY = "partly"
+    MENTIONED = "mentioned"
+    """Named, and not shown to be said right."""
     MISSING = "missing"
     CONTRADICTED = "contradicted"
     UNSURE = "unsure"
@@ -70,16 +74,62 @@ class MistakeMade:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """`score` is 0..1. `beyond` are the sentences that the material says nothing of; they cost nothing."""
+    """`coverage`, 0..1, is how much of the points was spoken of, `correctness`, 0..1, how much of that was right.
+    `beyond` are the sentences that the material says nothing of; they cost nothing."""
 
     question_id: str
     attempt: str
-    score: float
     points: tuple[PointGrade, ...]
     mistakes: tuple[MistakeMade, ...]
     beyond: tuple[Span, ...]
     graded_by: Method
     notes: tuple[GradeNote, ...] = ()
+
+    @property
+    def coverage(self) -> float:
+        return round(min(1.0, _share(self.points, SPOKEN_OF)), 3)
+
+    @property
+    def correctness(self) -> float:
+        """1 where nothing was said that could be wrong."""
+        right = _sum(self.points, RIGHT)
+        wrong = _sum(self.points, WRONG_SHARE) + MISTAKE_COUNTS * len(self.mistakes)
+        return round(right / (right + wrong), 3) if right + wrong else 1.0
+
+    @property
+    def score(self) -> float:
+        return round(self.coverage * self.correctness, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedFeatures:
+    """Log odds, by the judge, that a sentence of the attempt says the point, and that one denies it: of the sentence
+    for which each is greatest; `rather` is how much the first is above the second for the sentence that speaks of it
+    most."""
+
+    says: float
+    denies: float
+    rather: float
+
+    @classmethod
+    def of(cls, found: Sequence[Odds]) -> "JudgedFeatures":
+        about = max(found, key=lambda odds: odds.says + odds.denies)
+        return cls(
+            max(_log_odds(odds.says) for odds in found), max(_log_odds(odds.denies) for odds in found),
+            _log_odds(about.says) - _log_odds(about.denies),
+        )  # fmt: skip
+
+    def row(self) -> NDArray[np.float64]:
+        return np.asarray(astuple(self), np.float64)
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
+
+
+def _log_odds(probability: float) -> float:
+    """Within six, beyond which nothing more is told."""
+    return min(6.0, max(-6.0, math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))))
 
 
 class Grader(Protocol):
@@ -100,22 +150,43 @@ class Regression:
         return float(self.offset + row @ np.asarray(self.weights))
 
 
-# Fitted; rows are PointFeatures, then ClashFeatures.
-MADE = Regression(-5.08, (5.40, 3.10, 1.99, 3.02, -1.80, 0.08, 7.23, 1.66, 1.43, -2.17, 1.12, -1.17, 2.08, 0.95))
-FULL = Regression(-2.95, (-0.13, 1.18, 4.25, 2.53, 2.62, -4.81, 4.67, 0.34, -0.55, 1.16, 0.49, 2.39, 1.42, 0.00))
-WRONG = Regression(-3.70, (0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 2.50, 4.23, 1.20, -0.16))
-# Log odds from which a verdict is given; a little below, the grader says that it is not sure.
-MADE_FROM = 0.75
-FULL_FROM = 0.0
-WRONG_FROM = -1.9
-UNSURE_FROM = 0.35
-# What a verdict counts towards the score.
-CREDIT = {
-    Verdict.FOUND: 1.0, Verdict.PARTLY: 0.5, Verdict.UNSURE: 0.25, Verdict.MISSING: 0.0, Verdict.CONTRADICTED: -0.2,
-}  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Regressions on how a point and an attempt compare: that the attempt speaks of the point at all, makes it, makes
+    all of it, each at even odds, and turns it wrong, from the log odds `wrong_from`: who is called wrong must be so."""
+
+    touched: Regression
+    made: Regression
+    full: Regression
+    wrong: Regression
+    wrong_from: float
+
+    def verdict(self, row: NDArray[np.float64]) -> Verdict:
+        """`row` holds PointFeatures, ClashFeatures and, where there is a judge, JudgedFeatures."""
+        if self.wrong.odds(row) >= self.wrong_from:
+            return Verdict.CONTRADICTED
+        if self.made.odds(row) > 0:
+            return Verdict.FOUND if self.full.odds(row) > 0 else Verdict.PARTLY
+        return Verdict.MENTIONED if self.touched.odds(row) > 0 else Verdict.MISSING
+
+
+NOTHING = Regression(0.0, ())
+BY_LIKENESS = WITH_JUDGE = Fitted(NOTHING, NOTHING, NOTHING, NOTHING, 0)
+# What a verdict counts: as spoken of, as right and as wrong. Fitted to what two teachers gave 320 attempts beside their
+# verdicts on each point (`rag/evaluation/data/strangers.jsonl`), rounded.
+SPOKEN_OF = {
+    Verdict.FOUND: 1.0,
+    Verdict.PARTLY: 0.6,
+    Verdict.MENTIONED: 0.25,
+    Verdict.UNSURE: 0.25,
+    Verdict.CONTRADICTED: 0.65,
+}
+RIGHT = {Verdict.FOUND: 1.0, Verdict.PARTLY: 0.6, Verdict.MENTIONED: 0.15, Verdict.UNSURE: 0.15}
+WRONG_SHARE = {Verdict.CONTRADICTED: 1.0}
+# A mistake of which the material warns counts as half an essential point that is contradicted.
+MISTAKE_COUNTS = 1.0
 # What further points can make up for, of what the essential ones lack.
 FURTHER_COUNTS = 0.1
-MISTAKE_COSTS = 0.05
 # How near a sentence comes to a wrong claim that it makes, how much nearer than to the right one, and the share of its
 # terms that the attempt has at least.
 MISTAKEN = 0.62
@@ -129,21 +200,10 @@ KNOWN = 0.35
 OVERLAP_FOUND, OVERLAP_PARTLY = 62.0, 48.0
 
 
-def score_of(points: Sequence[PointGrade], mistakes: int = 0) -> float:
-    """The weighted share of the essential points that were made, less a little for what was contradicted or mistaken;
-    further points make up for a tenth."""
-    essential, further = (
-        _share([graded for graded in points if (graded.point.weight >= ESSENTIAL) is wanted])
-        for wanted in (True, False)
-    )
-    score = essential + FURTHER_COUNTS * further * (1 - essential) * (essential > 0)
-    return round(min(1.0, max(0.0, score - MISTAKE_COSTS * mistakes)), 3)
-
-
 def overridden(grade: Grade, verdicts: Mapping[str, Verdict]) -> Grade:
-    """The grade with the reader's own verdicts, by the text of the point, and the score that follows."""
+    """The grade with the reader's own verdicts, by the text of the point."""
     points = tuple(replace(graded, verdict=verdicts.get(graded.point.text, graded.verdict)) for graded in grade.points)
-    return replace(grade, points=points, score=score_of(points, len(grade.mistakes)))
+    return replace(grade, points=points)
 
 
 class EmbedderGrader:
@@ -151,8 +211,9 @@ class EmbedderGrader:
 
     method = Method.EMBEDDER
 
-    def __init__(self, comparer: Comparer) -> None:
-        self.comparer = comparer
+    def __init__(self, comparer: Comparer, judge: Judge | None) -> None:
+        self.comparer, self.judge = comparer, judge
+        self.fitted = BY_LIKENESS if judge is None else WITH_JUDGE
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         typed = read_attempt(attempt)
@@ -160,7 +221,10 @@ class EmbedderGrader:
             return ungraded
         read = self.comparer.read(typed)
         self.comparer.remember([rubric.question, *(text for point in rubric.points for text in wordings(point, typed))])
-        points = tuple(self._judge(typed, read, point, rubric) for point in rubric.points)
+        points = tuple(
+            PointGrade(point, Verdict.UNSURE) if found is None else self._graded(point, *found)
+            for point, found in zip(rubric.points, self.rows(typed, read, rubric), strict=True)
+        )
         mistakes = tuple(self._mistakes(read, rubric))
         known = self.comparer.known_to(read, rubric.passages)
         made = [graded.attempt for graded in points if graded.attempt]
@@ -169,34 +233,43 @@ class EmbedderGrader:
             for sentence, share in zip(read.sentences, known, strict=True)
             if share < KNOWN and not any(low < sentence.end and sentence.start < high for low, high in made)
         )
-        return Grade(
-            rubric.question_id, attempt, score_of(points, len(mistakes)), points, mistakes, beyond, self.method,
-            notes_on(typed),
-        )  # fmt: skip
+        return Grade(rubric.question_id, attempt, points, mistakes, beyond, self.method, notes_on(typed))
 
-    def features(
-        self, attempt: Attempt, read: Read, point: Point, question: str
-    ) -> tuple[NDArray[np.float64], Compared] | None:
-        """What the regressions see, and where the attempt comes nearest to the point: in the wording, Chinese or
-        English, that it comes nearer to."""
+    def _graded(self, point: Point, row: NDArray[np.float64], compared: Compared) -> PointGrade:
+        verdict = self.fitted.verdict(row)
+        return PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span)
+
+    def rows(self, attempt: Attempt, read: Read, rubric: Rubric) -> "list[tuple[NDArray[np.float64], Compared] | None]":
+        """Of each point what the regressions see, and where the attempt comes nearest to it: in the wording, Chinese or
+        English, that it comes nearer to. None where nothing can be compared."""
+        nearest = [self._nearest(attempt, read, point, rubric.question) for point in rubric.points]
+        judged = iter(self._judged(read, [found for found in nearest if found]))
+        rows: list[tuple[NDArray[np.float64], Compared] | None] = []
+        for found in nearest:
+            if found is None:
+                rows.append(None)
+                continue
+            text, compared = found
+            clash = clash_with(read.sentences, text, self.comparer.weight)
+            row = np.concatenate([compared.features.row(), clash.features.row()])
+            rows.append((np.concatenate([row, next(judged).row()]) if self.judge else row, compared))
+        return rows
+
+    def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, Compared] | None:
         found = [
             (text, compared)
             for text in wordings(point, attempt)
             if (compared := self.comparer.compare(read, text, question))
         ]
-        if not found:
-            return None
-        text, compared = max(found, key=lambda pair: pair[1].features.whole)
-        clash = clash_with(read.sentences, text, self.comparer.weight)
-        return np.concatenate([compared.features.row(), clash.features.row()]), compared
+        return max(found, key=lambda pair: pair[1].features.whole) if found else None
 
-    def _judge(self, attempt: Attempt, read: Read, point: Point, rubric: Rubric) -> PointGrade:
-        found = self.features(attempt, read, point, rubric.question)
-        if found is None:
-            return PointGrade(point, Verdict.UNSURE)
-        row, compared = found
-        verdict = verdict_of(row)
-        return PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span)
+    def _judged(self, read: Read, found: Sequence[tuple[str, Compared]]) -> list[JudgedFeatures]:
+        """What the judge makes of each point and the sentences nearest to it; all of them are read at once."""
+        if self.judge is None:
+            return []
+        pairs = [(text, read.sentences[sentence].text) for text, compared in found for sentence in compared.nearest]
+        odds = iter(self.judge.judge(pairs))
+        return [JudgedFeatures.of([next(odds) for _ in compared.nearest]) for _, compared in found]
 
     def _mistakes(self, read: Read, rubric: Rubric) -> list[MistakeMade]:
         """The mistakes that a sentence makes: it is near to the wrong claim, nearer than to its correction and to any
@@ -242,22 +315,12 @@ class OverlapGrader:
             full, half = ratio >= OVERLAP_FOUND, ratio >= OVERLAP_PARTLY
             verdict = Verdict.FOUND if full else Verdict.PARTLY if half else Verdict.MISSING
             points.append(PointGrade(point, verdict, (sentence.start, sentence.end) if half else None))
-        return Grade(rubric.question_id, attempt, score_of(points), tuple(points), (), (), self.method, notes_on(typed))
+        return Grade(rubric.question_id, attempt, tuple(points), (), (), self.method, notes_on(typed))
 
 
 def wordings(point: Point, attempt: Attempt) -> list[str]:
     """What an attempt is compared with: an English one with the English wording too."""
     return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
-
-
-def verdict_of(row: NDArray[np.float64]) -> Verdict:
-    """The verdict on a point; `row` holds PointFeatures, then ClashFeatures."""
-    if WRONG.odds(row) >= WRONG_FROM:
-        return Verdict.CONTRADICTED
-    made = MADE.odds(row)
-    if made < MADE_FROM:
-        return Verdict.UNSURE if made >= UNSURE_FROM else Verdict.MISSING
-    return Verdict.FOUND if FULL.odds(row) >= FULL_FROM else Verdict.PARTLY
 
 
 def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:
@@ -279,10 +342,17 @@ def _without_claims(attempt: Attempt, rubric: Rubric, method: Method) -> Grade |
         return None
     verdict = Verdict.UNSURE if attempt.is_foreign else Verdict.MISSING
     points = tuple(PointGrade(point, verdict) for point in rubric.points)
-    return Grade(rubric.question_id, attempt.typed, 0.0, points, (), (), method, notes_on(attempt))
+    return Grade(rubric.question_id, attempt.typed, points, (), (), method, notes_on(attempt))
 
 
-def _share(points: Sequence[PointGrade]) -> float:
-    weights = sum(graded.point.weight for graded in points)
-    earned = sum(graded.point.weight * CREDIT[graded.verdict] for graded in points)
-    return max(0.0, earned / weights) if weights else 0.0
+def _share(points: Sequence[PointGrade], counts: Mapping[Verdict, float]) -> float:
+    """What the essential points count of what they could; further points make up for a tenth of what is lacking."""
+    essential, further = (
+        [graded for graded in points if (graded.point.weight >= ESSENTIAL) is wanted] for wanted in (True, False)
+    )
+    first, second = (_sum(part, counts) / max(1, sum(g.point.weight for g in part)) for part in (essential, further))
+    return first + FURTHER_COUNTS * second * (1 - first) * (first > 0)
+
+
+def _sum(points: Sequence[PointGrade], counts: Mapping[Verdict, float]) -> float:
+    return sum(graded.point.weight * counts.get(graded.verdict, 0.0) for graded in points)

@@ -1,4 +1,4 @@
-"""Whether a statement says what a claim says, denies it, or speaks of something else: a network that reads both together.
+"""Whether a statement says what a claim says, denies it, or speaks of something else: a network that reads both.
 
 Likeness does not see direction: a statement that has everything the wrong way round shares more words with a claim than
 one that says it in words of its own (docs/results/practice.md). So the two are read as one text, as in natural language

@@ -34,7 +34,7 @@ WORDS = {
         summary="{begun}，{topic}，{done} 题，平均 {score:.0%}",
         gone="（这道题已不在资料里）",
         verdicts={
-            Verdict.FOUND: "说到", Verdict.PARTLY: "说到一半", Verdict.MISSING: "没说到",
+            Verdict.FOUND: "说到", Verdict.PARTLY: "说到一半", Verdict.MENTIONED: "只是提到", Verdict.MISSING: "没说到",
             Verdict.CONTRADICTED: "说反了", Verdict.UNSURE: "不确定",
         },
         mistakes="常见错误",
@@ -46,15 +46,15 @@ WORDS = {
         summary="{begun}, {topic}, {done} questions, {score:.0%} on average",
         gone="(this question has left the material)",
         verdicts={
-            Verdict.FOUND: "made", Verdict.PARTLY: "half made", Verdict.MISSING: "missed",
-            Verdict.CONTRADICTED: "contradicted", Verdict.UNSURE: "unsure",
+            Verdict.FOUND: "made", Verdict.PARTLY: "half made", Verdict.MENTIONED: "mentioned",
+            Verdict.MISSING: "missed", Verdict.CONTRADICTED: "contradicted", Verdict.UNSURE: "unsure",
         },
         mistakes="Common mistakes",
         reading="Read again",
         dates="Asked again",
     ),
 }  # fmt: skip
-ORDER = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.PARTLY, Verdict.UNSURE, Verdict.FOUND)
+ORDER = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED, Verdict.PARTLY, Verdict.UNSURE, Verdict.FOUND)
 
 
 def report(

@@ -1,5 +1,5 @@
-"""The embedder's upper layers as they are trained: its own encoder, with gradients, over vocabulary and lower layers that
-stay as they are."""
+"""The embedder's upper layers as they are trained: its own encoder, with gradients, over lower layers and a vocabulary
+that stay as they are."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,7 @@ PADDING = -1e4
 def upper_layers(weights: Mapping[str, Tensor], first: int) -> dict[str, Tensor]:
     """The weights of the layers from `first` on, by the names that transformers' BertModel gives them."""
     return {
-        name: value
-        for name, value in weights.items()
-        if name.startswith(LAYERS) and int(name.split(".")[2]) >= first
+        name: value for name, value in weights.items() if name.startswith(LAYERS) and int(name.split(".")[2]) >= first
     }
 
 
@@ -39,7 +37,7 @@ class Encoder:
         self._kept: dict[bytes, Tensor] = {}
 
     def states(self, weights: Mapping[str, Tensor], texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
-        """For each text the states of its tokens, shape (tokens, width), in float32, with gradients of these weights."""
+        """For each text the states of its tokens, shape (tokens, width), in float32. Gradients flow to the weights."""
         self._keep([text for text in texts if text.tobytes() not in self._kept])
         shifted = {_moved(name, -self._first): value.to(self._bert.words.dtype) for name, value in weights.items()}
         layers = layers_of(shifted)
@@ -59,7 +57,11 @@ class Encoder:
 
     def _keep(self, texts: Sequence[NDArray[np.int32]]) -> None:
         with torch.inference_mode():
-            states = [rows.clone() for start in range(0, len(texts), 16) for rows in self._lower.states(texts[start : start + 16])]
+            states = [
+                rows.clone()
+                for start in range(0, len(texts), 16)
+                for rows in self._lower.states(texts[start : start + 16])
+            ]
         for text, rows in zip(texts, states, strict=True):
             self._kept[text.tobytes()] = torch.from_numpy(rows.view(torch.int16).numpy().copy()).view(rows.dtype)
 

@@ -16,7 +16,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from rag.embedding import BertEmbedder
 from rag.index import open_index
 from rag.index.storage import StoredPassage
-from rag.reader.reading import Text
 from rag.text.language import language_of
 from rag.text.sentences import units
 from rag.text.terms import simplified
@@ -99,7 +98,7 @@ def public_pages(file: Path, most: int) -> list[TrainedPage]:
     rows = [row for row in read_spans(file) if row.texts[0].answering]
     rows = rows[:: max(1, len(rows) // most)][:most]
     pages: list[TrainedPage] = []
-    passages: dict[Text, int] = {}
+    passages: dict[tuple[str, ...], int] = {}
     page = TrainedPage(f"{file.stem}-0", ())
     for row in rows:
         if len(passages) == PASSAGES_OF_PUBLIC_PAGE and row.texts[0].units not in passages:

@@ -31,8 +31,9 @@ LEAST = -1e4
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`first` is the first layer that is trained; `pages` of a step, every second a neighbour of the one before it, with at most `passages` of each and `questions`
-    about it; `sentences` and `vectors` are the shares of these losses beside that of passages."""
+    """`first` is the first layer that is trained. A step has so many `pages`, every second a neighbour of the one
+    before it, with at most `passages` of each and `questions` about it; `sentences` and `vectors` are the shares of
+    these losses beside that of passages."""
 
     first: int = 6
     pages: int = 8
@@ -118,9 +119,7 @@ def steps(pages: Sequence[TrainedPage], recipe: Recipe) -> Iterator[Step]:
             free = [place for place in waiting if place not in chosen]
             close = [place for place in near[chosen[-1]] if place in free] if len(chosen) % 2 else []
             # By the questions that are left, so that all pages end together.
-            chosen.append(
-                rng.choice(close) if close else rng.choices(free, [len(waiting[place]) for place in free])[0]
-            )
+            chosen.append(rng.choice(close) if close else rng.choices(free, [len(waiting[place]) for place in free])[0])
         yield _step(pages, {place: waiting[place][: recipe.questions] for place in chosen}, recipe.passages, rng)
         waiting = {place: left[recipe.questions :] if place in chosen else left for place, left in waiting.items()}
         waiting = {place: left for place, left in waiting.items() if left}
@@ -158,9 +157,11 @@ def loss_of(encoder: Encoder, tokenizer: Tokenizer, weights: Mapping[str, Tensor
     best = torch.segment_reduce(cosines, "max", lengths=runs, axis=0)  # (runs, tokens of questions)
     lengths = torch.bincount(torch.tensor(run_passage), minlength=len(passages))
     of_passages = torch.segment_reduce(best, "max", lengths=lengths, axis=0)
-    mixing = torch.block_diag(*[tokenizer.rarity(inputs)[:, None] for inputs in questions])
+    mixing = torch.block_diag(*[tokenizer.rarity(inputs)[:, None] for inputs in questions])  # type: ignore[no-untyped-call]
     by_run, by_passage = (best @ mixing).T, (of_passages @ mixing).T  # (questions, …)
-    vectors = [nn.functional.normalize(torch.stack([found.mean(0) for found in part]), dim=-1) for part in (asked, read)]
+    vectors = [
+        nn.functional.normalize(torch.stack([found.mean(0) for found in part]), dim=-1) for part in (asked, read)
+    ]
     by_vector = vectors[0] @ vectors[1].T
     allowed = _allowed(step)
     right = torch.zeros_like(allowed)
@@ -222,8 +223,8 @@ def train(
     *,
     minutes: float,
 ) -> None:
-    """Train on every question once, for at most so many minutes, and write the weights, in float32, to `file`; the losses
-    go to its neighbour that ends in .jsonl."""
+    """Train on every question once, for at most so many minutes, and write the weights, in float32, to `file`; the
+    losses go to its neighbour that ends in .jsonl."""
     torch.manual_seed(recipe.seed)
     tokenizer, encoder = Tokenizer(embedder, pages), Encoder(embedder.network, recipe.first)
     parameters = {name: weight.float().clone().requires_grad_() for name, weight in weights.items()}

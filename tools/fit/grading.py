@@ -1,5 +1,5 @@
-"""python -m tools.fit.grading ATTEMPTS: fit the regressions of `rag.practice.grading` to the
-development half of labelled attempts, and say how well they judge pages that they were not fitted to.
+"""python -m tools.fit.grading ATTEMPTS …: fit the regressions of `rag.practice.grading` to the development halves of
+labelled attempts, and say how well they judge pages that they were not fitted to.
 
 Logistic regression with a ridge on standardised features, as for refusals. Folds are by page. The borders between
 verdicts are those of the cross-validated odds.
@@ -23,19 +23,19 @@ from rag.evaluation.progress import bar
 from rag.practice.attempt import read_attempt
 from rag.practice.bank import read_bank
 from rag.practice.clashes import ClashFeatures
-from rag.practice.grading import EmbedderGrader, Regression
+from rag.practice.grading import EmbedderGrader, JudgedFeatures, Regression
+from rag.practice.judge import Judge, open_judge
 from rag.practice.likeness import Comparer, PointFeatures
 from rag.settings import ChatModelName
 
 FOLDS = 10
 RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
-FALSE_ALARMS = 0.01
-# Of the points that are called made, so many are to be: the target, .90, and a margin.
-PRECISION = 0.92
-
-# The features of clashes, which follow those of points.
-CLASHES = np.concatenate([np.zeros(len(PointFeatures.columns())), np.ones(len(ClashFeatures.columns()))])
+FALSE_ALARMS = 0.02
+# Whether a point is contradicted is told from clauses that clash, and by the judge: likeness does not see direction.
+TELLS_DIRECTION = np.concatenate([
+    np.zeros(len(PointFeatures.columns())), np.ones(len(ClashFeatures.columns()) + len(JudgedFeatures.columns()))
+])  # fmt: skip
 
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -50,21 +50,21 @@ class Examples:
     pages: NDArray[np.str_]
 
 
-def examples(assistant: Assistant, attempts: Sequence[AttemptRow]) -> Examples:
+def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge | None) -> Examples:
     """What the grader would see of each labelled point; attempts without claims are judged without it."""
-    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder))
+    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), judge)
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
     rows, verdicts, pages = [], [], []
     for row in bar(attempts, "attempts"):
         attempt, rubric = read_attempt(row.attempt), rubrics[row.question_id]
         if attempt.is_empty or attempt.is_foreign or not attempt.claims:
             continue
-        read = grader.comparer.read(attempt)
-        for point, verdict in labelled(row, rubric):
-            found = grader.features(attempt, read, point, rubric.question)
-            if found is not None:
-                rows.append(found[0])
-                verdicts.append(verdict)
+        verdict_of = {point.text: verdict for point, verdict in labelled(row, rubric)}
+        found = grader.rows(attempt, grader.comparer.read(attempt), rubric)
+        for point, one in zip(rubric.points, found, strict=True):
+            if one is not None and point.text in verdict_of:
+                rows.append(one[0])
+                verdicts.append(verdict_of[point.text])
                 pages.append(row.document)
     return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages))
 
@@ -93,38 +93,39 @@ def left_out(examples: Examples, flags: Flags, considered: Flags) -> Values:
     return odds
 
 
-def lowest_with_precision(odds: Values, right: Flags, precision: float) -> float:
-    """The lowest border above which so many are right."""
-    order = np.argsort(-odds)
-    shares = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    good = np.flatnonzero(shares >= precision)
-    return float(odds[order[good[-1]]]) if len(good) else float(odds.max())
-
-
 def report(found: Examples) -> list[str]:
     """The fitted constants, and how well they do with pages left out."""
-    made = np.isin(found.verdicts, ("found", "partly"))
-    full, wrong = found.verdicts == "found", found.verdicts == "contradicted"
+    made, full = np.isin(found.verdicts, ("found", "partly")), found.verdicts == "found"
+    wrong, missing = found.verdicts == "contradicted", found.verdicts == "missing"
     everything = np.ones(len(made), bool)
-    lines = [f"{len(made)} points of {len(set(found.pages))} pages: {made.sum()} made, {wrong.sum()} contradicted"]
-    made_odds = left_out(found, made, ~wrong)
+    made_odds = left_out(found, made, everything)
     full_odds = left_out(found, full, made)
-    # Whether a point is contradicted is told from clauses that clash alone: so few are, that more would be chance.
-    clashing = Examples(found.rows * CLASHES, found.verdicts, found.pages)
-    wrong_odds = left_out(clashing, wrong, everything)
-    border = lowest_with_precision(made_odds, made, PRECISION)
+    touched_odds = left_out(found, ~missing, everything)
+    direction = Examples(found.rows * TELLS_DIRECTION[: found.rows.shape[1]], found.verdicts, found.pages)
+    wrong_odds = left_out(direction, wrong, everything)
     alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
-    called, caught = (made_odds >= border) & (wrong_odds < alarm), wrong_odds >= alarm
-    lines += [
-        f"made: precision {made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: "
-        f"caught {caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}",
-        f"MADE = {_constant(fit(found.rows[~wrong], made[~wrong]))}",
-        f"FULL = {_constant(fit(found.rows[made], full[made]))}",
-        f"WRONG = {_constant(fit(clashing.rows, wrong))}",
-        f"MADE_FROM, WRONG_FROM = {border:.2f}, {alarm:.2f}; found rather than partly, at even odds: "
-        f"right {((full_odds >= 0) == full)[made].mean():.3f}, always found {full[made].mean():.3f}",
+    called, caught = (made_odds >= 0) & (wrong_odds < alarm), wrong_odds >= alarm
+    fitted = [
+        fit(found.rows, ~missing),
+        fit(found.rows, made),
+        fit(found.rows[made], full[made]),
+        fit(direction.rows, wrong),
     ]
-    return lines
+    return [
+        f"{len(made)} points of {len(set(found.pages))} pages: {made.sum()} made, {wrong.sum()} contradicted, "
+        f"{missing.sum()} missing",
+        f"made: precision {made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: caught "
+        f"{caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}; contradicted from made: "
+        f"AUC {_auc(wrong_odds, wrong, made):.3f}; spoken of: right {((touched_odds >= 0) == ~missing).mean():.3f}; "
+        f"found rather than partly: right {((full_odds >= 0) == full)[made].mean():.3f}",
+        f"Fitted({', '.join(map(_constant, fitted))}, {alarm:.2f})",
+    ]
+
+
+def _auc(odds: Values, wrong: Flags, made: Flags) -> float:
+    with evaluation_extra():
+        from sklearn.metrics import roc_auc_score
+    return float(roc_auc_score(wrong[wrong | made], odds[wrong | made]))
 
 
 def _constant(fitted: Regression) -> str:
@@ -135,7 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m tools.fit.grading", description="Fit how attempts are graded.")
     add_common_options(parser)
     parser.add_argument(
-        "attempts", type=Path, metavar="ATTEMPTS", help="labelled attempts; the development half is used"
+        "attempts", nargs="+", type=Path, metavar="ATTEMPTS", help="labelled attempts; development halves are used"
     )
     return parser
 
@@ -146,9 +147,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fit(options: argparse.Namespace) -> int:
     require_evaluation_extra()
-    attempts = load_attempts(options.attempts, Split.DEV)
+    attempts = [row for file in options.attempts for row in load_attempts(file, Split.DEV)]
     assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
-    sys.stdout.write("\n".join(report(examples(assistant, attempts))) + "\n")
+    for judge in (None, open_judge(assistant.embedder)):
+        sys.stdout.write(f"{'by likeness' if judge is None else 'with the judge'}\n")
+        sys.stdout.write("\n".join(report(examples(assistant, attempts, judge))) + "\n")
     return 0
 
 

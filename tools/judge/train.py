@@ -26,7 +26,9 @@ SMOOTHING = 0.05
 
 def fresh(embedder: BertEmbedder, every: int) -> dict[str, Tensor]:
     """The reader's layers, every so manieth of them, and a new head."""
-    read = {name.removeprefix(ENCODER): value for name, value in weights.load(READER).items() if name.startswith(ENCODER)}
+    read = {
+        name.removeprefix(ENCODER): value for name, value in weights.load(READER).items() if name.startswith(ENCODER)
+    }
     kept = {}
     for name, value in read.items():
         parts = name.split(".")
@@ -36,9 +38,11 @@ def fresh(embedder: BertEmbedder, every: int) -> dict[str, Tensor]:
     return kept | {f"{HEAD}weight": head.weight.detach(), f"{HEAD}bias": head.bias.detach()}
 
 
-def train(embedder: BertEmbedder, start: Mapping[str, Tensor], pairs: Sequence[Pair], file: Path, *, minutes: float) -> None:
-    """Train on the pairs in their order for at most so many minutes; writes the weights in float32, as the program names
-    them."""
+def train(
+    embedder: BertEmbedder, start: Mapping[str, Tensor], pairs: Sequence[Pair], file: Path, *, minutes: float
+) -> None:
+    """Train on the pairs in their order for at most so many minutes, and write the weights, in float32, as the program
+    names them."""
     torch.manual_seed(1)
     encoder = Encoder(embedder.network, 0)
     parameters = {name: value.float().clone().requires_grad_() for name, value in start.items()}
@@ -78,5 +82,6 @@ def train(embedder: BertEmbedder, start: Mapping[str, Tensor], pairs: Sequence[P
 
 def _save(parameters: Mapping[str, Tensor], file: Path) -> None:
     save_file(
-        {(name if name.startswith(HEAD) else ENCODER + name): value.detach() for name, value in parameters.items()}, file
+        {(name if name.startswith(HEAD) else ENCODER + name): value.detach() for name, value in parameters.items()},
+        file,
     )

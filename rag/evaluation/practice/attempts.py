@@ -12,7 +12,21 @@ from rag.practice.bank import Bank
 from rag.practice.rubric import Point, Rubric, rubric_of
 
 Kind = Literal[
-    "good", "partial", "wrong-one", "vague", "wordy", "off-topic", "keyword-soup", "injection", "empty", "english"
+    "good",
+    "partial",
+    "wrong-one",
+    "vague",
+    "wordy",
+    "off-topic",
+    "keyword-soup",
+    "injection",
+    "empty",
+    "english",
+    "half",
+    "reversed",
+    "wrong",
+    "spoken",
+    "elsewhere",
 ]
 
 
@@ -20,12 +34,13 @@ class LabelledPoint(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     text: str
-    verdict: Literal["found", "partly", "missing", "contradicted"]
+    verdict: Literal["found", "partly", "mentioned", "missing", "contradicted"]
 
 
 class AttemptRow(IdentifiedRow):
     """An attempt at a question (`document#heading`). A row that names no split has that of its document, so that no
-    page stands in both halves. `flipped` names the row whose attempt this is, with one fact turned wrong."""
+    page stands in both halves. `second` are the verdicts of another teacher, in the order of the points. `flipped`
+    names the row whose attempt this is, with one fact turned wrong."""
 
     question_id: str
     kind: Kind
@@ -33,6 +48,7 @@ class AttemptRow(IdentifiedRow):
     attempt: str
     points: tuple[LabelledPoint, ...]
     score: Annotated[float, Field(ge=0, le=1)]
+    second: tuple[str, ...] = ()
     flipped: str | None = None
 
     @property

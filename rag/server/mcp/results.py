@@ -97,10 +97,12 @@ class PracticeQuestion(BaseModel):
 
 class GradedAnswer(Quoting):
     question_id: str
-    score: float = Field(ge=0, le=1)
+    score: float = Field(ge=0, le=1, description="coverage times correctness")
+    coverage: float = Field(ge=0, le=1, description="how much of the points was spoken of")
+    correctness: float = Field(ge=0, le=1, description="how much of that was right")
     points: list[dict[str, Any]] = Field(
-        description="what a good answer says, whether this one does (found, partly, missing, contradicted, unsure), "
-        "where (offsets into the answer), and the slice that says so"
+        description="what a good answer says, whether this one does (found, partly, mentioned, missing, contradicted, "
+        "unsure), where (offsets into the answer), and the slice that says so"
     )
     mistakes: list[dict[str, Any]]
     beyond: list[list[int]] = Field(description="what the material says nothing of; it costs nothing")

@@ -16,7 +16,7 @@ from rag.ui.readable import text_of
 from rag.ui.texts import Texts
 
 # Those that a reader can give; "unsure" is the grader's.
-GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MISSING, Verdict.CONTRADICTED)
+GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MENTIONED, Verdict.MISSING, Verdict.CONTRADICTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,10 @@ def graded_by(grade: Grade, texts: Texts) -> str:
 
 def _heading(grade: Grade, texts: Texts) -> str:
     """The score; nothing that was written has none."""
-    return texts.no_score if GradeNote.EMPTY in grade.notes else texts.score.format(score=percent(grade.score))
+    if GradeNote.EMPTY in grade.notes:
+        return texts.no_score
+    parts = texts.score_parts.format(coverage=percent(grade.coverage), correctness=percent(grade.correctness))
+    return f"{texts.score.format(score=percent(grade.score))} · {parts}"
 
 
 def marked(grade: Grade, texts: Texts) -> str:
@@ -106,7 +109,7 @@ def _stretches(grade: Grade) -> list[Stretch]:
     """What is wrong comes first: where stretches cover each other the first one shows, with the
     numbers of all points that are made there."""
     found = [Stretch(made.attempt, "mistake") for made in grade.mistakes]
-    for verdict in (Verdict.CONTRADICTED, Verdict.FOUND, Verdict.PARTLY, Verdict.UNSURE):
+    for verdict in (Verdict.CONTRADICTED, Verdict.FOUND, Verdict.PARTLY, Verdict.MENTIONED, Verdict.UNSURE):
         found += [
             Stretch(point.attempt, str(verdict), number)
             for number, point in enumerate(grade.points, start=1)

@@ -18,11 +18,12 @@ from rag.practice.grading import (
     GradeNote,
     Grader,
     Method,
+    MistakeMade,
     PointGrade,
     Verdict,
     overridden,
-    score_of,
 )
+from rag.practice.judge import open_judge
 from rag.practice.likeness import Comparer
 from rag.practice.rubric import ESSENTIAL, FURTHER, Point, Rubric, rubric_of
 from rag.types import Citation
@@ -148,16 +149,23 @@ def graded(weight: int, verdict: Verdict) -> PointGrade:
     return PointGrade(Point(Citation(0, "a.md", "A", 0, 1, f"{weight}{verdict}"), weight), verdict)
 
 
-def test_the_score_by_hand() -> None:
+def test_coverage_and_correctness_by_hand(rubric: Rubric) -> None:
     found, half = graded(ESSENTIAL, Verdict.FOUND), graded(ESSENTIAL, Verdict.PARTLY)
     missing, wrong = graded(ESSENTIAL, Verdict.MISSING), graded(ESSENTIAL, Verdict.CONTRADICTED)
-    assert score_of([found, half]) == 0.75
-    assert score_of([missing, missing]) == 0
-    assert score_of([found, wrong]) == 0.4  # (1 - .2) / 2
-    assert score_of([wrong]) == 0
-    assert score_of([found, missing, graded(FURTHER, Verdict.FOUND)]) == 0.55  # a tenth of what is lacking
-    assert score_of([found], mistakes=1) == 0.95
-    assert score_of([]) == 0
+
+    def parts(*points: PointGrade, mistakes: int = 0) -> tuple[float, float, float]:
+        made = tuple(MistakeMade(rubric.mistakes[0], (0, 1)) for _ in range(mistakes))
+        grade = Grade("a.md#A", "", points, made, (), Method.OVERLAP)
+        return grade.coverage, grade.correctness, grade.score
+
+    assert parts(found, half) == (0.8, 1, 0.8)
+    assert parts(missing, missing) == (0, 1, 0)
+    assert parts(found, wrong) == (0.825, 0.5, 0.412)  # (1 + .65) / 2
+    assert parts(wrong) == (0.65, 0, 0)
+    assert parts(found, missing, graded(FURTHER, Verdict.FOUND)) == (0.55, 1, 0.55)  # a tenth of what is lacking
+    assert parts(found, mistakes=1) == (1, 0.667, 0.667)
+    assert parts(graded(ESSENTIAL, Verdict.MENTIONED)) == (0.25, 1, 0.25)
+    assert parts() == (0, 1, 0)
 
 
 def test_an_override_counts(grader: Grader, rubric: Rubric) -> None:
@@ -193,7 +201,7 @@ def test_sentences_stand_at_their_places() -> None:
 def test_own_words_with_the_real_embedder(tmp_path: Path, embedder: Embedder) -> None:
     ingest(tmp_path, embedder, DOCUMENTS)
     index = open_index(tmp_path / "index")
-    bank, grader = read_bank(index), EmbedderGrader(Comparer(index, embedder))
+    bank, grader = read_bank(index), EmbedderGrader(Comparer(index, embedder), open_judge(embedder))
     rubric = rubric_of(bank, bank.find(CACHE_ID))
     good = check(grader.grade(GOOD, rubric), rubric)
     assert [graded.verdict in (Verdict.FOUND, Verdict.PARTLY) for graded in good.points[:3]] == [True] * 3

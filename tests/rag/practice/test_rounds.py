@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from rag.errors import UsageError
 from rag.practice.bank import Bank, Question
-from rag.practice.grading import Grade, Method, MistakeMade, PointGrade, Verdict, score_of
+from rag.practice.grading import Grade, Method, MistakeMade, PointGrade, Verdict
 from rag.practice.round_report import report
 from rag.practice.rounds import Level, Round, answer, begin_round, next_follow_up, skip_vanished, statements
 from rag.practice.rubric import rubric_of
@@ -33,7 +33,7 @@ def graded(bank: Bank, question: Question, missed: str = "") -> Grade:
         for p in rubric.points
     )
     mistakes = tuple(MistakeMade(one, (0, 2)) for one in rubric.mistakes[:1])
-    return Grade(question.id, "我的回答", score_of(points), points, mistakes, (), Method.OVERLAP)
+    return Grade(question.id, "我的回答", points, mistakes, (), Method.OVERLAP)
 
 
 def card(name: str, due: datetime) -> Card:

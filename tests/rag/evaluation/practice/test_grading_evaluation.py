@@ -17,7 +17,7 @@ from rag.practice.grading import Grade, Method, PointGrade, Verdict
 from rag.practice.rubric import rubric_of
 from tests.rag.library import library_settings
 from tests.rag.practice.pages import CACHE_ID, bank_of
-from tools.fit.grading import Examples, examples, fit, left_out, lowest_with_precision, report
+from tools.fit.grading import Examples, examples, fit, left_out, report
 
 np = pytest.importorskip("numpy")
 ITEMS = (
@@ -100,11 +100,11 @@ def test_figures_by_hand(assistant: Assistant) -> None:
     ]
     grades = [
         Grade(
-            CACHE_ID, one.attempt, score,
+            CACHE_ID, one.attempt,
             tuple(PointGrade(p, v) for p, v in zip(rubric.points, (*found, Verdict.MISSING), strict=True)),
             (), (), Method.OVERLAP,
         )
-        for one, found, score in zip(rows, verdicts, (0.9, 0.3, 0.3, 0.0, 0.0), strict=True)
+        for one, found in zip(rows, verdicts, strict=True)
     ]  # fmt: skip
     found = figures(rows, {CACHE_ID: rubric}, grades)
     assert found["points"] == 12
@@ -132,7 +132,7 @@ def test_methods_are_measured_side_by_side(assistant: Assistant, attempts: Path)
 
 
 def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> None:
-    seen = examples(assistant, load_attempts(attempts, Split.DEV))
+    seen = examples(assistant, load_attempts(attempts, Split.DEV), None)
     assert seen.rows.shape == (9, 14), "three attempts have claims, terms in a row have none"
     random = np.random.default_rng(0)
     rows = random.normal(size=(200, 14))
@@ -143,5 +143,4 @@ def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> Non
     assert int(np.argmax(np.abs(fitted.weights))) == 0
     odds = left_out(made_up, rows[:, 0] > 0, np.ones(200, bool))
     assert ((odds > 0) == (rows[:, 0] > 0)).mean() > 0.9
-    assert any(line.startswith("MADE = Regression(") for line in report(made_up))
-    assert lowest_with_precision(np.asarray([3.0, 2.0, 1.0]), np.asarray([True, True, False]), 0.9) == 2.0
+    assert any(line.startswith("Fitted(Regression(") for line in report(made_up))

@@ -32,7 +32,7 @@ def made_grade(rubric: Rubric, verdicts: list[Verdict], notes: tuple = ()) -> Gr
     mistakes = (MistakeMade(rubric.mistakes[0], (15, 30)),)
     from rag.practice.grading import Method
 
-    return Grade(rubric.question_id, ATTEMPT, 0.4, points, mistakes, ((30, 36),), Method.EMBEDDER, notes)
+    return Grade(rubric.question_id, ATTEMPT, points, mistakes, ((30, 36),), Method.EMBEDDER, notes)
 
 
 @pytest.fixture
