@@ -107,9 +107,9 @@ class NetworkJudge:
 
 
 def open_judge(embedder: Embedder, file: Path = WEIGHTS_FILE) -> Judge | None:
-    """The judge over this embedder; None where it was trained over another, and, with a word in the log, where its file
-    is missing or damaged."""
-    if not isinstance(embedder, BertEmbedder):
+    """The judge over this embedder; None where there is none for it, and, with a word in the log, where its file is
+    damaged."""
+    if not isinstance(embedder, BertEmbedder) or not file.exists():
         return None
     from safetensors import SafetensorError
 

@@ -149,7 +149,7 @@ def _fit(options: argparse.Namespace) -> int:
     require_evaluation_extra()
     attempts = [row for file in options.attempts for row in load_attempts(file, Split.DEV)]
     assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
-    for judge in (None, open_judge(assistant.embedder)):
+    for judge in dict.fromkeys((None, open_judge(assistant.embedder))):
         sys.stdout.write(f"{'by likeness' if judge is None else 'with the judge'}\n")
         sys.stdout.write("\n".join(report(examples(assistant, attempts, judge))) + "\n")
     return 0
