@@ -71,8 +71,6 @@ def question_as_dict(question: "Question") -> dict[str, Any]:
 def grade_as_dict(grade: "Grade") -> dict[str, Any]:
     return {
         "score": grade.score,
-        "coverage": grade.coverage,
-        "correctness": grade.correctness,
         "points": [
             {
                 "text": graded.point.text,
@@ -89,6 +87,8 @@ def grade_as_dict(grade: "Grade") -> dict[str, Any]:
         "beyond": _plain(grade.beyond),
         "notes": list(grade.notes),
         "graded_by": grade.graded_by,
+        "coverage": grade.coverage,
+        "correctness": grade.correctness,
     }
 
 

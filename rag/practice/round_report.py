@@ -1,6 +1,6 @@
 """The report of a mock interview, as Markdown."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
@@ -24,6 +24,8 @@ class Words:
     gone: str
     verdicts: Mapping[Verdict, str]
     mistakes: str
+    best: str
+    worst: str
     reading: str
     dates: str
 
@@ -35,9 +37,11 @@ WORDS = {
         gone="（这道题已不在资料里）",
         verdicts={
             Verdict.FOUND: "说到", Verdict.PARTLY: "说到一半", Verdict.MENTIONED: "只是提到", Verdict.MISSING: "没说到",
-            Verdict.CONTRADICTED: "说反了", Verdict.UNSURE: "不确定",
+            Verdict.CONTRADICTED: "与资料不符", Verdict.UNSURE: "不确定",
         },
         mistakes="常见错误",
+        best="答得最好",
+        worst="最该补的",
         reading="再读一遍",
         dates="下次复习",
     ),
@@ -47,9 +51,11 @@ WORDS = {
         gone="(this question has left the material)",
         verdicts={
             Verdict.FOUND: "made", Verdict.PARTLY: "half made", Verdict.MENTIONED: "mentioned",
-            Verdict.MISSING: "missed", Verdict.CONTRADICTED: "contradicted", Verdict.UNSURE: "unsure",
+            Verdict.MISSING: "missed", Verdict.CONTRADICTED: "against the material", Verdict.UNSURE: "unsure",
         },
         mistakes="Common mistakes",
+        best="Went best",
+        worst="Needs work most",
         reading="Read again",
         dates="Asked again",
     ),
@@ -71,6 +77,8 @@ def report(
         score=sum(scores) / len(scores) if scores else 0,
     )  # fmt: skip
     lines = [f"# {words.title}", "", summary]
+    if round.answered:
+        lines += ["", *_ends(round.answered, words)]
     for answered in round.answered:
         lines += ["", *_answered(bank, answered, words)]
     read = [answered for answered in round.answered if answered.score < READ_BELOW]
@@ -107,8 +115,17 @@ def _day(at: datetime, zone: tzinfo) -> str:
 
 
 def _cited(citation: Citation) -> str:
-    """The quote on one line, and where it stands."""
-    return f"{' '.join(citation.quote.split())} ({citation.document} {citation.start}–{citation.end})"
+    """The quote on one line, and where it stands: the page and the section of it."""
+    place = " › ".join(dict.fromkeys([citation.title, *citation.section[-1:]]))
+    return f"{' '.join(citation.quote.split())} ({place})"
+
+
+def _ends(answered: Sequence[Answered], words: Words) -> Iterator[str]:
+    """What went best and what needs work most, of several answers that did not go alike."""
+    best, worst = (choose(answered, key=lambda one: one.score) for choose in (max, min))
+    if best.score > worst.score:
+        yield f"- **{words.best}** {_asked(best.question_id)} · {best.score:.0%}"
+        yield f"- **{words.worst}** {_asked(worst.question_id)} · {worst.score:.0%}"
 
 
 def _asked(question_id: str) -> str:

@@ -187,7 +187,6 @@ def _summary(assistant: Assistant, rows: list[Row], texts: Texts) -> str:
         documents=f"{len(rows):,}",
         passages=f"{manifest.passages:,}",
         characters=f"{sum(row.characters for row in rows):,}",
-        generation=manifest.generation,
     )
 
 

@@ -69,9 +69,7 @@ def _hint(texts: Texts) -> str:
 
 
 def _found(found: Review, texts: Texts, *, outdated: bool) -> str:
-    summary = texts.summary.format(
-        generation=found.generation, documents=f"{len(found.ages):,}", statements=f"{found.statements:,}"
-    )
+    summary = texts.summary.format(documents=f"{len(found.ages):,}", statements=f"{found.statements:,}")
     return (
         (f'<p class="problem" role="alert">{escape(texts.outdated)}</p>' if outdated else "")
         + f'<p role="status">{escape(summary)}</p>'

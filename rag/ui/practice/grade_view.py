@@ -53,6 +53,7 @@ def grade_part(graded: Graded, texts: Texts, language: Language) -> str:
         f' aria-label="{text_of(texts.grade_heading)}">'
         f'<h3 tabindex="-1" data-arrived>{text_of(_heading(grade, texts))}</h3>'
         f'<p class="hint">{text_of(" · ".join(filter(None, (graded_by(grade, texts), graded.due))))}</p>'
+        f"{hint(getattr(texts, f'blind_{grade.graded_by}'))}"
         f"{_notes(grade, texts)}"
         f'<p class="typed marked">{marked(grade, texts)}</p>'
         f'<h4>{text_of(texts.points)}</h4><ol class="points">{points}</ol>'

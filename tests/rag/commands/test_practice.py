@@ -41,6 +41,7 @@ def test_grade_prints_the_contract_and_keeps_the_review(practice: Any, tmp_path:
     grade = json.loads(out)
     assert list(grade)[:4] == ["id", "score", "points", "mistakes"]
     assert grade["graded_by"] == "embedder"
+    assert grade["score"] == pytest.approx(grade["coverage"] * grade["correctness"], abs=0.001)
     first = grade["points"][0]
     assert list(first) == ["text", "verdict", "attempt", "citation"]
     assert first["verdict"] == "found"

@@ -97,11 +97,17 @@ def test_the_report_says_what_was_missed_and_where_it_stands(bank: Bank, tmp_pat
     text = report(bank, round, cards, Language.ZH, topic="推理与量化")
     assert f"{NOW.date()}，推理与量化，1 题" in text
     missed = rubric_of(bank, bank.find(CACHE_ID)).points[2].citation
-    assert f"- **没说到** {missed.quote} (cache.md {missed.start}–{missed.end})" in text
+    assert f"- **没说到** {missed.quote} ({missed.title} › {missed.section[-1]})" in text
+    assert "答得最好" not in text  # of one answer
     assert "prefill 要算完整的前向" in text
     assert "> 我的回答" in text
     assert "- 2026-11-24 KV cache 是什么，为什么能加速解码？" in text
     assert "## 再读一遍\n\n- KV cache 是什么，为什么能加速解码？ (cache.md)" in text
+    assert round.current is not None
+    both = answer(bank, round, graded(bank, bank.find(round.current)))
+    ends = report(bank, both, {}, Language.ZH, topic="").split("\n## ")[0]
+    assert f"**答得最好** {round.current.partition('#')[2]} · 67%" in ends  # right, but for a mistake
+    assert f"**最该补的** {CACHE_ID.partition('#')[2]}" in ends
     # Days are the reader's own.
     east = timezone(timedelta(hours=14))
     assert "- 2026-11-25 KV cache" in report(bank, round, cards, Language.ZH, topic="", zone=east)
