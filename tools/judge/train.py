@@ -51,7 +51,8 @@ def train(
     groups = [{"params": layers, "full": RATE}, {"params": head, "full": HEAD_RATE}]
     optimizer = torch.optim.AdamW(groups, RATE, weight_decay=0.01)
     steps, began, average = math.ceil(len(pairs) / BATCH), time.monotonic(), 0.0
-    log = file.with_suffix(".jsonl").open("w")
+    log = file.with_suffix(".jsonl")
+    log.unlink(missing_ok=True)
     for number in range(steps):
         done = max(number / steps, (time.monotonic() - began) / (60 * minutes))
         if done >= 1:
@@ -73,8 +74,8 @@ def train(
         average = 0.97 * average + 0.03 * loss.item() if average else loss.item()
         if number % 10 == 0:
             line = {"step": number, "of": steps, "loss": round(average, 4), "seconds": round(time.monotonic() - began)}
-            log.write(json.dumps(line) + "\n")
-            log.flush()
+            with log.open("a") as lines:
+                lines.write(json.dumps(line) + "\n")
         if number % 100 == 99:
             _save(parameters, file)
     _save(parameters, file)

@@ -1,0 +1,52 @@
+"""The judge over somebody else's vocabulary, and where there is none."""
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+import torch
+
+from rag.embedding import BertEmbedder
+from rag.practice.judge import MOST_TOKENS, NetworkJudge, Relation, joined, open_judge
+from rag.reader import weights
+from tests.conftest import HashEmbedder
+from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
+
+PAIRS = [("keys are kept", f"statement {number} " + "word " * number) for number in range(40)]
+
+
+def trained(width: int = WIDTH) -> dict[str, torch.Tensor]:
+    layers = {f"encoder.{n}": w for n, w in bert_weights(2, seed=5).items() if n.startswith("encoder.layer.")}
+    torch.manual_seed(1)
+    return layers | {"head.weight": torch.randn(len(Relation), width), "head.bias": torch.zeros(len(Relation))}
+
+
+def test_many_pairs_are_judged_as_each_alone() -> None:
+    judge = NetworkJudge(cast("BertEmbedder", SmallEmbedder()), trained())
+    together = judge.judge(PAIRS)
+    for pair, found in zip(PAIRS[::7], together[::7], strict=True):
+        [alone] = judge.judge([pair])
+        assert found.says == pytest.approx(alone.says, abs=1e-5)
+        assert found.says + found.denies + found.other == pytest.approx(1, abs=1e-5)
+    assert judge.judge([]) == []
+
+
+def test_the_claim_is_cut_before_the_statement() -> None:
+    ids = joined(cast("BertEmbedder", SmallEmbedder()), "a" * 900, "b" * 90)
+    assert len(ids) == MOST_TOKENS
+    assert ids.count(3 + ord("b") % 90) == 90
+
+
+def test_weights_that_do_not_fit_are_refused() -> None:
+    embedder = cast("BertEmbedder", SmallEmbedder())
+    with pytest.raises(ValueError, match="another width"):
+        NetworkJudge(embedder, trained(width=7))
+    with pytest.raises(ValueError, match="none for"):
+        NetworkJudge(embedder, {name: value for name, value in trained().items() if "output" not in name})
+
+
+def test_where_there_is_none(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    assert open_judge(hash_embedder) is None
+    file = tmp_path / "judge.safetensors"
+    weights.save(file, trained(), {"embedder": "another"})
+    assert open_judge(cast("BertEmbedder", SmallEmbedder()), file) is None

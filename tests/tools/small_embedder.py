@@ -1,0 +1,40 @@
+"""An embedder of a few thousand weights: as much of one as training needs, with one token a character."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import BertConfig, BertModel
+
+from rag.embedding.bert import Bert
+
+WIDTH = 32
+
+
+def bert_weights(layers: int, seed: int = 3) -> dict[str, Tensor]:
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=100, hidden_size=WIDTH, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=64
+    )
+    return {name: value.detach() for name, value in BertModel(config, add_pooling_layer=False).state_dict().items()}
+
+
+class SmallEmbedder:
+    identity = "small@0"
+    dimension = WIDTH
+    max_tokens = 256
+
+    def __init__(self, layers: int = 3) -> None:
+        self.weights = bert_weights(layers)
+        self.network = Bert.of(self.weights, heads=2, epsilon=1e-12)
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[3 + ord(character) % 90 for character in text] for text in texts]
+
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        return [np.asarray([(place, place + 1) for place in range(len(text))], np.int32) for text in texts]
+
+    def special_ids(self) -> tuple[int, int]:
+        return 0, 2
