@@ -1,4 +1,4 @@
-"""python -m tools.labels: the titles and other ways to ask (`asked_as`) of pages that a search answers from another one.
+"""python -m tools.labels: titles and other ways to ask (`asked_as`) of pages that a search answers from another one.
 
 A page is found by its labels. So one for which another page comes first all the same belongs to that page, or draws a
 question to a page whose sections do not answer it. Each is to be judged by reading.
