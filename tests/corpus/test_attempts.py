@@ -50,3 +50,32 @@ def test_halves_are_by_page() -> None:
 def test_the_test_half_is_the_one_that_was_sealed() -> None:
     lines = [line for line in ATTEMPTS.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
     assert hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest() == SEAL.read_text().strip()
+
+
+STRANGERS = DATA / "strangers.jsonl"
+BY_STRANGERS = load_attempts(STRANGERS)
+
+
+def test_attempts_by_strangers_are_of_every_kind_and_graded_twice_in_part() -> None:
+    """Writers saw the title alone; one teacher graded all, another a third of them, without seeing the first."""
+    assert len(BY_STRANGERS) >= 300
+    assert min(Counter(row.kind for row in BY_STRANGERS).values()) >= 40
+    twice = [row for row in BY_STRANGERS if row.second]
+    assert len(twice) >= 100
+    assert all(len(row.second) == len(row.points) for row in twice)
+    pairs = [(point.verdict, other) for row in twice for point, other in zip(row.points, row.second, strict=True)]
+    assert sum(first == other for first, other in pairs) / len(pairs) >= 0.85
+
+
+def test_attempts_by_strangers_stand_on_their_pages_and_are_sealed() -> None:
+    missing = [
+        (row.id, point.text)
+        for row in BY_STRANGERS
+        for point in row.points
+        if point.text not in SOURCES[row.question_id.partition("#")[0]]
+    ]
+    assert not missing
+    assert all(row.split == split_of(row.question_id.partition("#")[0]) for row in BY_STRANGERS)
+    lines = [line for line in STRANGERS.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
+    seal = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    assert seal == STRANGERS.with_suffix(".test.sha256").read_text().strip()
