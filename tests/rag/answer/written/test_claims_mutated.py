@@ -22,8 +22,8 @@ PAGES = sorted((ROOT / "corpus").glob("*/*.md"))[::8]
 SHORTEST = 12
 BLOCKS = ("```", "~~~", "|", "$$")
 CAUGHT, FALSE_ALARMS = 0.95, 0.05
-# A letter in place of another in a legend ("$x$ is the input, $y$ the label") is a formula of the page all the same: which
-# word a letter goes with is not compared.
+# A letter in place of another in a legend ("$x$ is the input, $y$ the label") is a formula of the page all the same:
+# which word a letter goes with is not compared.
 CAUGHT_OF = {"symbol": 0.92}
 
 
