@@ -5,7 +5,7 @@ Model text never decides what a citation points at.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -51,12 +51,13 @@ CLAUSE_END = re.compile(r"[，,；;：:。！？!?]\s*|\b(?:but|while|whereas)\b
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence that is affirmed or negated as one."""
+    """A part of a sentence that is affirmed or negated as one. Each of its `formulas` is a row of symbols."""
 
     polarity: Polarity
     terms: frozenset[str]
     exact: frozenset[str]
     numbers: tuple[str, ...]
+    formulas: tuple[tuple[str, ...], ...]
 
 
 Formula = frozenset[tuple[str, str]]
@@ -114,7 +115,7 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
     What stands side by side in one of its formulas must do so in one of theirs. Each clause's numbers and Latin terms
     (in English: its names) must all stand in one of them, and the nearest clause there must neither deny what the
     clause says nor point the other way: what one negates the other must not affirm, and no word may stand in place of
-    its opposite.
+    its opposite, no number and no formula in place of another.
     """
     wanted = frozenset(terms(sentence))
     if not wanted:
@@ -148,7 +149,8 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
         nearest = nearest_to(clause, (part for unit in ranked for part in unit.clauses))
         if nearest is None or weight(nearest.terms & clause.terms) < NEAR * weight(clause.terms):
             continue
-        if contradicts(clause.polarity, nearest.polarity) or counts_otherwise(clause, nearest):
+        exchanged = counts_otherwise(clause, nearest) or writes_otherwise(clause, nearest)
+        if exchanged or contradicts(clause.polarity, nearest.polarity):
             return []
     singles = [[unit] for unit in ranked]
     pairs = [[a, b] for place, a in enumerate(ranked[:4]) for b in ranked[place + 1 : 4]]
@@ -157,7 +159,8 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
 
 def clauses_of(sentence: str) -> list[Clause]:
     english = not re.search(CHINESE_RUN, sentence)
-    return [_clause(text, english=english) for text in CLAUSE_END.split(sentence) if terms(text)]
+    whole = FORMULA.sub(lambda formula: CLAUSE_END.sub(" ", formula[0]), sentence)  # a comma in one ends no clause
+    return [_clause(text, english=english) for text in CLAUSE_END.split(whole) if terms(text)]
 
 
 def _clause(text: str, *, english: bool) -> Clause:
@@ -167,12 +170,22 @@ def _clause(text: str, *, english: bool) -> Clause:
         frozenset(terms(text)),
         frozenset(_exact(text, english=english) | _quantities(text)),
         (*NUMBER.findall(folded), *_quantities(text)),
+        tuple(_symbols(text)),
     )
 
 
 def counts_otherwise(claim: Clause, evidence: Clause) -> bool:
     """Whether the claim has a number that the evidence lacks in place of one that it has."""
-    said, known = Counter(claim.numbers), Counter(evidence.numbers)
+    return _is_exchanged(claim.numbers, evidence.numbers)
+
+
+def writes_otherwise(claim: Clause, evidence: Clause) -> bool:
+    """Whether the claim has a formula that the evidence lacks in place of one that it has."""
+    return _is_exchanged(claim.formulas, evidence.formulas)
+
+
+def _is_exchanged(claim: Iterable[Hashable], evidence: Iterable[Hashable]) -> bool:
+    said, known = Counter(claim), Counter(evidence)
     return bool(said - known) and bool(known - said)
 
 
@@ -192,8 +205,13 @@ def _quantities(text: str) -> set[str]:
 
 def _formulas(text: str) -> frozenset[Formula]:
     """Of each formula of a text its symbols, and what stands side by side in it."""
-    formulas = [FORMULA_TOKEN.findall(TYPESETTING.sub(" ", formula)) for formula in FORMULA.findall(fold(text))]
-    return frozenset(frozenset([*((token, "") for token in formula), *pairwise(formula)]) for formula in formulas)
+    return frozenset(frozenset([*((token, "") for token in formula), *pairwise(formula)]) for formula in _symbols(text))
+
+
+def _symbols(text: str) -> Iterator[tuple[str, ...]]:
+    """The symbols of each formula of a text."""
+    for formula in FORMULA.findall(fold(text)):
+        yield tuple(FORMULA_TOKEN.findall(TYPESETTING.sub(" ", formula)))
 
 
 def without_model_markers(sentence: str) -> str:
