@@ -5,9 +5,8 @@ people labelled: `python -m tools.fit.grading`. Only claims can make a point: te
 sentences that speak to the grader are left out before anything is compared.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -17,7 +16,6 @@ from rapidfuzz import fuzz
 
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
-from rag.practice.judge import Judge, Odds
 from rag.practice.likeness import Compared, Comparer, Read
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 from rag.text.terms import fold
@@ -87,49 +85,19 @@ class Grade:
 
     @property
     def coverage(self) -> float:
-        return round(min(1.0, _share(self.points, SPOKEN_OF)), 3)
+        return round(_spoken(self.points), 3)
 
     @property
     def correctness(self) -> float:
         """1 where nothing was said that could be wrong."""
-        right = _sum(self.points, RIGHT)
-        wrong = _sum(self.points, WRONG_SHARE) + MISTAKE_COUNTS * len(self.mistakes)
+        counted = [(graded.point.weight, CREDITS[graded.verdict]) for graded in self.points]
+        right = sum(weight * credit.right for weight, credit in counted)
+        wrong = sum(weight * credit.wrong for weight, credit in counted) + MISTAKE_COUNTS * len(self.mistakes)
         return round(right / (right + wrong), 3) if right + wrong else 1.0
 
     @property
     def score(self) -> float:
         return round(self.coverage * self.correctness, 3)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedFeatures:
-    """Log odds, by the judge, that a sentence of the attempt says the point, and that one denies it: of the sentence
-    for which each is greatest; `rather` is how much the first is above the second for the sentence that speaks of it
-    most."""
-
-    says: float
-    denies: float
-    rather: float
-
-    @classmethod
-    def of(cls, found: Sequence[Odds]) -> "JudgedFeatures":
-        about = max(found, key=lambda odds: odds.says + odds.denies)
-        return cls(
-            max(_log_odds(odds.says) for odds in found), max(_log_odds(odds.denies) for odds in found),
-            _log_odds(about.says) - _log_odds(about.denies),
-        )  # fmt: skip
-
-    def row(self) -> NDArray[np.float64]:
-        return np.asarray(astuple(self), np.float64)
-
-    @classmethod
-    def columns(cls) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(cls))
-
-
-def _log_odds(probability: float) -> float:
-    """Within six, beyond which nothing more is told."""
-    return min(6.0, max(-6.0, math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))))
 
 
 class Grader(Protocol):
@@ -150,46 +118,33 @@ class Regression:
         return float(self.offset + row @ np.asarray(self.weights))
 
 
+# Fitted; rows are PointFeatures, then ClashFeatures: that an attempt speaks of a point, makes it, makes all of it (each
+# at even odds), and turns it wrong (from odds at which few that are right are called wrong).
+TOUCHED = Regression(-6.08, (10.54, -0.08, 1.03, 1.75, -0.15, -1.02, 3.90, 1.66, 1.50, -1.30, 0.35, -0.09, 0.84, 2.36))
+MADE = Regression(-3.99, (6.41, -1.01, 2.36, 2.16, 0.83, -4.17, 0.19, 0.97, 0.95, -0.54, -0.70, -3.16, 0.88, 2.23))
+FULL = Regression(-4.21, (-7.81, 3.93, 5.17, 1.62, 5.20, -2.05, 5.17, 0.87, 2.06, 0.70, 0.42, -2.33, 0.80, -0.24))
+WRONG = Regression(-2.34, (0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 2.67, 3.79, 1.21, -0.11))
+WRONG_FROM = -0.71
+
+
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """Regressions on how a point and an attempt compare: that the attempt speaks of the point at all, makes it, makes
-    all of it, each at even odds, and turns it wrong, from the log odds `wrong_from`: who is called wrong must be so."""
+class Credit:
+    """What a verdict counts of a point: as spoken of, as right and as wrong."""
 
-    touched: Regression
-    made: Regression
-    full: Regression
-    wrong: Regression
-    wrong_from: float
-
-    def verdict(self, row: NDArray[np.float64]) -> Verdict:
-        """`row` holds PointFeatures, ClashFeatures and, where there is a judge, JudgedFeatures."""
-        if self.wrong.odds(row) >= self.wrong_from:
-            return Verdict.CONTRADICTED
-        if self.made.odds(row) > 0:
-            return Verdict.FOUND if self.full.odds(row) > 0 else Verdict.PARTLY
-        return Verdict.MENTIONED if self.touched.odds(row) > 0 else Verdict.MISSING
+    spoken: float = 0.0
+    right: float = 0.0
+    wrong: float = 0.0
 
 
-# Fitted: of points that are touched, made, made in full, turned wrong; rows are PointFeatures, then ClashFeatures.
-BY_LIKENESS = Fitted(
-    Regression(-6.13, (10.69, 0.15, 0.89, 1.80, -0.33, -1.16, 3.97, 1.70, 1.59, -1.29, 0.41, -0.04, 0.89, 2.35)),
-    Regression(-4.01, (6.56, -0.93, 2.13, 2.22, 0.65, -4.11, 0.05, 1.01, 1.02, -0.54, -0.70, -3.06, 1.03, 2.35)),
-    Regression(-4.05, (-8.05, 3.62, 5.32, 1.71, 5.52, -2.18, 5.02, 0.85, 1.96, 0.69, 0.44, -2.54, 0.53, -0.12)),
-    Regression(-2.34, (0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 2.72, 3.65, 1.11, -0.13)),
-    -0.71,
-)
-WITH_JUDGE = BY_LIKENESS
-# What a verdict counts: as spoken of, as right and as wrong. Fitted to what two teachers gave 320 attempts beside their
-# verdicts on each point (`rag/evaluation/data/strangers.jsonl`), rounded.
-SPOKEN_OF = {
-    Verdict.FOUND: 1.0,
-    Verdict.PARTLY: 0.6,
-    Verdict.MENTIONED: 0.25,
-    Verdict.UNSURE: 0.25,
-    Verdict.CONTRADICTED: 0.65,
+# Near what a teacher gave attempts beside verdicts on their points: `python -m tools.fit.grading` says what fits.
+CREDITS = {
+    Verdict.FOUND: Credit(spoken=1.0, right=1.0),
+    Verdict.PARTLY: Credit(spoken=0.6, right=0.6),
+    Verdict.MENTIONED: Credit(spoken=0.25, right=0.15),
+    Verdict.UNSURE: Credit(spoken=0.25, right=0.15),
+    Verdict.CONTRADICTED: Credit(spoken=0.65, wrong=1.0),
+    Verdict.MISSING: Credit(),
 }
-RIGHT = {Verdict.FOUND: 1.0, Verdict.PARTLY: 0.6, Verdict.MENTIONED: 0.15, Verdict.UNSURE: 0.15}
-WRONG_SHARE = {Verdict.CONTRADICTED: 1.0}
 # A mistake of which the material warns counts as half an essential point that is contradicted.
 MISTAKE_COUNTS = 1.0
 # What further points can make up for, of what the essential ones lack.
@@ -218,9 +173,8 @@ class EmbedderGrader:
 
     method = Method.EMBEDDER
 
-    def __init__(self, comparer: Comparer, judge: Judge | None) -> None:
-        self.comparer, self.judge = comparer, judge
-        self.fitted = BY_LIKENESS if judge is None else WITH_JUDGE
+    def __init__(self, comparer: Comparer) -> None:
+        self.comparer = comparer
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         typed = read_attempt(attempt)
@@ -228,10 +182,7 @@ class EmbedderGrader:
             return ungraded
         read = self.comparer.read(typed)
         self.comparer.remember([rubric.question, *(text for point in rubric.points for text in wordings(point, typed))])
-        points = tuple(
-            PointGrade(point, Verdict.UNSURE) if found is None else self._graded(point, *found)
-            for point, found in zip(rubric.points, self.rows(typed, read, rubric), strict=True)
-        )
+        points = tuple(self._judge(typed, read, point, rubric) for point in rubric.points)
         mistakes = tuple(self._mistakes(read, rubric))
         known = self.comparer.known_to(read, rubric.passages)
         made = [graded.attempt for graded in points if graded.attempt]
@@ -242,41 +193,29 @@ class EmbedderGrader:
         )
         return Grade(rubric.question_id, attempt, points, mistakes, beyond, self.method, notes_on(typed))
 
-    def _graded(self, point: Point, row: NDArray[np.float64], compared: Compared) -> PointGrade:
-        verdict = self.fitted.verdict(row)
-        return PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span)
-
-    def rows(self, attempt: Attempt, read: Read, rubric: Rubric) -> "list[tuple[NDArray[np.float64], Compared] | None]":
-        """Of each point what the regressions see, and where the attempt comes nearest to it: in the wording, Chinese or
-        English, that it comes nearer to. None where nothing can be compared."""
-        nearest = [self._nearest(attempt, read, point, rubric.question) for point in rubric.points]
-        judged = iter(self._judged(read, [found for found in nearest if found]))
-        rows: list[tuple[NDArray[np.float64], Compared] | None] = []
-        for found in nearest:
-            if found is None:
-                rows.append(None)
-                continue
-            text, compared = found
-            clash = clash_with(read.sentences, text, self.comparer.weight)
-            row = np.concatenate([compared.features.row(), clash.features.row()])
-            rows.append((np.concatenate([row, next(judged).row()]) if self.judge else row, compared))
-        return rows
-
-    def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, Compared] | None:
+    def features(
+        self, attempt: Attempt, read: Read, point: Point, question: str
+    ) -> tuple[NDArray[np.float64], Compared] | None:
+        """What the regressions see, and where the attempt comes nearest to the point: in the wording, Chinese or
+        English, that it comes nearer to."""
         found = [
             (text, compared)
             for text in wordings(point, attempt)
             if (compared := self.comparer.compare(read, text, question))
         ]
-        return max(found, key=lambda pair: pair[1].features.whole) if found else None
+        if not found:
+            return None
+        text, compared = max(found, key=lambda pair: pair[1].features.whole)
+        clash = clash_with(read.sentences, text, self.comparer.weight)
+        return np.concatenate([compared.features.row(), clash.features.row()]), compared
 
-    def _judged(self, read: Read, found: Sequence[tuple[str, Compared]]) -> list[JudgedFeatures]:
-        """What the judge makes of each point and the sentences nearest to it; all of them are read at once."""
-        if self.judge is None:
-            return []
-        pairs = [(text, read.sentences[sentence].text) for text, compared in found for sentence in compared.nearest]
-        odds = iter(self.judge.judge(pairs))
-        return [JudgedFeatures.of([next(odds) for _ in compared.nearest]) for _, compared in found]
+    def _judge(self, attempt: Attempt, read: Read, point: Point, rubric: Rubric) -> PointGrade:
+        found = self.features(attempt, read, point, rubric.question)
+        if found is None:
+            return PointGrade(point, Verdict.UNSURE)
+        row, compared = found
+        verdict = verdict_of(row)
+        return PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span)
 
     def _mistakes(self, read: Read, rubric: Rubric) -> list[MistakeMade]:
         """The mistakes that a sentence makes: it is near to the wrong claim, nearer than to its correction and to any
@@ -330,6 +269,15 @@ def wordings(point: Point, attempt: Attempt) -> list[str]:
     return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
 
 
+def verdict_of(row: NDArray[np.float64]) -> Verdict:
+    """The verdict on a point; `row` holds PointFeatures, then ClashFeatures."""
+    if WRONG.odds(row) >= WRONG_FROM:
+        return Verdict.CONTRADICTED
+    if MADE.odds(row) > 0:
+        return Verdict.FOUND if FULL.odds(row) > 0 else Verdict.PARTLY
+    return Verdict.MENTIONED if TOUCHED.odds(row) > 0 else Verdict.MISSING
+
+
 def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:
     """What is to be told of an attempt, whoever grades it."""
     orders = any(sentence.orders for sentence in attempt.sentences)
@@ -352,14 +300,14 @@ def _without_claims(attempt: Attempt, rubric: Rubric, method: Method) -> Grade |
     return Grade(rubric.question_id, attempt.typed, points, (), (), method, notes_on(attempt))
 
 
-def _share(points: Sequence[PointGrade], counts: Mapping[Verdict, float]) -> float:
-    """What the essential points count of what they could; further points make up for a tenth of what is lacking."""
+def _spoken(points: Sequence[PointGrade]) -> float:
+    """The share of the essential points that was spoken of; further points make up for a tenth of what is lacking."""
     essential, further = (
         [graded for graded in points if (graded.point.weight >= ESSENTIAL) is wanted] for wanted in (True, False)
     )
-    first, second = (_sum(part, counts) / max(1, sum(g.point.weight for g in part)) for part in (essential, further))
+    first, second = (
+        sum(CREDITS[graded.verdict].spoken * graded.point.weight for graded in part)
+        / max(1, sum(graded.point.weight for graded in part))
+        for part in (essential, further)
+    )
     return first + FURTHER_COUNTS * second * (1 - first) * (first > 0)
-
-
-def _sum(points: Sequence[PointGrade], counts: Mapping[Verdict, float]) -> float:
-    return sum(graded.point.weight * counts.get(graded.verdict, 0.0) for graded in points)

@@ -28,8 +28,6 @@ IN_QUESTION = 0.25
 SAME = 0.55
 # How much more of the point two sentences must say than one to be shown together.
 ADDS = 0.08
-# Sentences of an attempt that come nearest to a point.
-NEAREST = 3
 # A token of the question speaks of the same as one of the point from here.
 ASKED = 0.8
 
@@ -65,13 +63,11 @@ class PointFeatures:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How a text of the material and an attempt compare; `span` is the sentence, or two, that come nearest, `sentence`
-    the nearest and `nearest` the first of them, in order of likeness."""
+    """How a text of the material and an attempt compare; `span` is the sentence, or two, that come nearest."""
 
     features: PointFeatures
     span: Span
     sentence: int
-    nearest: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +141,7 @@ class Comparer:
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
             extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
         )
-        return Compared(features, span, best, tuple(np.argsort(-single)[:NEAREST].tolist()))
+        return Compared(features, span, best)
 
     def only(self, read: Read, sentence: int) -> Read:
         """One sentence of an attempt."""

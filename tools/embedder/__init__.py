@@ -1,1 +1,1 @@
-"""How the layers of the default embedder are trained further, and what they are trained on (docs/embedder.md)."""
+"""How the layers of the default embedder are trained further, and on what (docs/results/best_places.md)."""

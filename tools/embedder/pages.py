@@ -40,7 +40,6 @@ class Asked:
     """A question, and where in its page the answer stands: of each passage that holds it the place of the sentence."""
 
     text: str
-    language: str
     answers: tuple[tuple[int, int], ...]
 
 
@@ -66,7 +65,7 @@ def pages_of_index(folder: Path, questions: Iterable[dict[str, str]]) -> tuple[l
         for row in rows:
             answers = tuple(_places(page, simplified(row["answer"]), simplified(row.get("heading") or "")))
             if answers:
-                page.asked.append(Asked(simplified(row["question"]), language_of(row["question"]).value, answers))
+                page.asked.append(Asked(simplified(row["question"]), answers))
         lost += len(rows) - len(page.asked)
         pages.append(page)
     return pages, lost
@@ -85,9 +84,8 @@ def _places(page: TrainedPage, answer: str, heading: str) -> Iterator[tuple[int,
     found = [
         (place, number)
         for place, passage in enumerate(page.passages)
-        if answer in passage.text
         for number, (start, end) in enumerate(passage.sentences.tolist())
-        if start <= passage.text.rfind(answer) < end
+        if answer in passage.text[start:end]
     ]
     below = [(place, number) for place, number in found if page.passages[place].heading == heading]
     yield from below or found
@@ -108,7 +106,7 @@ def public_pages(file: Path, most: int) -> list[TrainedPage]:
         if place == len(page.passages):
             page = TrainedPage(page.name, (*page.passages, _public_passage(row)), page.asked)
         answers = tuple((place, number) for number in sorted(row.texts[0].answering))
-        page.asked.append(Asked(simplified(row.question), language_of(row.question).value, answers))
+        page.asked.append(Asked(simplified(row.question), answers))
     return [*pages, page]
 
 

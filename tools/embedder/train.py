@@ -23,6 +23,7 @@ from rag.embedding import BertEmbedder
 from rag.models.e5 import PROMPTS
 from tools.embedder.network import Encoder
 from tools.embedder.pages import Asked, TrainedPage, TrainedPassage, neighbours, sentence_of_token
+from tools.learning_rate import share_of_rate
 
 # Cosines of tokens lie within some tenths of each other: differences are multiplied before the softmax.
 SHARPNESS = 50.0
@@ -45,12 +46,6 @@ class Recipe:
     sentences: float = 0.5
     vectors: float = 0.5
     seed: int = 1
-
-    def rate_at(self, step: int, steps: int) -> float:
-        """Up to the full rate, then evenly down to nothing."""
-        rising = (step + 1) / max(1.0, self.warm_up * steps)
-        falling = (1 - step / steps) / (1 - self.warm_up)
-        return self.rate * min(1.0, rising, falling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +133,7 @@ def _step(pages: Sequence[TrainedPage], asked: Mapping[int, list[Asked]], most: 
         page_of += [place] * len(kept)
         for row in rows:
             answers = tuple((moved[passage], sentence) for passage, sentence in row.answers)
-            questions.append(Asked(row.text, row.language, answers))
+            questions.append(Asked(row.text, answers))
             page_asked.append(place)
     return Step(tuple(passages), tuple(page_of), tuple(questions), tuple(page_asked))
 
@@ -237,7 +232,7 @@ def train(
             if done >= 1:
                 break
             for group in optimizer.param_groups:
-                group["lr"] = recipe.rate_at(int(done * len(planned)), len(planned))
+                group["lr"] = recipe.rate * share_of_rate(int(done * len(planned)), len(planned), recipe.warm_up)
             losses = loss_of(encoder, tokenizer, parameters, step)
             loss = losses["passages"] + recipe.sentences * losses["sentences"] + recipe.vectors * losses["vectors"]
             optimizer.zero_grad()

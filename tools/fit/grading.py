@@ -7,7 +7,7 @@ verdicts are those of the cross-validated odds.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,19 +23,17 @@ from rag.evaluation.progress import bar
 from rag.practice.attempt import read_attempt
 from rag.practice.bank import read_bank
 from rag.practice.clashes import ClashFeatures
-from rag.practice.grading import EmbedderGrader, JudgedFeatures, Regression
-from rag.practice.judge import Judge, open_judge
+from rag.practice.grading import EmbedderGrader, Regression
 from rag.practice.likeness import Comparer, PointFeatures
+from rag.practice.rubric import ESSENTIAL, Rubric
 from rag.settings import ChatModelName
 
 FOLDS = 10
 RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
 FALSE_ALARMS = 0.02
-# Whether a point is contradicted is told from clauses that clash, and by the judge: likeness does not see direction.
-TELLS_DIRECTION = np.concatenate([
-    np.zeros(len(PointFeatures.columns())), np.ones(len(ClashFeatures.columns()) + len(JudgedFeatures.columns()))
-])  # fmt: skip
+# Whether a point is contradicted is told from clauses that clash: likeness does not see direction.
+CLASHES = np.concatenate([np.zeros(len(PointFeatures.columns())), np.ones(len(ClashFeatures.columns()))])
 
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -50,21 +48,21 @@ class Examples:
     pages: NDArray[np.str_]
 
 
-def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge | None) -> Examples:
+def examples(assistant: Assistant, attempts: Sequence[AttemptRow]) -> Examples:
     """What the grader would see of each labelled point; attempts without claims are judged without it."""
-    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), judge)
+    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder))
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
     rows, verdicts, pages = [], [], []
     for row in bar(attempts, "attempts"):
         attempt, rubric = read_attempt(row.attempt), rubrics[row.question_id]
         if attempt.is_empty or attempt.is_foreign or not attempt.claims:
             continue
-        verdict_of = {point.text: verdict for point, verdict in labelled(row, rubric)}
-        found = grader.rows(attempt, grader.comparer.read(attempt), rubric)
-        for point, one in zip(rubric.points, found, strict=True):
-            if one is not None and point.text in verdict_of:
-                rows.append(one[0])
-                verdicts.append(verdict_of[point.text])
+        read = grader.comparer.read(attempt)
+        for point, verdict in labelled(row, rubric):
+            found = grader.features(attempt, read, point, rubric.question)
+            if found is not None:
+                rows.append(found[0])
+                verdicts.append(verdict)
                 pages.append(row.document)
     return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages))
 
@@ -101,7 +99,7 @@ def report(found: Examples) -> list[str]:
     made_odds = left_out(found, made, everything)
     full_odds = left_out(found, full, made)
     touched_odds = left_out(found, ~missing, everything)
-    direction = Examples(found.rows * TELLS_DIRECTION[: found.rows.shape[1]], found.verdicts, found.pages)
+    direction = Examples(found.rows * CLASHES, found.verdicts, found.pages)
     wrong_odds = left_out(direction, wrong, everything)
     alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
     called, caught = (made_odds >= 0) & (wrong_odds < alarm), wrong_odds >= alarm
@@ -118,8 +116,25 @@ def report(found: Examples) -> list[str]:
         f"{caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}; contradicted from made: "
         f"AUC {_auc(wrong_odds, wrong, made):.3f}; spoken of: right {((touched_odds >= 0) == ~missing).mean():.3f}; "
         f"found rather than partly: right {((full_odds >= 0) == full)[made].mean():.3f}",
-        f"Fitted({', '.join(map(_constant, fitted))}, {alarm:.2f})",
+        *(f"{name} = {_constant(one)}" for name, one in zip(("TOUCHED", "MADE", "FULL", "WRONG"), fitted, strict=True)),
+        f"WRONG_FROM = {alarm:.2f}",
     ]
+
+
+def credits(attempts: Sequence[AttemptRow], rubrics: Mapping[str, Rubric]) -> list[str]:
+    """What each verdict on essential points counts of the coverage and the score that a teacher gave: least squares."""
+    verdicts = ("found", "partly", "mentioned", "contradicted")
+    rated = [row for row in attempts if row.coverage is not None]
+    shares = np.zeros((len(rated), len(verdicts)))
+    for number, row in enumerate(rated):
+        essential = [v for point, v in labelled(row, rubrics[row.question_id]) if point.weight >= ESSENTIAL]
+        shares[number] = [essential.count(verdict) / max(1, len(essential)) for verdict in verdicts]
+    lines = []
+    for name, given in (("coverage", [row.coverage for row in rated]), ("score", [row.score for row in rated])):
+        counts = np.linalg.lstsq(shares, np.asarray(given, float), rcond=None)[0]
+        told = ", ".join(f"{verdict} {count:.2f}" for verdict, count in zip(verdicts, counts, strict=True))
+        lines.append(f"{name} of {len(rated)} attempts: {told}")
+    return lines
 
 
 def _auc(odds: Values, wrong: Flags, made: Flags) -> float:
@@ -149,9 +164,9 @@ def _fit(options: argparse.Namespace) -> int:
     require_evaluation_extra()
     attempts = [row for file in options.attempts for row in load_attempts(file, Split.DEV)]
     assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
-    for judge in dict.fromkeys((None, open_judge(assistant.embedder))):
-        sys.stdout.write(f"{'by likeness' if judge is None else 'with the judge'}\n")
-        sys.stdout.write("\n".join(report(examples(assistant, attempts, judge))) + "\n")
+    rubrics = rubrics_of(read_bank(assistant.index), attempts)
+    lines = [*report(examples(assistant, attempts)), *credits(attempts, rubrics)]
+    sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
 

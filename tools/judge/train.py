@@ -12,11 +12,12 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from rag.embedding import BertEmbedder
-from rag.practice.judge import ENCODER, HEAD, Relation, joined
 from rag.reader import weights
 from rag.reader.reading import WEIGHTS_FILE as READER
 from tools.embedder.network import Encoder
+from tools.judge.network import ENCODER, HEAD, Relation, joined
 from tools.judge.statements import Pair
+from tools.learning_rate import share_of_rate
 
 BATCH = 64
 RATE, HEAD_RATE = 6e-5, 1e-3
@@ -57,9 +58,8 @@ def train(
         done = max(number / steps, (time.monotonic() - began) / (60 * minutes))
         if done >= 1:
             break
-        share = min(1.0, (number + 1) / (WARM_UP * steps), (1 - done) / (1 - WARM_UP))
         for group in optimizer.param_groups:
-            group["lr"] = group["full"] * share
+            group["lr"] = group["full"] * share_of_rate(int(done * steps), steps, WARM_UP)
         batch = pairs[number * BATCH : (number + 1) * BATCH]
         inputs = [np.asarray(joined(embedder, pair.claim, pair.statement), np.int32) for pair in batch]
         states = encoder.states({n: v for n, v in parameters.items() if not n.startswith(HEAD)}, inputs)

@@ -15,6 +15,7 @@ from transformers import BertModel
 
 from rag.embedding import BertEmbedder
 from rag.reader.windows import Special, Window, windows
+from tools.learning_rate import share_of_rate
 from tools.reader.data import Row
 from tools.reader.network import SHARED, ReaderNetwork, pad
 
@@ -36,12 +37,6 @@ class Recipe:
     heads: float = 20.0
     seed: int = 1
     checkpoint_minutes: float = 4.0
-
-    def rate_at(self, step: int, steps: int) -> float:
-        """Up to the full rate, then evenly down to nothing."""
-        rising = (step + 1) / max(1.0, self.warm_up * steps)
-        falling = (1 - step / steps) / (1 - self.warm_up)
-        return self.rate * min(1.0, rising, falling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +152,7 @@ def train(
         if step < done:
             continue
         for group in optimizer.param_groups:
-            group["lr"] = group["scale"] * recipe.rate_at(step, steps)
+            group["lr"] = group["scale"] * recipe.rate * share_of_rate(step, steps, recipe.warm_up)
         loss = loss_of(network, batch, recipe.between)
         loss.backward()  # type: ignore[no-untyped-call]
         for parameter, low in zip(parameters, computed, strict=True):

@@ -39,8 +39,8 @@ class LabelledPoint(BaseModel):
 
 class AttemptRow(IdentifiedRow):
     """An attempt at a question (`document#heading`). A row that names no split has that of its document, so that no
-    page stands in both halves. `second` are the verdicts of another teacher, in the order of the points. `flipped`
-    names the row whose attempt this is, with one fact turned wrong."""
+    page stands in both halves. `coverage` is what a teacher gave beside the score; `second` are the verdicts of another
+    teacher, in the order of the points. `flipped` names the row whose attempt this is, with one fact turned wrong."""
 
     question_id: str
     kind: Kind
@@ -48,6 +48,7 @@ class AttemptRow(IdentifiedRow):
     attempt: str
     points: tuple[LabelledPoint, ...]
     score: Annotated[float, Field(ge=0, le=1)]
+    coverage: Annotated[float, Field(ge=0, le=1)] | None = None
     second: tuple[str, ...] = ()
     flipped: str | None = None
 

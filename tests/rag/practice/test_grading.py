@@ -23,7 +23,6 @@ from rag.practice.grading import (
     Verdict,
     overridden,
 )
-from rag.practice.judge import open_judge
 from rag.practice.likeness import Comparer
 from rag.practice.rubric import ESSENTIAL, FURTHER, Point, Rubric, rubric_of
 from rag.types import Citation
@@ -201,7 +200,7 @@ def test_sentences_stand_at_their_places() -> None:
 def test_own_words_with_the_real_embedder(tmp_path: Path, embedder: Embedder) -> None:
     ingest(tmp_path, embedder, DOCUMENTS)
     index = open_index(tmp_path / "index")
-    bank, grader = read_bank(index), EmbedderGrader(Comparer(index, embedder), open_judge(embedder))
+    bank, grader = read_bank(index), EmbedderGrader(Comparer(index, embedder))
     rubric = rubric_of(bank, bank.find(CACHE_ID))
     good = check(grader.grade(GOOD, rubric), rubric)
     assert [graded.verdict in (Verdict.FOUND, Verdict.PARTLY) for graded in good.points[:3]] == [True] * 3

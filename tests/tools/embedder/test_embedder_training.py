@@ -31,7 +31,7 @@ def page(name: str, words: tuple[str, ...]) -> TrainedPage:
         passages.append(
             TrainedPassage(text, name, "en", np.asarray([(start, border), (border + 1, len(text))], np.int32))
         )
-    asked = [Asked(f"where is {word}", "en", ((place, 0),)) for place, word in enumerate(words)]
+    asked = [Asked(f"where is {word}", ((place, 0),)) for place, word in enumerate(words)]
     return TrainedPage(name, tuple(passages), asked)
 
 

@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file
 
 from rag.embedding import BertEmbedder
-from rag.practice.judge import NetworkJudge, Relation
 from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
+from tools.judge.network import Judge, Relation
 from tools.judge.statements import Claim, Pair, pairs_of, read_claims
 from tools.judge.train import train
 
@@ -55,6 +55,6 @@ def test_the_loss_falls(tmp_path: Path) -> None:
     train(embedder, start, pairs, tmp_path / "judge.safetensors", minutes=1.0)
     log = [json.loads(line) for line in (tmp_path / "judge.jsonl").read_text().splitlines()]
     assert log[-1]["loss"] < log[0]["loss"]
-    judge = NetworkJudge(embedder, load_file(tmp_path / "judge.safetensors"))
+    judge = Judge(embedder, load_file(tmp_path / "judge.safetensors"))
     for odds in judge.judge([("a", "aaaaa"), ("a", "zzzzz")]):
         assert odds.other < min(odds.says, odds.denies)  # of which there was none

@@ -132,7 +132,7 @@ def test_methods_are_measured_side_by_side(assistant: Assistant, attempts: Path)
 
 
 def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> None:
-    seen = examples(assistant, load_attempts(attempts, Split.DEV), None)
+    seen = examples(assistant, load_attempts(attempts, Split.DEV))
     assert seen.rows.shape == (9, 14), "three attempts have claims, terms in a row have none"
     random = np.random.default_rng(0)
     rows = random.normal(size=(200, 14))
@@ -143,4 +143,4 @@ def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> Non
     assert int(np.argmax(np.abs(fitted.weights))) == 0
     odds = left_out(made_up, rows[:, 0] > 0, np.ones(200, bool))
     assert ((odds > 0) == (rows[:, 0] > 0)).mean() > 0.9
-    assert any(line.startswith("Fitted(Regression(") for line in report(made_up))
+    assert any(line.startswith("MADE = Regression(") for line in report(made_up))

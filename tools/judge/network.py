@@ -2,19 +2,16 @@
 
 Likeness does not see direction: a statement that has everything the wrong way round shares more words with a claim than
 one that says it in words of its own (docs/results/practice.md). So the two are read as one text, as in natural language
-inference (Bowman et al., 2015), by the embedder's layers trained further; `tools/judge` says on what.
+inference (Bowman et al., 2015), by the reader's layers trained further. The program does not use it: no weights that
+were trained tell enough yet.
 """
 
-import logging
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
 
-from rag.embedding import BertEmbedder, Embedder
-from rag.reader import weights
+from rag.embedding import BertEmbedder
 from rag.text.terms import simplified
 
 if TYPE_CHECKING:
@@ -22,9 +19,6 @@ if TYPE_CHECKING:
 
     from rag.embedding.bert import Bert
 
-logger = logging.getLogger(__name__)
-
-WEIGHTS_FILE = Path(__file__).with_name("judge.safetensors")
 # Tokens of the two together; claims and statements are sentences.
 MOST_TOKENS = 256
 # Pairs read together.
@@ -47,11 +41,6 @@ class Odds:
     other: float
 
 
-class Judge(Protocol):
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Odds]:
-        """Of each (claim, statement)."""
-
-
 def joined(embedder: BertEmbedder, claim: str, statement: str) -> list[int]:
     """The two as one input: `<s> claim </s> statement </s>`, the claim cut first where they are too long."""
     begin, end = embedder.special_ids()
@@ -60,8 +49,8 @@ def joined(embedder: BertEmbedder, claim: str, statement: str) -> list[int]:
     return [begin, *first[: MOST_TOKENS - 3 - len(second)], end, *second, end]
 
 
-class NetworkJudge:
-    """A Judge over the vocabulary of the embedder that it was trained over."""
+class Judge:
+    """Over the vocabulary of the embedder that it was trained over."""
 
     def __init__(self, embedder: BertEmbedder, trained: "dict[str, Tensor]") -> None:
         """Raises ValueError where the weights do not fit the embedder."""
@@ -78,22 +67,16 @@ class NetworkJudge:
             raise ValueError("its weights do not fit the embedder: they are of another width")
         self._embedder = embedder
         self._network: Bert = embedder.network.with_layers(layers)
-        self._judging = threading.Lock()  # one takes all processors
-
-    @classmethod
-    def open(cls, file: Path, embedder: BertEmbedder) -> Self:
-        """Raises OSError, SafetensorError, ValueError."""
-        return cls(embedder, weights.load(file))
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Odds]:
+        """Of each (claim, statement)."""
         inputs = [joined(self._embedder, simplified(claim), simplified(said)) for claim, said in pairs]
         order = sorted(range(len(inputs)), key=lambda place: len(inputs[place]))
         found: dict[int, Odds] = {}
-        with self._judging:
-            for start in range(0, len(order), BATCH):
-                places = order[start : start + BATCH]
-                rows = self._probabilities([inputs[place] for place in places])
-                found |= {place: Odds(*row) for place, row in zip(places, rows, strict=True)}
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
+            rows = self._probabilities([inputs[place] for place in places])
+            found |= {place: Odds(*row) for place, row in zip(places, rows, strict=True)}
         return [found[place] for place in range(len(pairs))]
 
     def _probabilities(self, inputs: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -104,19 +87,3 @@ class NetworkJudge:
             logits = torch.nn.functional.linear(first, *self._head)
             probabilities: list[list[float]] = logits.float().softmax(1).tolist()
         return probabilities
-
-
-def open_judge(embedder: Embedder, file: Path = WEIGHTS_FILE) -> Judge | None:
-    """The judge over this embedder; None where there is none for it, and, with a word in the log, where its file is
-    damaged."""
-    if not isinstance(embedder, BertEmbedder) or not file.exists():
-        return None
-    from safetensors import SafetensorError
-
-    try:
-        if weights.embedder_of(file) != embedder.identity:
-            return None
-        return NetworkJudge.open(file, embedder)
-    except (OSError, SafetensorError, ValueError) as error:
-        logger.warning("no judge, attempts are graded by likeness alone: cannot use %s: %s", file.name, error)
-        return None

@@ -1,16 +1,13 @@
-"""The judge over somebody else's vocabulary, and where there is none."""
+"""The judge over somebody else's vocabulary."""
 
-from pathlib import Path
 from typing import cast
 
 import pytest
 import torch
 
 from rag.embedding import BertEmbedder
-from rag.practice.judge import MOST_TOKENS, NetworkJudge, Relation, joined, open_judge
-from rag.reader import weights
-from tests.conftest import HashEmbedder
 from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
+from tools.judge.network import MOST_TOKENS, Judge, Relation, joined
 
 PAIRS = [("keys are kept", f"statement {number} " + "word " * number) for number in range(40)]
 
@@ -22,7 +19,7 @@ def trained(width: int = WIDTH) -> dict[str, torch.Tensor]:
 
 
 def test_many_pairs_are_judged_as_each_alone() -> None:
-    judge = NetworkJudge(cast("BertEmbedder", SmallEmbedder()), trained())
+    judge = Judge(cast("BertEmbedder", SmallEmbedder()), trained())
     together = judge.judge(PAIRS)
     for pair, found in zip(PAIRS[::7], together[::7], strict=True):
         [alone] = judge.judge([pair])
@@ -40,13 +37,6 @@ def test_the_claim_is_cut_before_the_statement() -> None:
 def test_weights_that_do_not_fit_are_refused() -> None:
     embedder = cast("BertEmbedder", SmallEmbedder())
     with pytest.raises(ValueError, match="another width"):
-        NetworkJudge(embedder, trained(width=7))
+        Judge(embedder, trained(width=7))
     with pytest.raises(ValueError, match="none for"):
-        NetworkJudge(embedder, {name: value for name, value in trained().items() if "output" not in name})
-
-
-def test_where_there_is_none(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
-    assert open_judge(hash_embedder) is None
-    file = tmp_path / "judge.safetensors"
-    weights.save(file, trained(), {"embedder": "another"})
-    assert open_judge(cast("BertEmbedder", SmallEmbedder()), file) is None
+        Judge(embedder, {name: value for name, value in trained().items() if "output" not in name})
