@@ -3,14 +3,16 @@
 import hashlib
 import json
 from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from rag.evaluation.practice.attempts import load_attempts
 from tests.corpus.gold import DATA, split_of
 from tests.corpus.pages import PAGES
 
-ATTEMPTS = DATA / "attempts.jsonl"
-SEAL = DATA / "attempts.test.sha256"
-ROWS = load_attempts(ATTEMPTS)
+FILES = {name: DATA / f"{name}.jsonl" for name in ("attempts", "strangers")}
+ROWS, BY_STRANGERS = (load_attempts(file) for file in FILES.values())
 SOURCES = {page.name: page.source for page in PAGES}
 
 
@@ -36,7 +38,7 @@ def test_flipped_rows_turn_one_fact_of_another() -> None:
 def test_every_labelled_point_stands_on_its_page() -> None:
     missing = [
         (row.id, point.text)
-        for row in ROWS
+        for row in (*ROWS, *BY_STRANGERS)
         for point in row.points
         if point.text not in SOURCES[row.question_id.partition("#")[0]]
     ]
@@ -44,16 +46,14 @@ def test_every_labelled_point_stands_on_its_page() -> None:
 
 
 def test_halves_are_by_page() -> None:
-    assert all(row.split == split_of(row.question_id.partition("#")[0]) for row in ROWS)
+    assert all(row.split == split_of(row.question_id.partition("#")[0]) for row in (*ROWS, *BY_STRANGERS))
 
 
-def test_the_test_half_is_the_one_that_was_sealed() -> None:
-    lines = [line for line in ATTEMPTS.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
-    assert hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest() == SEAL.read_text().strip()
-
-
-STRANGERS = DATA / "strangers.jsonl"
-BY_STRANGERS = load_attempts(STRANGERS)
+@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+def test_the_test_half_is_the_one_that_was_sealed(file: Path) -> None:
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
+    seal = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    assert seal == file.with_suffix(".test.sha256").read_text().strip()
 
 
 def test_attempts_by_strangers_are_of_every_kind_and_graded_twice_in_part() -> None:
@@ -65,17 +65,3 @@ def test_attempts_by_strangers_are_of_every_kind_and_graded_twice_in_part() -> N
     assert all(len(row.second) == len(row.points) for row in twice)
     pairs = [(point.verdict, other) for row in twice for point, other in zip(row.points, row.second, strict=True)]
     assert sum(first == other for first, other in pairs) / len(pairs) >= 0.85
-
-
-def test_attempts_by_strangers_stand_on_their_pages_and_are_sealed() -> None:
-    missing = [
-        (row.id, point.text)
-        for row in BY_STRANGERS
-        for point in row.points
-        if point.text not in SOURCES[row.question_id.partition("#")[0]]
-    ]
-    assert not missing
-    assert all(row.split == split_of(row.question_id.partition("#")[0]) for row in BY_STRANGERS)
-    lines = [line for line in STRANGERS.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
-    seal = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
-    assert seal == STRANGERS.with_suffix(".test.sha256").read_text().strip()
