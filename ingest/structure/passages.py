@@ -157,8 +157,10 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
             and packed[-1][0][: len(path)] == path
         ):
             before, after = packed[-1][1], below[0][1]
+            # Under a heading that it shares with others nothing would tell whose the end of a longer section is.
+            is_whole = packed[-1][0] == path or before[0].block.kind is BlockKind.HEADING
             small = min(_tokens(before), _tokens(after)) < SMALL_PASSAGE_TOKENS
-            if small and _tokens([*before, *after]) <= budget:
+            if is_whole and small and _tokens([*before, *after]) <= budget:
                 packed[-1] = (path, [*before, *after])
                 continue
         packed += below

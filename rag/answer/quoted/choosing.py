@@ -40,8 +40,8 @@ def fitted(section: Section, room: int) -> Section:
 
 def answer_first(section: Section) -> Section:
     """The section with the paragraph that answers best in front of the others. Not where code may run over several of
-    them, nor a short answer, which is what answers."""
-    if section.holds(UnitKind.CODE) or section.is_short_answer:
+    them, nor what answers the whole page, which is said in its order."""
+    if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
     first = _best_first(section)[0]
     return _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])

@@ -58,13 +58,18 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             names = dict.fromkeys([passage.title, paragraph.heading] if elsewhere else [paragraph.heading])
             chunks.append(f"{_gap(chunks)}**{' › '.join(filter(None, names))}**\n\n")
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
-            citation = _cite(paragraph, unit, sources[passage.document], len(citations) + first)
+            source = sources[passage.document]
+            citation = _cite(paragraph, unit, source, len(citations) + first)
+            # Where a passage ends within a line, the next goes on with it.
+            same_line = bool(citations) and _is_one_line(citations[-1], citation, source)
             citations.append(citation)
             if unit.kind is UnitKind.SENTENCE:
                 part = in_one_line(part)
             claims.append(Claim(part, (citation.marker,), supported=True))
-            chunk = _render(unit, part, citation.marker)
-            goes_on = place or (unit.mark and before and before.units[-1].mark)  # a list without what was left out
+            chunk = _render(unit, part, citation.marker, begins_line=unit.begins_line and not same_line)
+            goes_on = (
+                place or same_line or (unit.mark and before and before.units[-1].mark)
+            )  # a list without what was left out
             if not (goes_on and _gap(chunks)):
                 chunk = _gap(chunks) + chunk.lstrip()
             chunks.append(chunk)
@@ -79,13 +84,19 @@ def _cite(paragraph: Paragraph, unit: Unit, source: str, marker: int) -> Citatio
     return Citation(marker, passage.document, passage.title, *span, source[slice(*span)], section=paragraph.path)
 
 
+def _is_one_line(before: Citation, citation: Citation, source: str) -> bool:
+    """Whether a citation begins where another ends, in the same line."""
+    follows = before.document == citation.document and before.end <= citation.start
+    return follows and not source[before.end : citation.start].strip(" ")
+
+
 def _gap(chunks: Sequence[str]) -> str:
     return "" if not chunks or chunks[-1].endswith("\n\n") else "\n\n"
 
 
-def _render(unit: Unit, part: str, marker: int) -> str:
+def _render(unit: Unit, part: str, marker: int, *, begins_line: bool) -> str:
     if unit.kind in (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE):
         return f"\n\n{part}\n\n[{marker}]\n\n"
     if unit.mark:
         return f"\n{'-' if unit.mark in '-*+•' else unit.mark} {part} [{marker}]"
-    return f"\n\n{part} [{marker}]" if unit.begins_line else f" {part} [{marker}]"
+    return f"\n\n{part} [{marker}]" if begins_line else f" {part} [{marker}]"

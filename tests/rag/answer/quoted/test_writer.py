@@ -1,0 +1,40 @@
+"""What is quoted reads as it stands in the source, however it was cut into passages."""
+
+from pathlib import Path
+
+from rag.answer.quoted.choosing import answer_first
+from rag.answer.quoted.paragraphs import quotable
+from rag.answer.quoted.sections import Section, in_sections
+from rag.answer.quoted.writer import write_quotes
+from rag.index import open_index
+from tests.conftest import HashEmbedder
+from tests.rag.library import ingest
+
+SPOKEN = "".join(f"第{number}步先看数据，再看模型；最后看第{number}组结果，写进记录。" for number in range(40))
+PAGE = f"# 怎么排查？\n\n## 口述\n{SPOKEN}\n\n## 展开\n### 另一节\n别的话。\n"
+
+
+def spoken(folder: Path, embedder: HashEmbedder) -> tuple[Section, dict[str, str]]:
+    """The spoken answer, which is longer than a passage."""
+    ingest(folder, embedder, {"a.md": PAGE})
+    storage = open_index(folder / "index").storage
+    passages = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    paragraphs = [paragraph for passage in passages for paragraph in quotable(passage)]
+    [section] = [one for one in in_sections("怎么排查？", paragraphs) if one.heading == "口述"]
+    assert len(section.passages) > 1
+    return section, {"a.md": storage.source("a.md") or ""}
+
+
+def test_a_line_over_several_passages_stays_one_line(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    section, sources = spoken(tmp_path, hash_embedder)
+    written = write_quotes(section.paragraphs, sources)
+    text = "".join(written.chunks).strip()
+    assert "\n" not in text
+    assert "".join(citation.quote for citation in written.citations) == SPOKEN
+
+
+def test_a_spoken_answer_is_said_from_its_beginning(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    section, _ = spoken(tmp_path, hash_embedder)
+    places = len(section.paragraphs)
+    asked = Section(section.title, section.path, section.paragraphs, answering=(*(0.0 for _ in range(places - 1)), 1.0))
+    assert answer_first(asked).paragraphs == section.paragraphs
