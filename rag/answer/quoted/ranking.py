@@ -196,7 +196,7 @@ def section_features(
         return sum(rarity[term] for term in rarity.keys() & held) / most
 
     names = {
-        document: [set(terms(name)) for name in index.storage.known_as(document)]
+        document: [set(named_in(name)) for name in index.storage.known_as(document)]
         for document in {section.document for section in sections}
     }
 
