@@ -56,7 +56,7 @@ def check_label(folder: Path, row: PlacedRow) -> None:
 
 def test_halves_are_by_document() -> None:
     for row in ROWS:
-        if row.style not in LABELLED_ANEW and row.best and row.id.startswith(("n-", "p-", "b-")):
+        if row.style not in LABELLED_ANEW and row.best and row.id.startswith(("n-", "p-", "b-", "q-")):
             assert row.split == split_of(row.best[0]), row.id
     halves = {(row.best[0], row.split) for row in ROWS_ELSEWHERE if row.best}
     assert len(halves) == len({document for document, _ in halves})
