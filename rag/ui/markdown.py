@@ -13,8 +13,8 @@ from rag.types import Answer
 
 # A marker that we know to be one stands between these while the text around it is made safe.
 OPEN, CLOSE = "\ue000", "\ue001"
-PRIVATE = re.compile("[\ue000-\ue007]")
-KNOWN_MARKER = re.compile(f"{OPEN}(\\d+){CLOSE}")
+PRIVATE = re.compile("[\ue000-\ue00a]")
+KNOWN_MARKER = re.compile(f"{OPEN}(\\d+)(?:–(\\d+))?{CLOSE}")
 MARKER = re.compile(r"\[(\d{1,3})\]")
 MARKERS_AFTER = re.compile(r"[ \n]*((?:\[\d{1,3}\] ?)+)")
 MARKERS_AT_END = re.compile(r"((?:\[\d{1,3}\])+)(\s*)$")
@@ -43,6 +43,13 @@ LATEX_DELIMITERS: list[dict[str, str | bool]] = [
 # An unsupported claim stands between these, in the same way.
 GREY, GREY_END = "\ue006", "\ue007"
 GREYED = re.compile(f"{GREY}([^{GREY}{GREY_END}]*){GREY_END}")
+# What a citation proves stands between these, the first two with its marker.
+SAID, SAID_BY, SAID_END = "\ue008", "\ue009", "\ue00a"
+SAID_OF = re.compile(f"{SAID}(\\d+){SAID_BY}([^{SAID}{SAID_END}]*){SAID_END}")
+PRIVATE_MARKS = re.compile(f"[{GREY}{GREY_END}{SAID_END}]|{SAID}\\d+{SAID_BY}")
+# From here on characters need no space after them.
+FULL_WIDTH = 0x2E80
+BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t]*\n|```|~~~")
 # Of what is longer than a sentence, or part of a table, no stretch can be marked without taking the Markdown apart.
 NOT_ONE_LINE = re.compile(r"[\n|]|```|~~~")
 # Gradio draws these as diagrams with a library of its own; quoted material stays text.
@@ -57,7 +64,8 @@ def mark_chunk(chunk: str) -> str:
 
 
 def mark_answer(answer: Answer) -> str:
-    """The text of a finished answer: markers are what stands right after a claim and names one of its citations.
+    """The text of a finished answer: markers are what stands right after a claim and names one of its citations. A
+    sentence is known by the first of its citations.
 
     `[1]` anywhere else is text of the material, such as an index or a reference of the author.
     """
@@ -69,9 +77,14 @@ def mark_answer(answer: Answer) -> str:
         if found < 0:
             continue
         end = found + len(without_private(claim.text))
-        greyed = not claim.supported and not NOT_ONE_LINE.search(claim.text)
-        found -= 2 * (greyed and text[position:found].endswith("**"))
-        result.append(f"{text[position:found]}{GREY}{text[found:end]}{GREY_END}" if greyed else text[position:end])
+        in_one_line = not NOT_ONE_LINE.search(claim.text)
+        found -= 2 * (in_one_line and text[position:found].endswith("**"))
+        said = text[found:end]
+        if in_one_line and not claim.supported:
+            said = f"{GREY}{said}{GREY_END}"
+        elif in_one_line and claim.citations:
+            said = f"{SAID}{claim.citations[0]}{SAID_BY}{said}{SAID_END}"
+        result.append(text[position:found] + said)
         position = end
         after = MARKERS_AFTER.match(text, end)
         if after and {int(number) for number in MARKER.findall(after[1])} <= set(claim.citations):
@@ -79,6 +92,34 @@ def mark_answer(answer: Answer) -> str:
             position = after.end()
     result.append(text[position:])
     return "".join(result)
+
+
+def with_a_mark_a_paragraph(marked: str, documents: Mapping[int, str]) -> str:
+    """Marked text in which the markers of a paragraph, a list or a block that go on with each other in one document
+    stand at the end of what they prove as one, such as 2–5. `documents` has the document of each marker that is known.
+    """
+    result: list[str] = []
+    position = 0
+    matches = list(KNOWN_MARKER.finditer(marked))
+    first = 0
+    for match, after in zip(matches, [*matches[1:], None], strict=False):
+        number = int(match[1])
+        first = first or number
+        if after and _goes_on(marked[match.end() : after.start()], number, int(after[1]), documents):
+            before, position = marked[position : match.start()].removesuffix(" "), match.end()
+            if before and ord(before[-1]) >= FULL_WIDTH:
+                position += marked.startswith(" ", position)
+            result.append(before)
+            continue
+        shown = str(number) if first == number else f"{first}–{number}"
+        result += [marked[position : match.start()], f"{OPEN}{shown}{CLOSE}"]
+        position, first = match.end(), 0
+    return "".join([*result, marked[position:]])
+
+
+def _goes_on(between: str, number: int, after: int, documents: Mapping[int, str]) -> bool:
+    in_paragraph = not BETWEEN_PARAGRAPHS.search(between)
+    return in_paragraph and after in (number, number + 1) and documents.get(number) == documents.get(after)
 
 
 def render(
@@ -98,12 +139,15 @@ def render(
     parts.append(_safe_prose(marked[position:]))
 
     def link(match: re.Match[str]) -> str:
-        quote = (quotes or {}).get(int(match[1]), "")
-        return f'[{match[1]}](#cite-{turn}-{match[1]} "{plain(quote) or label.format(number=match[1])}")'
+        first, last = int(match[1]), int(match[2] or match[1])
+        name = f"{first}–{last}" if last > first else str(first)
+        quote = " ".join((quotes or {}).get(number, "") for number in range(first, last + 1))
+        return f'[{name}](#cite-{turn}-{first} "{plain(quote) or label.format(number=name)}")'
 
     linked = KNOWN_MARKER.sub(link, "".join(parts))
     greyed = GREYED.sub(rf'<span class="unsupported" title="{plain(unsupported)}">\1</span>', linked)
-    return greyed.replace(GREY, "").replace(GREY_END, "")
+    said = SAID_OF.sub(rf'<span class="said cite-{turn}-\1">\2</span>', greyed)
+    return PRIVATE_MARKS.sub("", said)
 
 
 def plain(text: str) -> str:
@@ -160,7 +204,7 @@ def _safe_code(marked: str, block: Block) -> str:
 
 def _without_marks(text: str) -> str:
     """Verbatim text: a link cannot stand inside, so a marker stays as it was written."""
-    return KNOWN_MARKER.sub(r"[\1]", text).replace(GREY, "").replace(GREY_END, "")
+    return PRIVATE_MARKS.sub("", KNOWN_MARKER.sub(lambda match: match[0].replace(OPEN, "[").replace(CLOSE, "]"), text))
 
 
 def _formula(text: str) -> str:

@@ -4,6 +4,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   const cite = parse(link, "cite");
   const ask = parse(link, "ask");
+  const said = event.target.closest?.("#chat .said");
   const room = ROOM.exec(link?.getAttribute("href") ?? "")?.[0];
   const written = event.target.closest?.(".as-written");
   const button = event.target.closest?.("button");
@@ -15,9 +16,10 @@ document.addEventListener("click", (event) => {
   if (cite) {
     event.preventDefault();
     setOpen(true);
-    const [turn, number] = [Number(cite[1]), Number(cite[2])];
+    const turn = Number(cite[1]);
+    const numbers = cite[2] === "0" ? [0, 0] : numbersOf(link.textContent);
     // Sources of another question are fetched; the panel then says which quote to pick out.
-    if (!choose(turn, number)) trigger("select", { action: "pick", number: turn, rest: String(number) });
+    if (!choose(turn, numbers)) trigger("select", { action: "pick", number: turn, rest: cite[2] });
   } else if (ask) {
     event.preventDefault();
     send({ action: "ask", number: Number(ask[1]), rest: ask[2] });
@@ -29,6 +31,9 @@ document.addEventListener("click", (event) => {
   } else if (written) {
     setAsWritten(!isAsWritten());
     localStorage.setItem("interview-rag.as-written", isAsWritten());
+  } else if (said && getSelection().isCollapsed && panel()?.offsetParent) {
+    const [turn, number] = said.className.match(/cite-(\d+)-(\d+)/).slice(1).map(Number);
+    choose(turn, [number, number]);
   } else if (event.target.closest?.(".panel .close")) {
     setOpen(false);
   } else if (event.target.closest?.("#whole .close") || event.target === whole()) {

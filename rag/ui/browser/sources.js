@@ -1,9 +1,11 @@
 // ---- Sources ----
 
-// Pick out one quote of a text: 0 picks none. The marks stay where they are; only the chosen one is strong.
-function pickOut(within, body, number) {
+// Pick out the quotes of a text from one number to another: 0 picks none. The marks stay where they are; only the chosen
+// ones are strong.
+const isWithin = (number, [first, last]) => number >= first && number <= last;
+function pickOut(within, body, numbers) {
   const marks = all("mark", within);
-  const cited = (mark) => mark.dataset.cites?.split(" ").includes(String(number));
+  const cited = (mark) => mark.dataset.cites?.split(" ").some((number) => isWithin(Number(number), numbers));
   for (const mark of marks) mark.classList.toggle("selected", Boolean(cited(mark)));
   const first = marks.find((mark) => cited(mark) && mark.getClientRects().length);
   if (first) {
@@ -45,9 +47,9 @@ async function draw(within) {
   return true;
 }
 // Formulas change where things stand: what is picked out is brought into view once more.
-async function show(within, body, number) {
-  pickOut(within, body, number);
-  if ((await draw(within)) && body.isConnected) pickOut(within, body, number);
+async function show(within, body, numbers) {
+  pickOut(within, body, numbers);
+  if ((await draw(within)) && body.isConnected) pickOut(within, body, numbers);
 }
 function setAsWritten(on) {
   document.documentElement.toggleAttribute("data-as-written", on);
@@ -58,14 +60,21 @@ setAsWritten(localStorage.getItem("interview-rag.as-written") === "true");
 
 // An update that says the same as the last one leaves the quote that was picked out since.
 let said = "";
-let chosen = 0;
-function choose(turn, number) {
+let chosen = [0, 0];
+// "2–5" stands for the quotes 2 to 5.
+function numbersOf(text) {
+  const [first, last = first] = text.split("–").map(Number);
+  return [first, last];
+}
+function choose(turn, numbers) {
   const current = panel();
   if (!current || current.dataset.turn !== String(turn)) return false;
-  chosen = number;
-  show(current, find(".body", current), number);
+  chosen = numbers;
+  show(current, find(".body", current), numbers);
   for (const link of all('#chat a[href^="#cite-"]')) {
-    link.classList.toggle("selected", link.getAttribute("href") === `#cite-${turn}-${number}`);
+    const isOfTurn = link.getAttribute("href").startsWith(`#cite-${turn}-`);
+    const [first, last] = numbersOf(link.textContent);
+    link.classList.toggle("selected", isOfTurn && first <= numbers[1] && numbers[0] <= last);
   }
   return true;
 }

@@ -10,7 +10,7 @@ from urllib.parse import urlparse
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
@@ -102,6 +102,22 @@ def selected(page: Page) -> str:
     return str(page.eval_on_selector_all(".panel mark.selected", written))
 
 
+def pick(within: Locator, marker: int) -> None:
+    """Point at what a quote proves: at its sentence, or at the number below a block."""
+    within.locator(f".said.cite-1-{marker}, a[href='#cite-1-{marker}']").first.click()
+
+
+def test_a_paragraph_has_one_number_for_all_of_its_quotes(page: Page, assistant: Assistant) -> None:
+    question = "RoPE 的推导公式、方法对比和代码"
+    answer = answer_of(assistant, question)
+    ask(page, question)
+    link = page.locator("#chat .bot-row").last.locator("a[href^='#cite-1-']", has_text="–").first
+    first, last = map(int, link.inner_text().split("–"))
+    link.click()
+    quotes = [citation.quote for citation in answer.citations if first <= citation.marker <= last]
+    assert selected(page) == "".join(quotes)
+
+
 def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> None:
     answer = answer_of(assistant, QUESTION)
     ask(page, QUESTION)
@@ -109,7 +125,7 @@ def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> N
     reply = page.locator("#chat .bot-row").last
     expect(reply).to_contain_text("ZeRO-2 切分优化器状态和梯度")
     for citation in answer.citations:
-        reply.locator(f"a[href='#cite-1-{citation.marker}']").click()
+        pick(reply, citation.marker)
         assert selected(page) == citation.quote
         source = assistant.source(citation.document) or ""
         assert source[citation.start : citation.end] == citation.quote
@@ -165,7 +181,7 @@ def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assi
     panel = page.locator(".panel")
     expect(panel.locator(".drawing .katex-display").locator("visible=true").first).to_be_visible()
     for citation in answer.citations:  # the panel scrolls to each
-        page.locator(f"#chat a[href='#cite-1-{citation.marker}']").click()
+        pick(page.locator("#chat"), citation.marker)
         assert selected(page) == citation.quote
         expect(panel.locator("mark.selected").first).to_be_in_viewport()
     expect(panel.locator(".table .cell").locator("visible=true").first).to_be_visible()
@@ -208,7 +224,7 @@ def test_nothing_in_a_document_runs_or_is_fetched(page: Page, assistant: Assista
     reply = page.locator("#chat .bot-row").last
     expect(reply).to_contain_text("<script>window.ran = 1</script>")
     for citation in answer.citations:
-        reply.locator(f"a[href='#cite-1-{citation.marker}']").click()
+        pick(reply, citation.marker)
         assert selected(page) == citation.quote
     page.wait_for_timeout(500)
     assert page.evaluate("window.ran") is None

@@ -54,7 +54,7 @@ def test_an_answer_with_its_sources(assistant: Assistant) -> None:
     shown = messages(session)
     assert [message["role"] for message in shown] == ["user", "assistant"]
     for citation in exchange.answer.citations:
-        assert f"(#cite-1-{citation.marker} " in shown[1]["content"]
+        assert f"cite-1-{citation.marker}" in shown[1]["content"]
         assert f'id="cite-1-{citation.marker}"' in panel(session)
     assert sorted(m for e in exchange.excerpts for m in e.markers) == [c.marker for c in exchange.answer.citations]
     assert exchange.excerpts[0].section[0] == QUESTION
