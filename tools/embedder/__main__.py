@@ -1,12 +1,10 @@
-"""python -m tools.embedder train | measure | model: train the upper layers of the default embedder further, say what
-they find, and write them as a model to try. The program does not use them (docs/results/best_places.md)."""
+"""python -m tools.embedder train | model: train the upper layers of the default embedder further, and write them as a
+model to try with the setting `models`. The program does not use them (docs/results/best_places.md)."""
 
 import argparse
-import json
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -20,10 +18,9 @@ from rag.models.e5_file import read
 from rag.models.pinned import find
 from rag.models.store import published_path, source_path, write_origin
 from rag.settings import Settings, load_settings
-from tools.embedder.measure import Encoded, between, read_labels
-from tools.embedder.network import Encoder, upper_layers
-from tools.embedder.pages import TrainedPage, all_pages, pages_of_index, public_pages, read_questions
-from tools.embedder.train import Recipe, Tokenizer, train
+from tools.embedder.network import between, upper_layers
+from tools.embedder.pages import TrainedPage, pages_of_index, public_pages, read_questions
+from tools.embedder.train import Recipe, train
 
 # Questions of each public file: enough that what is not notes is not forgotten.
 PUBLIC = {"cmrc2018_train": 600, "drcd_train_part": 300, "squad2_half_dev": 500, "mlqa_en2zh_dev": 200}
@@ -40,17 +37,9 @@ def build_parser() -> argparse.ArgumentParser:
     training.add_argument("--public", type=Path, help="folder with public questions (docs/reader.md)")
     training.add_argument("--out", type=Path, required=True, help="where the weights go, in float32")
     training.add_argument("--minutes", type=float, default=600.0, help="the rate is down to nothing by then")
-    measuring = commands.add_parser("measure", help="what layers find for labelled questions, nothing fitted on top")
-    measuring.add_argument("index", type=Path)
-    measuring.add_argument("labels", type=Path, help="rows as of best_places.jsonl, or as those that are trained on")
-    measuring.add_argument("--weights", type=Path, help="what `train` wrote")
-    measuring.add_argument(
-        "--shares", nargs="+", type=float, default=[0.0, 0.5, 0.7, 1.0],
-        help="how far from the published weights to the trained ones",
-    )  # fmt: skip
     writing = commands.add_parser("model", help="write a folder of models to try with the setting `models`")
     writing.add_argument("weights", type=Path)
-    writing.add_argument("--share", type=float, default=1.0, help="as of `measure`")
+    writing.add_argument("--share", type=float, default=1.0, help="how far from the published weights")
     writing.add_argument("--out", type=Path, required=True)
     return parser
 
@@ -66,9 +55,6 @@ def main() -> int:
     embedder = load_embedder(settings)
     if not isinstance(embedder, BertEmbedder):
         raise UsageError(f"{embedder.identity} cannot be trained here", hint="use the default embedder")
-    if options.command == "measure":
-        _measure(options, embedder, start, recipe.first)
-        return 0
     pages: list[TrainedPage] = []
     for index, *files in options.pages:
         found, lost = pages_of_index(index, read_questions(files))
@@ -98,19 +84,6 @@ def _write_model(folder: Path, settings: Settings, layers: Mapping[str, Tensor])
     weights = load_file(file) | {name: layer.bfloat16() for name, layer in layers.items()}
     save_file(weights, file, metadata={"format": "pt"})
     write_origin(model, place)
-
-
-def _measure(options: argparse.Namespace, embedder: BertEmbedder, start: dict[str, Tensor], first: int) -> None:
-    """A line for each half of the labels and each share."""
-    pages, halves = all_pages(options.index), read_labels(options.labels)
-    tokenizer, encoder = Tokenizer(embedder, pages), Encoder(embedder.network, first)
-    trained = load_file(options.weights) if options.weights else start
-    for share in options.shares if options.weights else [0.0]:
-        encoded = Encoded(encoder, tokenizer, between(start, trained, share), pages)
-        for half, rows in halves.items():
-            line = {"share": share, "half": half, "questions": len(rows)} | asdict(encoded.found(rows))
-            sys.stdout.write(json.dumps(line) + "\n")
-            sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,14 @@ def upper_layers(weights: Mapping[str, Tensor], first: int) -> dict[str, Tensor]
     }
 
 
+def between(published: Mapping[str, Tensor], trained: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
+    """Weights on the straight line from the published ones to the trained ones.
+
+    As in Wortsman et al., "Robust fine-tuning of zero-shot models" (2022).
+    """
+    return {name: torch.lerp(weight.float(), trained[name].float(), share) for name, weight in published.items()}
+
+
 class Encoder:
     """What the lower layers make of a text is computed once."""
 

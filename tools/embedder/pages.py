@@ -50,12 +50,6 @@ class TrainedPage:
     asked: list[Asked] = field(default_factory=list)
 
 
-def all_pages(folder: Path) -> list[TrainedPage]:
-    """Every document of an index; nothing is asked about them."""
-    documents = open_index(folder).storage.documents(with_passages=True)
-    return [TrainedPage(document.name, tuple(map(_passage, document.passages))) for document in documents]
-
-
 def pages_of_index(folder: Path, questions: Iterable[dict[str, str]]) -> tuple[list[TrainedPage], int]:
     """The pages of an index that questions ask about, and the number of questions whose answer was not found."""
     waiting: dict[str, list[dict[str, str]]] = {}
@@ -63,10 +57,11 @@ def pages_of_index(folder: Path, questions: Iterable[dict[str, str]]) -> tuple[l
         if row.get("answer"):
             waiting.setdefault(row["document"], []).append(row)
     pages, lost = [], 0
-    for page in all_pages(folder):
-        rows = waiting.get(page.name, [])
+    for document in open_index(folder).storage.documents(with_passages=True):
+        rows = waiting.get(document.name, [])
         if not rows:
             continue
+        page = TrainedPage(document.name, tuple(_passage(passage) for passage in document.passages))
         for row in rows:
             answers = tuple(_places(page, simplified(row["answer"]), simplified(row.get("heading") or "")))
             if answers:

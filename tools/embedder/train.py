@@ -37,10 +37,10 @@ class Recipe:
     these losses beside that of passages."""
 
     first: int = 6
-    pages: int = 8
-    passages: int = 24
-    questions: int = 10
-    rate: float = 3e-5
+    pages: int = 6
+    passages: int = 22
+    questions: int = 21
+    rate: float = 5e-5
     warm_up: float = 0.06
     decay: float = 0.01
     sentences: float = 0.5

@@ -40,10 +40,13 @@ def fitted(section: Section, room: int) -> Section:
 
 def answer_first(section: Section) -> Section:
     """The section with the paragraph that answers best in front of the others. Not where code may run over several of
-    them, nor what answers the whole page, which is said in its order."""
+    them, nor what answers the whole page, which is said in its order; nor a table that no line announces, which is the
+    rest of one that a passage before it began."""
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
     first = _best_first(section)[0]
+    if section.paragraphs[first].units[0].kind is UnitKind.TABLE:
+        return section
     return _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])
 
 

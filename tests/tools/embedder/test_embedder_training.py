@@ -14,7 +14,7 @@ from rag.embedding import BertEmbedder
 from tests.conftest import HashEmbedder
 from tests.rag.library import ingest
 from tests.tools.small_embedder import SmallEmbedder
-from tools.embedder.network import Encoder, upper_layers
+from tools.embedder.network import Encoder, between, upper_layers
 from tools.embedder.pages import Asked, TrainedPage, TrainedPassage, pages_of_index
 from tools.embedder.train import Recipe, Tokenizer, loss_of, steps, train
 
@@ -54,6 +54,11 @@ def test_states_are_those_of_the_encoder() -> None:
         assert torch.allclose(rows, expected, atol=1e-5)
     sum(rows.sum() for rows in found).backward()  # type: ignore[union-attr]
     assert all(value.grad is not None for value in upper.values())
+
+
+def test_weights_between_the_published_and_the_trained() -> None:
+    mixed = between({"a": torch.zeros(2), "b": torch.ones(1)}, {"a": torch.ones(2), "b": torch.ones(1)}, 0.25)
+    assert {name: weight.tolist() for name, weight in mixed.items()} == {"a": [0.25, 0.25], "b": [1.0]}
 
 
 def test_every_question_is_asked_once() -> None:
