@@ -48,8 +48,9 @@ SAID, SAID_BY, SAID_END = "\ue008", "\ue009", "\ue00a"
 SAID_OF = re.compile(f"{SAID}(\\d+){SAID_BY}([^{SAID}{SAID_END}]*){SAID_END}")
 PRIVATE_MARKS = re.compile(f"[{GREY}{GREY_END}{SAID_END}]|{SAID}\\d+{SAID_BY}")
 # From here on characters need no space after them.
-FULL_WIDTH = 0x2E80
-BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t]*\n|```|~~~")
+FULL_WIDTH = "\u2e80"
+# What stands between the markers of two sentences of a paragraph or a list: the second of them.
+ONE_SENTENCE = re.compile(rf"\s*(?:(?:[-*+•]|\d+\.) )?{SAID}\d+{SAID_BY}[^{SAID}{SAID_END}]*{SAID_END}\s*")
 # Of what is longer than a sentence, or part of a table, no stretch can be marked without taking the Markdown apart.
 NOT_ONE_LINE = re.compile(r"[\n|]|```|~~~")
 # Gradio draws these as diagrams with a library of its own; quoted material stays text.
@@ -78,7 +79,9 @@ def mark_answer(answer: Answer) -> str:
             continue
         end = found + len(without_private(claim.text))
         in_one_line = not NOT_ONE_LINE.search(claim.text)
-        found -= 2 * (in_one_line and text[position:found].endswith("**"))
+        # A claim that ends what `**` in front of it begins.
+        torn = in_one_line and claim.text.count("**") % 2 == 1
+        found -= 2 * (torn and text[position:found].endswith("**"))
         said = text[found:end]
         if in_one_line and not claim.supported:
             said = f"{GREY}{said}{GREY_END}"
@@ -94,32 +97,30 @@ def mark_answer(answer: Answer) -> str:
     return "".join(result)
 
 
-def with_a_mark_a_paragraph(marked: str, documents: Mapping[int, str]) -> str:
-    """Marked text in which the markers of a paragraph, a list or a block that go on with each other in one document
-    stand at the end of what they prove as one, such as 2–5. `documents` has the document of each marker that is known.
-    """
+def join_markers(marked: str, documents: Mapping[int, str]) -> str:
+    """Marked text in which consecutive markers of one document stand as one, such as 2–5, at the end of the paragraph
+    or list whose sentences they prove. `documents` has the document of each marker."""
     result: list[str] = []
-    position = 0
+    position = first = 0
     matches = list(KNOWN_MARKER.finditer(marked))
-    first = 0
     for match, after in zip(matches, [*matches[1:], None], strict=False):
         number = int(match[1])
         first = first or number
-        if after and _goes_on(marked[match.end() : after.start()], number, int(after[1]), documents):
-            before, position = marked[position : match.start()].removesuffix(" "), match.end()
-            if before and ord(before[-1]) >= FULL_WIDTH:
+        before = marked[position : match.start()]
+        position = match.end()
+        if after and _are_consecutive(marked[position : after.start()], number, int(after[1]), documents):
+            result.append(before.removesuffix(" "))
+            if PRIVATE_MARKS.sub("", "".join(result[-2:]))[-1:] >= FULL_WIDTH:
                 position += marked.startswith(" ", position)
-            result.append(before)
             continue
-        shown = str(number) if first == number else f"{first}–{number}"
-        result += [marked[position : match.start()], f"{OPEN}{shown}{CLOSE}"]
-        position, first = match.end(), 0
+        result += [before, f"{OPEN}{number if first == number else f'{first}–{number}'}{CLOSE}"]
+        first = 0
     return "".join([*result, marked[position:]])
 
 
-def _goes_on(between: str, number: int, after: int, documents: Mapping[int, str]) -> bool:
-    in_paragraph = not BETWEEN_PARAGRAPHS.search(between)
-    return in_paragraph and after in (number, number + 1) and documents.get(number) == documents.get(after)
+def _are_consecutive(between: str, number: int, after: int, documents: Mapping[int, str]) -> bool:
+    is_one_paragraph = not between.strip(" ") or (ONE_SENTENCE.fullmatch(between) and "\n\n" not in between)
+    return bool(is_one_paragraph) and after in (number, number + 1) and documents.get(number) == documents.get(after)
 
 
 def render(
@@ -141,8 +142,9 @@ def render(
     def link(match: re.Match[str]) -> str:
         first, last = int(match[1]), int(match[2] or match[1])
         name = f"{first}–{last}" if last > first else str(first)
-        quote = " ".join((quotes or {}).get(number, "") for number in range(first, last + 1))
-        return f'[{name}](#cite-{turn}-{first} "{plain(quote) or label.format(number=name)}")'
+        place = f"{first}-{last}" if last > first else str(first)
+        quote = (quotes or {}).get(first, "") + (" …" if quotes and last > first else "")
+        return f'[{name}](#cite-{turn}-{place} "{plain(quote) or label.format(number=name)}")'
 
     linked = KNOWN_MARKER.sub(link, "".join(parts))
     greyed = GREYED.sub(rf'<span class="unsupported" title="{plain(unsupported)}">\1</span>', linked)

@@ -39,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     training.add_argument("--minutes", type=float, default=600.0, help="the rate is down to nothing by then")
     writing = commands.add_parser("model", help="write a folder of models to try with the setting `models`")
     writing.add_argument("weights", type=Path)
-    writing.add_argument("--share", type=float, default=1.0, help="how far from the published weights")
+    writing.add_argument("--share", type=float, default=1.0, help="0: the published weights, 1: the trained ones")
     writing.add_argument("--out", type=Path, required=True)
     return parser
 
@@ -74,15 +74,18 @@ def _published(settings: Settings) -> dict[str, Tensor]:
 
 
 def _write_model(folder: Path, settings: Settings, layers: Mapping[str, Tensor]) -> None:
-    """The default embedder with other layers, in a folder of models of its own, under the name that it has."""
+    """The default embedder with other layers, in a folder of models of its own, under the name and the identity that it
+    has: an index must be made with it anew."""
     model = find(settings.embedder)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(source_path(model, settings.models), source_path(model, folder))
     place = published_path(model, folder)
+    shutil.rmtree(place, ignore_errors=True)
     convert(source_path(model, folder), place)
     file = place / "model.safetensors"
     weights = load_file(file) | {name: layer.bfloat16() for name, layer in layers.items()}
     save_file(weights, file, metadata={"format": "pt"})
+    file.chmod(0o644)  # safetensors lets only the owner read
     write_origin(model, place)
 
 

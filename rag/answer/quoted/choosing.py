@@ -44,9 +44,10 @@ def answer_first(section: Section) -> Section:
     rest of one that a passage before it began."""
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
-    first = _best_first(section)[0]
-    if section.paragraphs[first].units[0].kind is UnitKind.TABLE:
+    announced = [p for p in _best_first(section) if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
+    if not announced:
         return section
+    first = announced[0]
     return _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])
 
 

@@ -2,9 +2,8 @@
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  const cite = parse(link, "cite");
+  const cite = cited(link);
   const ask = parse(link, "ask");
-  const said = event.target.closest?.("#chat .said");
   const room = ROOM.exec(link?.getAttribute("href") ?? "")?.[0];
   const written = event.target.closest?.(".as-written");
   const button = event.target.closest?.("button");
@@ -16,10 +15,7 @@ document.addEventListener("click", (event) => {
   if (cite) {
     event.preventDefault();
     setOpen(true);
-    const turn = Number(cite[1]);
-    const numbers = cite[2] === "0" ? [0, 0] : numbersOf(link.textContent);
-    // Sources of another question are fetched; the panel then says which quote to pick out.
-    if (!choose(turn, numbers)) trigger("select", { action: "pick", number: turn, rest: cite[2] });
+    pick(cite.turn, cite.numbers);
   } else if (ask) {
     event.preventDefault();
     send({ action: "ask", number: Number(ask[1]), rest: ask[2] });
@@ -31,9 +27,6 @@ document.addEventListener("click", (event) => {
   } else if (written) {
     setAsWritten(!isAsWritten());
     localStorage.setItem("interview-rag.as-written", isAsWritten());
-  } else if (said && getSelection().isCollapsed && panel()?.offsetParent) {
-    const [turn, number] = said.className.match(/cite-(\d+)-(\d+)/).slice(1).map(Number);
-    choose(turn, [number, number]);
   } else if (event.target.closest?.(".panel .close")) {
     setOpen(false);
   } else if (event.target.closest?.("#whole .close") || event.target === whole()) {
@@ -45,6 +38,13 @@ document.addEventListener("click", (event) => {
   } else if (event.target.closest?.("#clear, .close-drawer, .conversations .title")) {
     setDrawer(false);
   }
+});
+
+// A sentence shows its own quote where the sources are in view.
+document.addEventListener("click", ({ target }) => {
+  const at = /cite-(\d+)-(\d+)/.exec(target.closest?.("#chat .said")?.className);
+  const inView = panel()?.checkVisibility({ visibilityProperty: true });
+  if (at && inView && !target.closest("a") && getSelection().isCollapsed) pick(Number(at[1]), alone(at[2]));
 });
 
 // Some rooms lie under the settings, whose tabs come into the page when the settings are opened.

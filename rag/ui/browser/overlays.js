@@ -48,7 +48,7 @@ watchOver("#whole", () => {
   shownMoment = shown.dataset.moment;
   setWhole(true);
   setAsWritten(isAsWritten());
-  show(shown, find(".body", shown), numbersOf(shown.dataset.selected));
+  show(shown, find(".body", shown), alone(shown.dataset.selected));
 });
 
 // A drawer that the keyboard has left would lie over what has the focus.

@@ -43,7 +43,7 @@ function refresh() {
   document.documentElement.lang = current.dataset.language;
   setAsWritten(isAsWritten());
   const says = `${open()}/${turn}/${current.dataset.selected}`;
-  choose(turn, says === said ? chosen : numbersOf(current.dataset.selected));
+  choose(turn, says === said ? chosen : alone(current.dataset.selected));
   said = says;
   const isNew = Number(current.dataset.begun) > begun;
   if (isNew) taken();

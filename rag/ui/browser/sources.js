@@ -2,12 +2,13 @@
 
 // Pick out the quotes of a text from one number to another: 0 picks none. The marks stay where they are; only the chosen
 // ones are strong.
+const alone = (number) => [Number(number), Number(number)];
 const isWithin = (number, [first, last]) => number >= first && number <= last;
 function pickOut(within, body, numbers) {
   const marks = all("mark", within);
-  const cited = (mark) => mark.dataset.cites?.split(" ").some((number) => isWithin(Number(number), numbers));
-  for (const mark of marks) mark.classList.toggle("selected", Boolean(cited(mark)));
-  const first = marks.find((mark) => cited(mark) && mark.getClientRects().length);
+  const isChosen = (mark) => mark.dataset.cites?.split(" ").some((number) => isWithin(Number(number), numbers));
+  for (const mark of marks) mark.classList.toggle("selected", Boolean(isChosen(mark)));
+  const first = marks.find((mark) => isChosen(mark) && mark.getClientRects().length);
   if (first) {
     const offset = first.getBoundingClientRect().top - body.getBoundingClientRect().top;
     body.scrollTop += offset - Math.min(120, body.clientHeight / 3);
@@ -61,10 +62,10 @@ setAsWritten(localStorage.getItem("interview-rag.as-written") === "true");
 // An update that says the same as the last one leaves the quote that was picked out since.
 let said = "";
 let chosen = [0, 0];
-// "2–5" stands for the quotes 2 to 5.
-function numbersOf(text) {
-  const [first, last = first] = text.split("–").map(Number);
-  return [first, last];
+// Of the address of a number, such as #cite-1-2-5, its turn and the quotes that it stands for: 2 to 5.
+function cited(link) {
+  const found = /^#cite-(\d+)-(\d+)(?:-(\d+))?$/.exec(link?.getAttribute("href") ?? "");
+  return found && { turn: Number(found[1]), numbers: [Number(found[2]), Number(found[3] ?? found[2])] };
 }
 function choose(turn, numbers) {
   const current = panel();
@@ -72,9 +73,16 @@ function choose(turn, numbers) {
   chosen = numbers;
   show(current, find(".body", current), numbers);
   for (const link of all('#chat a[href^="#cite-"]')) {
-    const isOfTurn = link.getAttribute("href").startsWith(`#cite-${turn}-`);
-    const [first, last] = numbersOf(link.textContent);
-    link.classList.toggle("selected", isOfTurn && first <= numbers[1] && numbers[0] <= last);
+    const at = cited(link);
+    const isOn = at.turn === turn && at.numbers[0] <= numbers[1] && numbers[0] <= at.numbers[1];
+    link.classList.toggle("selected", isOn);
   }
   return true;
+}
+// Sources of another question are fetched; what is picked out of them is known already.
+function pick(turn, numbers) {
+  if (choose(turn, numbers)) return;
+  chosen = numbers;
+  said = `${open()}/${turn}/${numbers[0]}`;
+  trigger("select", { action: "pick", number: turn, rest: String(numbers[0]) });
 }

@@ -13,7 +13,7 @@ from rag.text.language import has_chinese
 from rag.types import Answer, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
 from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
-from rag.ui.markdown import join_chunks, mark_answer, plain, render, with_a_mark_a_paragraph, without_private
+from rag.ui.markdown import join_chunks, join_markers, mark_answer, plain, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
 from rag.ui.session.session import Exchange, Session, State
@@ -127,8 +127,7 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
             tools += f'<a class="all" href="#cite-{exchange.number}-0">{link}</a>'
         below = _agent_steps(answer, texts) + (_follow_ups(exchange, texts) if last else "") + _cited(answer, texts)
         return f"{_lead(answer, texts)}{text}\n\n{_after(tools, before=note, below=below)}"
-    marked = with_a_mark_a_paragraph(join_chunks(exchange.chunks), {})
-    text = render(marked, turn=exchange.number, label=texts.source_number)
+    text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
             note += _note(texts.stopped if exchange.said else texts.stopped_early)
@@ -146,7 +145,7 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
 def _text(answer: Answer, turn: int, label: str, unsupported: str) -> str:
     quotes = {citation.marker: words_of(citation.quote, QUOTE_CHARACTERS) for citation in answer.citations}
     documents = {citation.marker: citation.document for citation in answer.citations}
-    marked = with_a_mark_a_paragraph(mark_answer(answer), documents)
+    marked = join_markers(mark_answer(answer), documents)
     return render(marked, turn=turn, label=label, quotes=quotes, unsupported=unsupported)
 
 

@@ -114,8 +114,12 @@ def test_a_paragraph_has_one_number_for_all_of_its_quotes(page: Page, assistant:
     link = page.locator("#chat .bot-row").last.locator("a[href^='#cite-1-']", has_text="–").first
     first, last = map(int, link.inner_text().split("–"))
     link.click()
-    quotes = [citation.quote for citation in answer.citations if first <= citation.marker <= last]
-    assert selected(page) == "".join(quotes)
+    quotes = "".join(citation.quote for citation in answer.citations if first <= citation.marker <= last)
+    assert selected(page) == quotes
+    ask(page, QUESTION)
+    page.locator(f"#chat a[href='#cite-1-{first}-{last}']").click()  # its sources are fetched again
+    expect(page.locator(".panel[data-turn='1'] mark.selected").first).to_be_visible()
+    assert selected(page) == quotes
 
 
 def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> None:

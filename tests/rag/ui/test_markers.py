@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rag.types import Answer, Claim
-from rag.ui.markdown import join_chunks, mark_answer, plain, render, with_a_mark_a_paragraph
+from rag.ui.markdown import join_chunks, join_markers, mark_answer, plain, render
 
 SAID = re.compile(r'<span class="said [^"]*">|</span>')
 
@@ -27,30 +27,41 @@ def test_markers_after_their_claims_become_links() -> None:
     )
 
 
+def joined(*claims: tuple[str, tuple[int, ...]], documents: dict[int, str] | None = None, between: str = " ") -> str:
+    """Claims with their markers, which are shown joined, without the stretches of sentences."""
+    text = between.join(claim + "".join(f" [{n}]" if n else " ⚠️" for n in numbers) for claim, numbers in claims)
+    found = Answer("q", (), text, "local", tuple(Claim(c, tuple(filter(None, n)), supported=any(n)) for c, n in claims))
+    return SAID.sub("", shown(join_markers(mark_answer(found), documents or {})))
+
+
+def numbers_of(text: str) -> list[str]:
+    return re.findall(r"\[([\d–]+)\]\(#cite", text)
+
+
 def test_the_markers_of_a_paragraph_stand_at_its_end_as_one() -> None:
-    marked = join_chunks(
-        ["一。 [1]", " 二。 [2]", "\n\n三。 [3]", "\n\n- 四。 [4]", "\n- 五。 [5]", "\n\nSix. [6]", " Seven. [7]"]
-    )
-    paragraphs = shown(with_a_mark_a_paragraph(marked, {})).split("\n\n")
-    assert paragraphs == [
-        '一。二。 [1–2](#cite-2-1 "source 1–2")',
-        '三。 [3](#cite-2-3 "source 3")',
-        '- 四。\n- 五。 [4–5](#cite-2-4 "source 4–5")',
-        'Six. Seven. [6–7](#cite-2-6 "source 6–7")',
-    ]
+    assert joined(("一。", (1,)), ("二。", (2,))) == '一。二。 [1–2](#cite-2-1-2 "source 1–2")'
+    assert joined(("Six.", (6,)), ("Seven.", (7,))) == 'Six. Seven. [6–7](#cite-2-6-7 "source 6–7")'
+    assert joined(("四。", (4,)), ("五。", (5,)), between="\n- ") == '四。\n- 五。 [4–5](#cite-2-4-5 "source 4–5")'
+    assert numbers_of(joined(("一。", (1, 2)), ("二。", (2, 3)))) == ["1–3"]
+
+
+def test_markers_stay_apart() -> None:
+    one, two = ("One.", (1,)), ("Two.", (2,))
+    assert numbers_of(joined(one, two, between="\n\n")) == ["1", "2"]
+    assert numbers_of(joined(one, two, documents={1: "a", 2: "b"})) == ["1", "2"]
+    assert numbers_of(joined(one, ("Four.", (4,)))) == ["1", "4"]
+    assert numbers_of(joined(one, two, between=" something that nobody said. ")) == ["1", "2"]
+    assert numbers_of(joined(one, ("It flies.", (0,)), two)) == ["1", "2"]
+    assert numbers_of(joined(one, ("| a | b |", (2,)), between="\n")) == ["1", "2"]
+
+
+def test_a_sentence_after_bold_words_stays_after_them() -> None:
+    marked = mark_answer(answer("**标题：**内容。 [1]", ("内容。", (1,))))
+    assert shown(marked).startswith('**标题：**<span class="said cite-2-1">内容。</span>')
 
 
 def test_a_text_without_markers_stays_as_it_is() -> None:
-    assert with_a_mark_a_paragraph("Hello. [1]", {}) == "Hello. [1]"
-
-
-def test_markers_of_two_documents_or_out_of_order_stay_two() -> None:
-    marked = join_chunks(["One. [1]", " Two. [2]", " Four. [4]", " Four. [4]"])
-    assert re.findall(r"\[([\d–]+)\]", shown(with_a_mark_a_paragraph(marked, {1: "a", 2: "b", 4: "b"}))) == [
-        "1",
-        "2",
-        "4",
-    ]
+    assert join_markers("Hello. [1]", {}) == "Hello. [1]"
 
 
 def test_numbers_in_brackets_of_the_material_stay_text() -> None:
