@@ -44,13 +44,13 @@ LATEX_DELIMITERS: list[dict[str, str | bool]] = [
 GREY, GREY_END = "\ue006", "\ue007"
 GREYED = re.compile(f"{GREY}([^{GREY}{GREY_END}]*){GREY_END}")
 # What a citation proves stands between these, the first two with its marker.
-SAID, SAID_BY, SAID_END = "\ue008", "\ue009", "\ue00a"
-SAID_OF = re.compile(f"{SAID}(\\d+){SAID_BY}([^{SAID}{SAID_END}]*){SAID_END}")
-PRIVATE_MARKS = re.compile(f"[{GREY}{GREY_END}{SAID_END}]|{SAID}\\d+{SAID_BY}")
+CLAIM, CLAIM_MARKER, CLAIM_END = "\ue008", "\ue009", "\ue00a"
+CLAIM_OF = re.compile(f"{CLAIM}(\\d+){CLAIM_MARKER}([^{CLAIM}{CLAIM_END}]*){CLAIM_END}")
+PRIVATE_MARKS = re.compile(f"[{GREY}{GREY_END}{CLAIM_END}]|{CLAIM}\\d+{CLAIM_MARKER}")
 # From here on characters need no space after them.
 FULL_WIDTH = "\u2e80"
 # What stands between the markers of two sentences of a paragraph or a list: the second of them.
-ONE_SENTENCE = re.compile(rf"\s*(?:(?:[-*+•]|\d+\.) )?{SAID}\d+{SAID_BY}[^{SAID}{SAID_END}]*{SAID_END}\s*")
+ONE_SENTENCE = re.compile(rf"\s*(?:(?:[-*+•]|\d+\.) )?{CLAIM}\d+{CLAIM_MARKER}[^{CLAIM}{CLAIM_END}]*{CLAIM_END}\s*")
 # Of what is longer than a sentence, or part of a table, no stretch can be marked without taking the Markdown apart.
 NOT_ONE_LINE = re.compile(r"[\n|]|```|~~~")
 # Gradio draws these as diagrams with a library of its own; quoted material stays text.
@@ -86,7 +86,7 @@ def mark_answer(answer: Answer) -> str:
         if in_one_line and not claim.supported:
             said = f"{GREY}{said}{GREY_END}"
         elif in_one_line and claim.citations:
-            said = f"{SAID}{claim.citations[0]}{SAID_BY}{said}{SAID_END}"
+            said = f"{CLAIM}{claim.citations[0]}{CLAIM_MARKER}{said}{CLAIM_END}"
         result.append(text[position:found] + said)
         position = end
         after = MARKERS_AFTER.match(text, end)
@@ -148,7 +148,7 @@ def render(
 
     linked = KNOWN_MARKER.sub(link, "".join(parts))
     greyed = GREYED.sub(rf'<span class="unsupported" title="{plain(unsupported)}">\1</span>', linked)
-    said = SAID_OF.sub(rf'<span class="said cite-{turn}-\1">\2</span>', greyed)
+    said = CLAIM_OF.sub(rf'<span class="claim cite-{turn}-\1">\2</span>', greyed)
     return PRIVATE_MARKS.sub("", said)
 
 

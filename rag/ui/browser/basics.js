@@ -9,7 +9,7 @@ const panel = () => find(".panel", element);
 // The conversation that is shown; 0 is a new one.
 const open = () => Number(panel()?.dataset.conversation ?? 0);
 const box = () => find("#question textarea");
-const parse = (link, kind) => new RegExp(`^#${kind}-(\\d+)-(\\d+)$`).exec(link?.getAttribute("href") ?? "");
+const parse = (link, kind) => new RegExp(`^#${kind}-(\\d+)-(\\d+)(?:-(\\d+))?$`).exec(link?.getAttribute("href") ?? "");
 const remembered = (key) => `interview-rag.${key}`;
 const words = () => WORDS[document.documentElement.lang] ?? WORDS.en;
 const deed = (button) => {

@@ -42,7 +42,7 @@ document.addEventListener("click", (event) => {
 
 // A sentence shows its own quote where the sources are in view.
 document.addEventListener("click", ({ target }) => {
-  const at = /cite-(\d+)-(\d+)/.exec(target.closest?.("#chat .said")?.className);
+  const at = /cite-(\d+)-(\d+)/.exec(target.closest?.("#chat .claim")?.className);
   const inView = panel()?.checkVisibility({ visibilityProperty: true });
   if (at && inView && !target.closest("a") && getSelection().isCollapsed) pick(Number(at[1]), alone(at[2]));
 });

@@ -61,7 +61,7 @@ function asText(text) {
   return text
     .replace(/^<div class="lead">.*?<\/div>\s*/, "")
     .replace(/\[(\d+(?:–\d+)?)\]\(#cite-[\d-]+ "[^"]*"\)/g, "[$1]")
-    .replace(/<span class="(?:unsupported" title="[^"]*|said cite-\d+-\d+)">(.*?)<\/span>/g, "$1")
+    .replace(/<span class="(?:unsupported" title="[^"]*|claim cite-\d+-\d+)">(.*?)<\/span>/g, "$1")
     .replace(/[\ue004\ue005]/g, "$$")
     .replace(/[\ue002\ue003]/g, "$$$$")
     .replaceAll("&lt;", "<")

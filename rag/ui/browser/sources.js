@@ -1,9 +1,9 @@
 // ---- Sources ----
 
-// Pick out the quotes of a text from one number to another: 0 picks none. The marks stay where they are; only the chosen
-// ones are strong.
+// Quotes are told by the first and the last of their numbers.
 const alone = (number) => [Number(number), Number(number)];
 const isWithin = (number, [first, last]) => number >= first && number <= last;
+// Pick out quotes of a text: 0 picks none. The marks stay where they are; only the chosen ones are strong.
 function pickOut(within, body, numbers) {
   const marks = all("mark", within);
   const isChosen = (mark) => mark.dataset.cites?.split(" ").some((number) => isWithin(Number(number), numbers));
@@ -64,7 +64,7 @@ let said = "";
 let chosen = [0, 0];
 // Of the address of a number, such as #cite-1-2-5, its turn and the quotes that it stands for: 2 to 5.
 function cited(link) {
-  const found = /^#cite-(\d+)-(\d+)(?:-(\d+))?$/.exec(link?.getAttribute("href") ?? "");
+  const found = parse(link, "cite");
   return found && { turn: Number(found[1]), numbers: [Number(found[2]), Number(found[3] ?? found[2])] };
 }
 function choose(turn, numbers) {

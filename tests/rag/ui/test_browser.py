@@ -104,7 +104,7 @@ def selected(page: Page) -> str:
 
 def pick(within: Locator, marker: int) -> None:
     """Point at what a quote proves: at its sentence, or at the number below a block."""
-    within.locator(f".said.cite-1-{marker}, a[href='#cite-1-{marker}']").first.click()
+    within.locator(f".claim.cite-1-{marker}, a[href='#cite-1-{marker}']").first.click()
 
 
 def test_a_paragraph_has_one_number_for_all_of_its_quotes(page: Page, assistant: Assistant) -> None:

@@ -7,7 +7,7 @@ import pytest
 from rag.types import Answer, Claim
 from rag.ui.markdown import join_chunks, join_markers, mark_answer, plain, render
 
-SAID = re.compile(r'<span class="said [^"]*">|</span>')
+CLAIM = re.compile(r'<span class="claim [^"]*">|</span>')
 
 
 def answer(text: str, *claims: tuple[str, tuple[int, ...]]) -> Answer:
@@ -22,8 +22,8 @@ def test_markers_after_their_claims_become_links() -> None:
     text = "RoPE rotates. [1] It extrapolates. [2][3]"
     marked = mark_answer(answer(text, ("RoPE rotates.", (1,)), ("It extrapolates.", (2, 3))))
     assert shown(marked) == (
-        '<span class="said cite-2-1">RoPE rotates.</span> [1](#cite-2-1 "source 1") '
-        '<span class="said cite-2-2">It extrapolates.</span> [2](#cite-2-2 "source 2")[3](#cite-2-3 "source 3")'
+        '<span class="claim cite-2-1">RoPE rotates.</span> [1](#cite-2-1 "source 1") '
+        '<span class="claim cite-2-2">It extrapolates.</span> [2](#cite-2-2 "source 2")[3](#cite-2-3 "source 3")'
     )
 
 
@@ -31,7 +31,7 @@ def joined(*claims: tuple[str, tuple[int, ...]], documents: dict[int, str] | Non
     """Claims with their markers, which are shown joined, without the stretches of sentences."""
     text = between.join(claim + "".join(f" [{n}]" if n else " ⚠️" for n in numbers) for claim, numbers in claims)
     found = Answer("q", (), text, "local", tuple(Claim(c, tuple(filter(None, n)), supported=any(n)) for c, n in claims))
-    return SAID.sub("", shown(join_markers(mark_answer(found), documents or {})))
+    return CLAIM.sub("", shown(join_markers(mark_answer(found), documents or {})))
 
 
 def numbers_of(text: str) -> list[str]:
@@ -57,7 +57,7 @@ def test_markers_stay_apart() -> None:
 
 def test_a_sentence_after_bold_words_stays_after_them() -> None:
     marked = mark_answer(answer("**标题：**内容。 [1]", ("内容。", (1,))))
-    assert shown(marked).startswith('**标题：**<span class="said cite-2-1">内容。</span>')
+    assert shown(marked).startswith('**标题：**<span class="claim cite-2-1">内容。</span>')
 
 
 def test_a_text_without_markers_stays_as_it_is() -> None:
@@ -84,7 +84,7 @@ def test_marker_under_a_code_block() -> None:
 def test_streamed_chunks_show_what_the_finished_answer_shows() -> None:
     chunks = ["**Head**\n\n", "One [0]. [1]", " Two. [2][3]\n", "\n\n```\ncode\n```\n\n[4]\n\n"]
     finished = answer("".join(chunks).strip(), ("One [0].", (1,)), ("Two.", (2, 3)), ("```\ncode\n```", (4,)))
-    assert shown(join_chunks(chunks)) == SAID.sub("", shown(mark_answer(finished))).strip()
+    assert shown(join_chunks(chunks)) == CLAIM.sub("", shown(mark_answer(finished))).strip()
 
 
 def test_a_marker_inside_code_stays_as_it_was_written() -> None:
@@ -132,7 +132,7 @@ def test_plain_text_has_no_markup_left() -> None:
 def test_a_link_is_named_by_its_quote() -> None:
     marked = mark_answer(answer("A claim. [1]", ("A claim.", (1,))))
     quote = 'says "<b>"\n[x](y) `z`'
-    linked = SAID.sub("", render(marked, turn=1, label="source {number}", quotes={1: quote}))
+    linked = CLAIM.sub("", render(marked, turn=1, label="source {number}", quotes={1: quote}))
     assert linked == 'A claim. [1](#cite-1-1 "says &#34;&#60;b&#62;&#34; &#91;x&#93;&#40;y&#41; &#96;z&#96;")'
 
 
