@@ -136,7 +136,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     refusal = None
     if log_odds > decision.margin - (0.0 if points_to_nearest else WITHOUT_NEAREST):
         evidence = decision.result.for_decision
-        refusal = decision.refusal or _refusal(RefusalReason.NOTHING_RELEVANT, (), evidence)
+        refusal = decision.refusal or _refusal(RefusalReason.NOTHING_RELEVANT, (), evidence, unheard=decision.unheard)
     return replace(decision, refusal=refusal, log_odds=log_odds, reading=reading)
 
 
@@ -194,7 +194,7 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
         refusal = None
     else:
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
-        refusal = _refusal(reason, unknown, evidence)
+        refusal = _refusal(reason, unknown, evidence, unheard=unheard)
     return Judgement(refusal, tuple(name.written for name in names), features, log_odds, unheard)
 
 
@@ -222,8 +222,9 @@ def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | No
     return _refusal(RefusalReason.MISSING_TERMS, unknown, evidence) if unknown else None
 
 
-def _refusal(reason: RefusalReason, unknown: Sequence[Name], evidence: Evidence) -> Refusal:
-    return Refusal(reason, tuple(name.written for name in unknown), suggest(evidence))
+def _refusal(reason: RefusalReason, unknown: Sequence[Name], evidence: Evidence, *, unheard: bool = False) -> Refusal:
+    """Where nothing that the question names stands in the material, no question of it is near."""
+    return Refusal(reason, tuple(name.written for name in unknown), () if unheard else suggest(evidence))
 
 
 def suggest(evidence: Evidence) -> tuple[str, ...]:
