@@ -16,6 +16,7 @@ from rag.embedding import Embedder
 from rag.errors import DocumentError, Unreadable
 from rag.index.storage import StoredDocument, StoredPassage
 from rag.settings import Settings
+from rag.text.terms import terms
 
 ATTEMPTS = 3
 
@@ -48,7 +49,7 @@ def most_bytes(settings: Settings) -> int:
 
 def _cut(root: int, relative: str, document: Document, settings: Settings) -> Prepared:
     structured = structure(document)
-    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as, asked_of=document.questions)
+    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as)
     if not drafts:
         raise DocumentError(
             f"{relative}: nothing is left after cleaning",
@@ -59,6 +60,7 @@ def _cut(root: int, relative: str, document: Document, settings: Settings) -> Pr
         root=root, relative=relative, name=relative, title=structured.title, sha256=document.sha256,
         size=document.size, stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source,
         passages=tuple(map(_stored, drafts)), pages=document.pages,
+        questions={heading: tuple(filter(None, map(terms, asked))) for heading, asked in document.questions.items()},
     )  # fmt: skip
     removed = (*document.removed, *structured.removed, *bare_headings(structured, drafts))
     return Prepared(stored, document.warnings, removed)

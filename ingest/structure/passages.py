@@ -6,10 +6,9 @@ line is in one passage.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from types import MappingProxyType
 
 from ingest.structure.large_blocks import between, count_tokens, cut_part
 from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together, without_numbering
@@ -24,7 +23,6 @@ SMALL_PASSAGE_TOKENS = 40
 # Of the title and the headings above a passage; and of the other ways to ask its page's question.
 HEADER_TOKENS = 96
 ALSO_ASKED_TOKENS = 288
-NO_QUESTIONS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +40,13 @@ class Draft:
         return simplified(f"{self.header}\n{self.content.text}" if self.header else self.content.text)
 
 
-def cut(
-    document: StructuredDocument,
-    *,
-    budget: int,
-    also_asked: Sequence[str] = (),
-    asked_of: Mapping[str, Sequence[str]] = NO_QUESTIONS,
-) -> list[Draft]:
+def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
     """The passages of a document, in order.
 
     `also_asked`, other ways to ask its question, goes to the first, and in its language to the first of each
-    translation; `asked_of`, questions that the sections of these headings answer, to the passages in which they begin.
+    translation.
     """
-    drafts = [
-        _asked(_draft(document.title, path, parts), _asked_in(parts, asked_of))
-        for path, parts in _pack(document.root, (), budget)
-    ]
+    drafts = [_draft(document.title, path, parts) for path, parts in _pack(document.root, (), budget)]
     # A section without a letter is no passage; a part of one that has some is.
     letters: Counter[tuple[str, ...]] = Counter()
     for draft in drafts:
@@ -78,11 +67,6 @@ def cut(
 def _draft(title: str, path: tuple[str, ...], parts: Sequence[Part]) -> Draft:
     content, blocks = put_together(parts)
     return Draft(path, content, _header(title, path), blocks)
-
-
-def _asked_in(parts: Sequence[Part], asked_of: Mapping[str, Sequence[str]]) -> list[str]:
-    headings = [part.body.strip() for part in parts if part.block.kind is BlockKind.HEADING]
-    return [question for heading in headings for question in asked_of.get(heading, ())]
 
 
 def bare_headings(document: StructuredDocument, drafts: Sequence[Draft]) -> tuple[str, ...]:

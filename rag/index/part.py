@@ -1,6 +1,6 @@
 """A part of an index, in whichever store it lives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
@@ -54,6 +54,9 @@ class PassagesOfPart:
 
     def known_as(self, name: str) -> tuple[str, ...]:
         return self._whole.known_as(name) if name in self._names else ()
+
+    def questions(self, name: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        return self._whole.questions(name) if name in self._names else {}
 
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
         found = self._whole.documents(with_passages=with_passages)

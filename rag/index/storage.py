@@ -3,8 +3,9 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,6 +26,10 @@ CREATE TABLE passages (
     text TEXT NOT NULL, pieces TEXT NOT NULL, blocks TEXT NOT NULL, header TEXT NOT NULL, embedding_key TEXT NOT NULL,
     fingerprint BLOB NOT NULL, number INTEGER UNIQUE, same_as INTEGER
 ) STRICT;
+CREATE TABLE questions (
+    document INTEGER NOT NULL REFERENCES documents (id), heading TEXT NOT NULL, terms TEXT NOT NULL
+) STRICT;
+CREATE INDEX questions_of_document ON questions (document);
 CREATE INDEX passages_of_document ON passages (document);
 CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 """
@@ -89,7 +94,8 @@ class DocumentSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as it is stored. `pages` are the offsets in `source` at which its pages begin, where it has pages."""
+    """A document as it is stored. `pages` are the offsets in `source` at which its pages begin, where it has pages;
+    `questions` the terms of those that its sections answer, by heading."""
 
     root: int
     relative: str
@@ -103,6 +109,7 @@ class StoredDocument:
     source: str
     passages: tuple[StoredPassage, ...] = ()
     pages: tuple[int, ...] = ()
+    questions: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @property
     def entry(self) -> DocumentEntry:
@@ -130,6 +137,14 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
                  document.size, int(document.stale), as_json(document.tags), as_json(document.asked_as),
                  document.source, as_json(document.pages)),
             )  # fmt: skip
+            connection.executemany(
+                "INSERT INTO questions VALUES (?, ?, ?)",
+                [
+                    (number, heading, " ".join(asked))
+                    for heading, questions in document.questions.items()
+                    for asked in questions
+                ],
+            )
             connection.executemany(
                 "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
@@ -269,7 +284,7 @@ class Storage:
                 root=int(str(root)), relative=str(relative), name=str(name), title=str(title), sha256=str(sha256),
                 size=int(str(size)), stale=bool(stale), tags=tuple(json.loads(str(tags))),
                 asked_as=tuple(json.loads(str(asked_as))), source=str(source), passages=tuple(passages.get(number, ())),
-                pages=tuple(json.loads(str(pages))),
+                pages=tuple(json.loads(str(pages))), questions=self.questions(str(name)) if with_passages else {},
             )
             for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages in rows
         ]  # fmt: skip
@@ -306,6 +321,25 @@ class Storage:
         return tuple(str(row[0]) for row in rows) + tuple(
             n for row in rows for j in row[1:] for n in json.loads(str(j))
         )
+
+    @cached_property
+    def _has_questions(self) -> bool:
+        """An index of an earlier version has none; they come as its documents are read again."""
+        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'questions'"))
+
+    def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """The terms of the questions that the sections of a document answer, by heading."""
+        if not self._has_questions:
+            return {}
+        rows = self._rows(
+            "SELECT q.heading, q.terms FROM questions q JOIN documents d ON d.id = q.document WHERE d.name = ?"
+            " ORDER BY q.rowid",
+            [name],
+        )
+        found: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for heading, asked in rows:
+            found[str(heading)] = (*found.get(str(heading), ()), tuple(str(asked).split(" ")))
+        return found
 
     def source(self, name: str) -> str | None:
         """The source text of a document; None where there is no such document."""

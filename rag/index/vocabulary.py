@@ -27,10 +27,12 @@ LATIN_THEN_CHINESE = re.compile(rf"({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """`words` counts the words of names, Chinese and Latin ones in lower case, `translations` maps a term, in lower
-    case where it is Latin, to the one in the other language."""
+    """`words` counts the words of names, Chinese and Latin ones in lower case; `spellings` maps the latter to how they
+    are mostly written; `translations` maps a term, in lower case where it is Latin, to the one in the other
+    language."""
 
     words: Counter[str]
+    spellings: dict[str, str]
     translations: dict[str, str]
 
 
@@ -53,11 +55,14 @@ class Named(Protocol):
 def read_vocabulary(storage: Named) -> Vocabulary:
     words: Counter[str] = Counter()
     names = storage.names(MOST_NAMES)
-    for name in names:
-        words.update(word.lower() for word in LATIN_WORD.findall(name))
+    spelt = Counter(word for name in names for word in LATIN_WORD.findall(name))
+    spellings: dict[str, str] = {}
+    for word, count in spelt.most_common():
+        spellings.setdefault(word.lower(), word)
+        words[word.lower()] += count
     for run in _runs(names):
         words.update(run[start:end] for start, end in _words_of(run))
-    return Vocabulary(words, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
+    return Vocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 
 def read_sounds(storage: Named) -> Sounds:

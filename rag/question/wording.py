@@ -1,7 +1,8 @@
 """A question as it was typed -> the same question in the material's words.
 
 What is only said around it is left out ("要是被问到…该怎么说"). Words that the material does not know are replaced
-where it has one that is spelt nearly so, spoken so (touji jiema, 投机解马), or means the same in the other language.
+where it has one that is written together (flash attention), spelt nearly so, spoken so (touji jiema, 投机解马), or
+means the same in the other language.
 """
 
 import re
@@ -31,6 +32,9 @@ WRAPPED_AFTER = re.compile(
 BY_HAND = re.compile(r"手[撕搓敲]")
 LATIN_WORDS = re.compile(r"[A-Za-z]+(?: +[A-Za-z]+)*")
 LATIN_WORD = re.compile(r"[A-Za-z]+")
+APART = re.compile(r"[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})+")
+# A shorter name may be two words that happen to stand side by side.
+SHORTEST_JOINED = 6
 # Shorter ones sound like too much else.
 SHORTEST_SOUND = 5
 # What every row of pinyin syllables looks like; few English words do. Possessive, so that no letter is tried twice.
@@ -52,6 +56,7 @@ def in_the_materials_words(index: Index, question: str) -> str:
     vocabulary = index.vocabulary
     text = BY_HAND.sub("手写", unwrapped(question))
     text = LATIN_WORDS.sub(lambda match: _spoken(index, match[0]), text)
+    text = APART.sub(lambda match: _joined(vocabulary, match[0]), text)
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
     text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)
     return _with_translations(index, vocabulary, text)
@@ -121,6 +126,19 @@ def _in_syllables(letters: str, syllables: frozenset[str]) -> bool:
     )
 
 
+def _joined(vocabulary: Vocabulary, run: str) -> str:
+    """Latin words, of which those are one that a name writes together: flash-attention is FlashAttention."""
+    written, *rest = re.split(r"([ -])", run)
+    for gap, word in zip(rest[::2], rest[1::2], strict=True):
+        last = LATIN_WORD.findall(written)[-1]
+        joined = (last + word).lower()
+        if len(joined) >= SHORTEST_JOINED and vocabulary.words[joined]:
+            written = written[: -len(last)] + vocabulary.spellings[joined]
+        else:
+            written += gap + word
+    return written
+
+
 def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
     """The word of a name that an unknown one is a misspelling of; the word itself where there is none."""
     folded = word.lower()
@@ -136,7 +154,7 @@ def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
         and term + "s" != folded
         and (sorted(term) == sorted(folded) or (LOWER.fullmatch(word) and len(folded) >= 6))
     ]
-    return min(usable)[2] if usable else word
+    return vocabulary.spellings[min(usable)[2]] if usable else word
 
 
 def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:

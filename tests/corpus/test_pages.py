@@ -38,6 +38,7 @@ class FrontMatter(BaseModel):
     checked_against: list[Text]
     references: Annotated[list[Text], Field(min_length=1)]
     rubric: list[Text] = []
+    questions: dict[Text, list[Text]]
 
     @field_validator("tags", "asked_as", "references", "checked_against")
     @classmethod

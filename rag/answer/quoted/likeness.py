@@ -1,5 +1,6 @@
 """How like a question the paragraphs of sections are, by the vectors of their tokens."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,8 @@ from rag.index import Index
 from rag.index.store import TokenScores
 from rag.search.retrieval import Evidence
 from rag.text.terms import simplified
+
+LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)")
 
 
 def by_paragraph(
@@ -47,8 +50,14 @@ def _by_tokens(
     for places, of_passage in zip(inside.values(), scored, strict=True):
         scores = iter(of_passage.tolist())
         for place in places:
-            answering[place] = max(next(scores) for _ in paragraphs[place].units)
+            of_units = [(next(scores), text) for text in paragraphs[place].texts]
+            answering[place] = max((score for score, text in of_units if not _sends_elsewhere(text)), default=-1.0)
     return answering
+
+
+def _sends_elsewhere(text: str) -> bool:
+    """Whether a sentence is for the most part links: it names what is asked, and another page answers."""
+    return 2 * sum(len(link) for link in LINK.findall(text)) > len(text)
 
 
 def _by_relevance(question: str, section: Section) -> tuple[float, ...]:

@@ -47,15 +47,17 @@ class SectionFeatures:
 
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
-    search, below that of the best. `text` is the share of the terms that the question names, by rarity, in the section
-    and its heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says
-    the same, for whoever asks that asks for the page as a whole, unless code is wanted; `said` marks what an answer of
-    the talk has begun to quote already.
+    search, below that of the best. Of what the question names, by rarity: `asked` is the share in the heading or in one
+    question that the section is written down to answer, `text` the share in the section and its heading, of what
+    answers the whole page the title; `named`, of that, how nearly one name of its page says the same, for whoever asks
+    that asks for the page as a whole, unless code is wanted. `said` marks what an answer of the talk has begun to quote
+    already.
     """
 
     sentence: float
     relevance: float
     found: float
+    asked: float
     named: float
     text: float
     first_page: float
@@ -77,20 +79,21 @@ class SectionFeatures:
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
 # was chosen with 93 development follow-ups.
 WEIGHTS = SectionFeatures(
-    sentence=22.9,
+    sentence=11.1,
     relevance=3.0,
-    found=30.2,
-    named=3.5,
-    text=1.6,
-    first_page=1.2,
-    short_answer=-1.8,
-    spoken=-1.8,
-    points=-0.3,
-    mistakes=-0.6,
-    question=-0.4,
-    code_wanted=0.6,
-    code_unwanted=-2.0,
-    formula_wanted=1.6,
+    found=28.6,
+    asked=4.7,
+    named=2.7,
+    text=0.1,
+    first_page=0.9,
+    short_answer=-1.1,
+    spoken=-1.3,
+    points=0.1,
+    mistakes=-0.7,
+    question=-0.6,
+    code_wanted=0.7,
+    code_unwanted=-1.9,
+    formula_wanted=0.7,
     comparing_table=2.0,
     said=-2.0,
 )
@@ -101,6 +104,7 @@ WEIGHTS_OF = {
         sentence=4.8,
         relevance=3.0,
         found=18.5,
+        asked=0.0,
         named=1.5,
         text=1.6,
         first_page=0.8,
@@ -200,6 +204,12 @@ def section_features(
         for document in {section.document for section in sections}
     }
 
+    questions = {document: index.storage.questions(document) for document in names}
+
+    def asked_of(section: Section) -> list[set[str]]:
+        written = questions[section.document].get(section.heading, ())
+        return [set(terms(section.heading)), *map(set, written)]
+
     def named(document: str) -> float:
         shares = (covered(name) * len(name & rarity.keys()) / len(name) for name in names[document] if name)
         return max(shares, default=0.0)
@@ -211,6 +221,7 @@ def section_features(
             sentence=0.0 if not has_tokens else of_page[section.document] if is_wanted_code else float(below[place]),
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
+            asked=max(map(covered, asked_of(section))),
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),

@@ -68,8 +68,8 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             claims.append(Claim(part, (citation.marker,), supported=True))
             chunk = _render(unit, part, citation.marker, begins_line=unit.begins_line and not same_line)
             goes_on = (
-                place or same_line or (unit.mark and before and before.units[-1].mark)
-            )  # a list without what was left out
+                place or same_line or not unit.begins_line or (unit.mark and before and before.units[-1].mark)
+            )  # a lead before what it leads in, a list without what was left out
             if not (goes_on and _gap(chunks)):
                 chunk = _gap(chunks) + chunk.lstrip()
             chunks.append(chunk)

@@ -97,7 +97,7 @@ class MilvusDocuments:
                     root=row["root"], relative=row["relative"], name=row["name"], title=record["title"],
                     sha256=record["sha256"], size=row["size"], stale=bool(row["stale"]), tags=tuple(record["tags"]),
                     asked_as=tuple(record["asked_as"]), source=text(document, SOURCE), passages=tuple(passages),
-                    pages=tuple(body["pages"]),
+                    pages=tuple(body["pages"]), questions=_questions(body),
                 )
             )  # fmt: skip
         return found
@@ -118,6 +118,10 @@ class MilvusDocuments:
             return ()
         record = unpacked(row["record"])
         return (record["title"], *record["tags"], *record["asked_as"])
+
+    def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
+        row = self._document(name)
+        return _questions(self._body(row)) if row is not None else {}
 
     def source(self, name: str) -> str | None:
         row = self._document(name)
@@ -176,3 +180,8 @@ class MilvusDocuments:
             if len(found) == most:
                 break
         return found
+
+
+def _questions(body: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Those of a document that was published by an earlier version are not there."""
+    return {heading: tuple(map(tuple, asked)) for heading, asked in body.get("questions", {}).items()}

@@ -353,7 +353,7 @@ class _Writer:
 
     def _part_rows(self, each: Described, document: int, numbers: Mapping[tuple[str, int], int]) -> Iterator[Row]:
         passages = [None if "same_as" not in record else record for record in each.records]
-        body = as_json({"pages": each.document.pages, "passages": passages})
+        body = as_json({"pages": each.document.pages, "questions": each.document.questions, "passages": passages})
         for kind, text in ((BODY, body), (SOURCE, each.document.source)):
             for place, part in enumerate(text_parts(text)):
                 yield self._part(kind, document, document, place, part)

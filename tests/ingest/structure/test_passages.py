@@ -208,16 +208,6 @@ def test_a_document_of_headings_alone_says_them() -> None:
     ]
 
 
-def test_questions_that_a_section_answers_are_embedded_with_it() -> None:
-    page = "# 题\n\n## 甲\n" + "甲字的意思。" * 40 + "\n\n## 乙\n" + "乙字的意思。" * 40 + "\n"
-    first, second = cut(
-        structure(document(page, "page.md")),
-        budget=320,
-        asked_of={"甲": ["为什么要甲", "why use it"], "乙": ["乙是多少"]},
-    )
-    assert (first.header, second.header) == ("题 > 甲 / 为什么要甲 / why use it", "题 > 乙 / 乙是多少")
-
-
 def test_the_short_end_of_a_long_answer_is_not_lost() -> None:
     page = "# 标题\n\n" + "".join(f"- {'点' * (n % 60)}到此为止\n" for n in range(60))
     assert all_text(passages(page, "page.md", budget=64)).count("到此为止") == 60

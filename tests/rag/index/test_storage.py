@@ -2,6 +2,8 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,7 @@ def document(name: str, *passages: StoredPassage) -> StoredDocument:
 DOCUMENTS = [
     document("a.md", passage("第一段 '引号' \"双\" 😀。", 0), passage("第二段。", 1)),
     document("b/c'd?.md", passage("第二段。", None, 1), passage("标题", 2)),
-    document("empty.md"),
+    replace(document("empty.md"), questions={"节": (("为什", "什么"), ("why",)), "章": (("几",),)}),
 ]
 
 
@@ -50,6 +52,18 @@ def test_documents_come_back_as_they_were(file: Path) -> None:
     assert storage.entries() == [document.entry for document in DOCUMENTS]
     assert storage.source("a.md") == SOURCE
     assert storage.source("none.md") is None
+    assert storage.questions("empty.md") == DOCUMENTS[2].questions
+    assert storage.questions("a.md") == storage.questions("none.md") == {}
+    storage.close()
+
+
+def test_an_index_of_an_earlier_version_has_no_questions(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DROP TABLE questions")
+        connection.commit()
+    storage = Storage(file)
+    assert storage.questions("empty.md") == {}
+    assert storage.documents(with_passages=True)[2] == document("empty.md")
     storage.close()
 
 

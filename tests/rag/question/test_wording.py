@@ -18,6 +18,7 @@ PAGES = {
     "training.md": "---\ntags: [梯度消失, 梯度爆炸, 梯度累积, 梯度同步, 梯度裁剪]\n---\n"
     "# 学习率预热解决什么？\n\n学习率预热（warmup）防止开头的梯度太大。\n",
     "qlora.md": "# QLoRA 的 pipeline 和 transformer\n\nQLoRA 用 NF4，transformer 的 pipeline 也行，ResNet 在这里。\n",
+    "flash.md": "# FlashAttention 快在哪里？\n\nFlashAttention 少读写显存。\n",
     "rag.md": "---\nasked_as: [检索增强生成（RAG）是什么, 生成式模型]\n---\n# RAG 的流程\n\nRAG 先查资料，再写答案。\n",
 } | {f"{word}.md": f"# {word}问答\n\n{word}问答用 RAG 查{word}的资料。\n" for word in ("法律", "医疗", "客服", "教学")}
 
@@ -42,7 +43,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> DiskIndex:
         ("xuexilv yure", "学习率预热"),
         ("why is toujijiema fast", "why is 投机解码 fast"),
         ("transfomer 的 pipline", "transformer 的 pipeline"),
-        ("QLoAR 是什么", "qlora 是什么"),
         ("梯渡消失怎么办", "梯度消失怎么办"),
         ("检索增强生成是什么", "RAG 是什么"),
         ("生成是什么", "生成是什么"),

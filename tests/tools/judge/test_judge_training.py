@@ -5,11 +5,13 @@ from collections import Counter
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import torch
 from safetensors.torch import load_file
 
 from rag.embedding import BertEmbedder
 from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
+from tools.judge.encoder import Encoder
 from tools.judge.network import Judge, Relation
 from tools.judge.statements import Claim, Pair, pairs_of, read_claims
 from tools.judge.train import train
@@ -58,3 +60,18 @@ def test_the_loss_falls(tmp_path: Path) -> None:
     judge = Judge(embedder, load_file(tmp_path / "judge.safetensors"))
     for odds in judge.judge([("a", "aaaaa"), ("a", "zzzzz")]):
         assert odds.other < min(odds.says, odds.denies)  # of which there was none
+
+
+def test_states_are_those_of_the_encoder() -> None:
+    small = SmallEmbedder()
+    texts = [np.asarray(ids, np.int32) for ids in small.token_ids(["a", "a longer text", "other words"])]
+    upper = {
+        name: value.clone().requires_grad_()
+        for name, value in small.weights.items()
+        if name.startswith(("encoder.layer.1", "encoder.layer.2"))
+    }
+    found = Encoder(small.network, 1).states(upper, texts)
+    for rows, expected in zip(found, small.network.states(texts), strict=True):
+        assert torch.allclose(rows, expected, atol=1e-5)
+    sum(rows.sum() for rows in found).backward()  # type: ignore[union-attr]
+    assert all(value.grad is not None for value in upper.values())

@@ -47,6 +47,25 @@ def test_paragraphs_are_ordered_by_the_sentence_most_like_the_question(
     assert section.answering[1] > section.answering[0]
 
 
+def test_a_section_is_known_by_the_questions_that_it_is_written_down_to_answer(
+    tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 'questions:\n  "乙": ["钥匙放哪儿了", "where is the key"]\n  "丙": ["门怎么开"]\n'
+    page = "# 房子\n\n## 甲\n屋顶是红的。\n\n## 乙\n东西在抽屉里。\n\n## 丙\n往里推。\n"
+    ingest(tmp_path, hash_embedder, {"a.md": f"---\ntitle: 房子\n{written}---\n{page}"})
+    with closing(open_index(tmp_path / "index")) as index:
+        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, replace(NOTHING, asked=1.0))
+
+        def order(question: str) -> list[str]:
+            found = rank(index, hash_embedder, search(index, hash_embedder, question))
+            return [section.heading for section in found.sections]
+
+        assert order("钥匙在哪")[0] == "乙"
+        assert order("where did the key go?")[0] == "乙"
+        assert order("门怎么开呀")[0] == "丙"
+        assert "钥匙" not in "".join(p.text for p in index.storage.passages(index.storage.document_numbers("a.md")))
+
+
 def test_what_the_search_found_first_counts(
     library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """What is quoted reads as it stands in the source, however it was cut into passages."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from rag.answer.quoted.choosing import answer_first
@@ -55,3 +56,25 @@ def test_the_rest_of_a_table_does_not_open(tmp_path: Path, hash_embedder: HashEm
         answering = tuple(float(place == best) + 0.1 * (place == len(begins) - 1) for place in range(len(paragraphs)))
         opened = answer_first(Section("怎么取？", ("指标",), paragraphs, answering=answering)).paragraphs
         assert opened[0].texts == ["最后看一眼总数。"]
+
+
+def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    text = "切分由语义决定。块太大会混进别的话题。\n\n重叠取块长的一成到两成。再多只是重复。\n\n表格不切。"
+    ingest(tmp_path, hash_embedder, {"a.md": f"# 怎么切？\n\n## 切分\n\n{text}\n"})
+    storage = open_index(tmp_path / "index").storage
+    [passage] = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    section = Section("怎么切？", ("切分",), quotable(passage))
+    sources = {"a.md": storage.source("a.md") or ""}
+
+    def opened(*answering: float) -> list[str]:
+        asked = answer_first(replace(section, answering=answering))
+        return "".join(write_quotes(asked.paragraphs, sources).chunks).strip().split("\n\n")
+
+    assert opened(0.90, 0.92, 0.5) == [
+        "切分由语义决定。 [1] 重叠取块长的一成到两成。 [2] 再多只是重复。 [3]",
+        "块太大会混进别的话题。 [4]",
+        "表格不切。 [5]",
+    ]
+    # What has nothing to do with the question leads in nothing.
+    assert opened(0.80, 0.92, 0.5)[0] == "重叠取块长的一成到两成。 [1] 再多只是重复。 [2]"
+    assert opened(0.95, 0.92, 0.5)[0] == "切分由语义决定。 [1] 块太大会混进别的话题。 [2]"

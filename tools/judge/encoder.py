@@ -1,5 +1,5 @@
-"""The embedder's upper layers as they are trained: its own encoder, with gradients, over lower layers and a vocabulary
-that stay as they are."""
+"""Layers as they are trained: the embedder's own encoder, with gradients, over its lower layers and a vocabulary that
+stay as they are."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,25 +14,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from rag.embedding.bert import Bert, Layer, layers_of
 
-LAYERS = "encoder.layer."
 # Texts of like length that are padded to the longest of them.
 BATCH_TOKENS = 4_096
 PADDING = -1e4
-
-
-def upper_layers(weights: Mapping[str, Tensor], first: int) -> dict[str, Tensor]:
-    """The weights of the layers from `first` on, by the names that transformers' BertModel gives them."""
-    return {
-        name: value for name, value in weights.items() if name.startswith(LAYERS) and int(name.split(".")[2]) >= first
-    }
-
-
-def between(published: Mapping[str, Tensor], trained: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
-    """Weights on the straight line from the published ones to the trained ones.
-
-    As in Wortsman et al., "Robust fine-tuning of zero-shot models" (2022).
-    """
-    return {name: torch.lerp(weight.float(), trained[name].float(), share) for name, weight in published.items()}
 
 
 class Encoder:
