@@ -20,6 +20,8 @@ from rag.text.terms import fold, terms
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
 PAGES = 5
 SIDE_PAGES = 2
+# Questions that a section is written down to answer, the nearest to what is asked, whose mean tells of it.
+NEAREST_ASKED = 3
 # What a pair of Chinese characters counts beside a name in Latin letters, since neighbouring pairs overlap: 加速推理 is
 # two words, and three pairs.
 OF_A_PAIR = 0.5
@@ -48,16 +50,19 @@ class SectionFeatures:
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
     search, below that of the best. Of what the question names, by rarity: `asked` is the share in the heading or in one
-    question that the section is written down to answer, `text` the share in the section and its heading, of what
-    answers the whole page the title; `named`, of that, how nearly one name of its page says the same, for whoever asks
-    that asks for the page as a whole, unless code is wanted. `said` marks what an answer of the talk has begun to quote
-    already.
+    question that the section is written down to answer, `asked_often` the mean of the three of these nearest to the
+    question, `asked_of_page` the largest share of a section of its page; `text` the share in the section and its
+    heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says the same,
+    for whoever asks that asks for the page as a whole, unless code is wanted. `said` marks what an answer of the talk
+    has begun to quote already.
     """
 
     sentence: float
     relevance: float
     found: float
     asked: float
+    asked_often: float
+    asked_of_page: float
     named: float
     text: float
     first_page: float
@@ -79,21 +84,23 @@ class SectionFeatures:
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
 # was chosen with 93 development follow-ups.
 WEIGHTS = SectionFeatures(
-    sentence=11.1,
+    sentence=11.4,
     relevance=3.0,
-    found=28.6,
-    asked=4.7,
-    named=2.7,
-    text=0.1,
-    first_page=0.9,
-    short_answer=-1.1,
-    spoken=-1.3,
-    points=0.1,
-    mistakes=-0.7,
+    found=27.5,
+    asked=1.8,
+    asked_often=3.5,
+    asked_of_page=5.1,
+    named=3.0,
+    text=0.0,
+    first_page=0.8,
+    short_answer=-1.0,
+    spoken=-1.2,
+    points=0.2,
+    mistakes=-0.6,
     question=-0.6,
     code_wanted=0.7,
-    code_unwanted=-1.9,
-    formula_wanted=0.7,
+    code_unwanted=-1.8,
+    formula_wanted=0.6,
     comparing_table=2.0,
     said=-2.0,
 )
@@ -105,6 +112,8 @@ WEIGHTS_OF = {
         relevance=3.0,
         found=18.5,
         asked=0.0,
+        asked_often=0.0,
+        asked_of_page=0.0,
         named=1.5,
         text=1.6,
         first_page=0.8,
@@ -183,18 +192,14 @@ def section_features(
     index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
-    asked = named_in(evidence.query)
-    rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in asked}
+    named_terms = named_in(evidence.query)
+    rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
     answering = np.asarray([max(section.answering) for section in sections])
     below, above = answering - answering.max(initial=-np.inf), answering - answering.min(initial=np.inf)
     found = _found(evidence, sections)
-    # How code reads says little of what it is for: its page says it.
-    of_page: dict[str, float] = {}
-    for section, like in zip(sections, below.tolist(), strict=True):
-        of_page[section.document] = max(like, of_page.get(section.document, -np.inf))
 
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / most
@@ -206,9 +211,13 @@ def section_features(
 
     questions = {document: index.storage.questions(document) for document in names}
 
-    def asked_of(section: Section) -> list[set[str]]:
+    def asked_of(section: Section) -> list[float]:
         written = questions[section.document].get(section.heading, ())
-        return [set(terms(section.heading)), *map(set, written)]
+        return sorted(map(covered, [set(terms(section.heading)), *map(set, written)]), reverse=True)
+
+    asked = [asked_of(section) for section in sections]
+    like_of_page = _best_of_page(sections, below.tolist())
+    asked_of_page = _best_of_page(sections, [shares[0] for shares in asked])
 
     def named(document: str) -> float:
         shares = (covered(name) * len(name & rarity.keys()) / len(name) for name in names[document] if name)
@@ -218,10 +227,13 @@ def section_features(
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
         heading = set(terms(section.title if section.role in WHOLE_ANSWERS else section.heading))
         return SectionFeatures(
-            sentence=0.0 if not has_tokens else of_page[section.document] if is_wanted_code else float(below[place]),
+            # How code reads says little of what it is for: its page says it.
+            sentence=(like_of_page[section.document] if is_wanted_code else float(below[place])) * has_tokens,
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
-            asked=max(map(covered, asked_of(section))),
+            asked=asked[place][0],
+            asked_often=float(np.mean(asked[place][:NEAREST_ASKED])),
+            asked_of_page=asked_of_page[section.document],
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
@@ -238,6 +250,13 @@ def section_features(
         )
 
     return [features(place, section) for place, section in enumerate(sections)]
+
+
+def _best_of_page(sections: Sequence[Section], values: Sequence[float]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for section, value in zip(sections, values, strict=True):
+        best[section.document] = max(value, best.get(section.document, -np.inf))
+    return best
 
 
 def _found(evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
