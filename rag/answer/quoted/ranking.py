@@ -213,7 +213,9 @@ def section_features(
 
     def asked_of(section: Section) -> list[float]:
         written = questions[section.document].get(section.heading, ())
-        return sorted(map(covered, [set(terms(section.heading)), *map(set, written)]), reverse=True)
+        # What answers the whole page is asked for by its title, where nothing else is known.
+        heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
+        return sorted(map(covered, [set(terms(heading)), *map(set, written)]), reverse=True)
 
     asked = [asked_of(section) for section in sections]
     like_of_page = _best_of_page(sections, below.tolist())
