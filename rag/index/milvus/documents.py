@@ -97,7 +97,7 @@ class MilvusDocuments:
                     root=row["root"], relative=row["relative"], name=row["name"], title=record["title"],
                     sha256=record["sha256"], size=row["size"], stale=bool(row["stale"]), tags=tuple(record["tags"]),
                     asked_as=tuple(record["asked_as"]), source=text(document, SOURCE), passages=tuple(passages),
-                    pages=tuple(body["pages"]), questions=_questions(body),
+                    pages=tuple(body["pages"]), questions=_questions(body) if with_passages else {},
                 )
             )  # fmt: skip
         return found

@@ -95,3 +95,13 @@ def test_an_embedder_has_weights_of_its_own(
     found = rank(library_index, hash_embedder, search(library_index, hash_embedder, QUESTION))
     assert found.sections[0].is_short_answer
     assert set(found.scores) == {0.0, 1.0}
+
+
+def test_a_sentence_that_only_sends_elsewhere_answers_nothing(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    page = "# 缓存\n\n## 缓存有多大\n缓存有多大见 [缓存](cache.md) 与 [显存的账](memory.md)。\n\n缓存有多大要看层数。\n"
+    ingest(tmp_path, hash_embedder, {"a.md": page})
+    with closing(open_index(tmp_path / "index")) as index:
+        found = rank(index, hash_embedder, search(index, hash_embedder, "缓存有多大"))
+        section = next(section for section in found.sections if section.heading == "缓存有多大")
+        sends, answers = section.answering
+        assert sends == -1.0 < answers

@@ -98,9 +98,19 @@ def test_an_index_of_nothing(place: Place) -> None:
 
 
 def test_documents_equal_the_embedded_ones(place: Place) -> None:
-    place.ingest(DOCUMENTS | {'say "hi" \\ 中文\'s.md': "# 引号\n\n文件名里有引号。"})
+    asked = 'questions:\n  "甲": ["钥匙在哪", "where is the key"]\n  "乙": ["门呢"]\n'
+    place.ingest(
+        DOCUMENTS
+        | {'say "hi" \\ 中文\'s.md': "# 引号\n\n文件名里有引号。"}
+        | {"asked.md": f"---\ntitle: 房子\n{asked}---\n# 房子\n\n## 甲\n在抽屉里。\n\n## 乙\n往里推。\n"}
+    )
     with closing(place.on_disk()) as disk:
         ours, theirs = place.open().storage, disk.storage
+        assert ours.questions("asked.md") == theirs.questions("asked.md")
+        assert [len(questions) for questions in theirs.questions("asked.md").values()] == [2, 1]
+        assert ours.questions("rope.md") == ours.questions("none.md") == {}
+        kept = next(d for d in ours.documents(with_passages=True) if d.name == "asked.md")
+        assert kept.questions == theirs.questions("asked.md")
         assert ours.entries() == theirs.entries()
         assert ours.summaries() == theirs.summaries()
         assert ours.documents() == theirs.documents()
