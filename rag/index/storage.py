@@ -316,11 +316,9 @@ class Storage:
         return [str(row[0]) for row in self._rows("SELECT text FROM passages ORDER BY id LIMIT ?", [most])]
 
     def known_as(self, name: str) -> tuple[str, ...]:
-        """The title of a document, its tags, and other ways to ask for it; nothing where there is no such document."""
-        rows = self._rows("SELECT title, tags, asked_as FROM documents WHERE name = ?", [name])
-        return tuple(str(row[0]) for row in rows) + tuple(
-            n for row in rows for j in row[1:] for n in json.loads(str(j))
-        )
+        """The title of a document and other ways to ask for it; nothing where there is no such document."""
+        rows = self._rows("SELECT title, asked_as FROM documents WHERE name = ?", [name])
+        return tuple(str(n) for title, asked_as in rows for n in (title, *json.loads(str(asked_as))))
 
     @cached_property
     def _has_questions(self) -> bool:

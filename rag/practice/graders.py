@@ -3,6 +3,7 @@
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.practice.grading import EmbedderGrader, Grader, Method, OverlapGrader
+from rag.practice.judge import open_judge
 from rag.practice.likeness import Comparer
 
 
@@ -18,7 +19,7 @@ def open_grader(assistant: Assistant, method: Method | None = None) -> Grader:
             "the index has no token vectors to grade with",
             hint="set `late_interaction = true` and run: python -m ingest --rebuild; or grade by overlap",
         )
-    embedder = EmbedderGrader(Comparer(resources.index, resources.embedder))
+    embedder = EmbedderGrader(Comparer(resources.index, resources.embedder), open_judge(resources.embedder))
     if method is Method.CHAT_MODEL:
         from rag.practice.chat_grader import ChatGrader
 

@@ -16,6 +16,8 @@ from rapidfuzz import fuzz
 
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
+from rag.practice.direction import DirectionFeatures, directions
+from rag.practice.judge import Judge
 from rag.practice.likeness import Compared, Comparer, Read
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 from rag.text.terms import fold
@@ -109,22 +111,144 @@ class Grader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """Log odds: `offset` and a weight for each feature."""
+    """Log odds: `offset` and a weight for each of the first features."""
 
     offset: float
     weights: tuple[float, ...]
 
     def odds(self, row: NDArray[np.float64]) -> float:
-        return float(self.offset + row @ np.asarray(self.weights))
+        return float(self.offset + row[: len(self.weights)] @ np.asarray(self.weights))
 
 
-# Fitted; rows are PointFeatures, then ClashFeatures: that an attempt speaks of a point, makes it, makes all of it (each
-# at even odds), and turns it wrong (from odds at which few that are right are called wrong).
-TOUCHED = Regression(-6.08, (10.54, -0.08, 1.03, 1.75, -0.15, -1.02, 3.90, 1.66, 1.50, -1.30, 0.35, -0.09, 0.84, 2.36))
-MADE = Regression(-3.99, (6.41, -1.01, 2.36, 2.16, 0.83, -4.17, 0.19, 0.97, 0.95, -0.54, -0.70, -3.16, 0.88, 2.23))
-FULL = Regression(-4.21, (-7.81, 3.93, 5.17, 1.62, 5.20, -2.05, 5.17, 0.87, 2.06, 0.70, 0.42, -2.33, 0.80, -0.24))
-WRONG = Regression(-2.34, (0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 2.67, 3.79, 1.21, -0.11))
-WRONG_FROM = -0.71
+@dataclass(frozen=True, slots=True)
+class Regressions:
+    """That an attempt speaks of a point, makes it, makes all of what it makes (each at even odds), and turns wrong what
+    it speaks of (from odds at which few that are right are called wrong)."""
+
+    touched: Regression
+    made: Regression
+    full: Regression
+    wrong: Regression
+    wrong_from: float
+
+    def verdict(self, row: NDArray[np.float64]) -> Verdict:
+        """The verdict on a point."""
+        if self.touched.odds(row) > 0 and self.wrong.odds(row) >= self.wrong_from:
+            return Verdict.CONTRADICTED
+        if self.made.odds(row) > 0:
+            return Verdict.FOUND if self.full.odds(row) > 0 else Verdict.PARTLY
+        return Verdict.MENTIONED if self.touched.odds(row) > 0 else Verdict.MISSING
+
+
+# Fitted; rows are PointFeatures, ClashFeatures, DirectionFeatures.
+UNJUDGED = Regressions(
+    touched=Regression(-6.41, (11.33, 0.31, -0.20, 1.27, 0.44, -0.65, 3.36, 1.58, 1.23, -1.14, 0.48, 0.17, 1.03, 2.45)),
+    made=Regression(-4.65, (5.29, 0.62, 3.49, 1.91, 1.61, -5.07, 1.18, 1.12, 0.47, -0.39, -1.01, -2.11, 0.86, 2.45)),
+    full=Regression(-4.66, (-5.50, 4.23, 3.94, 1.04, 5.49, -1.86, 4.74, 0.84, 1.98, 0.39, -0.04, -2.01, 0.53, -0.42)),
+    wrong=Regression(
+        -1.48, (8.97, -3.03, -8.20, -1.51, -3.53, 7.96, -1.10, -0.45, 0.41, -1.00, 1.70, 2.53, -0.26, -2.02)
+    ),
+    wrong_from=-0.41,
+)
+JUDGED = Regressions(
+    touched=Regression(
+        -6.87,
+        (
+            10.17,
+            0.02,
+            -0.31,
+            0.58,
+            0.52,
+            0.09,
+            2.83,
+            1.27,
+            1.00,
+            -1.10,
+            0.70,
+            -0.03,
+            0.27,
+            1.94,
+            0.00,
+            0.14,
+            4.92,
+            -0.01,
+            0.09,
+        ),
+    ),
+    made=Regression(
+        -5.03,
+        (
+            6.00,
+            -1.22,
+            1.36,
+            1.29,
+            1.84,
+            -3.46,
+            1.77,
+            0.63,
+            0.60,
+            -0.43,
+            -1.28,
+            -3.48,
+            -0.10,
+            1.67,
+            0.22,
+            -0.44,
+            4.73,
+            1.85,
+            -1.10,
+        ),
+    ),
+    full=Regression(
+        -5.35,
+        (
+            -5.22,
+            3.59,
+            2.73,
+            0.84,
+            5.27,
+            -0.65,
+            5.52,
+            0.61,
+            2.16,
+            0.37,
+            -0.43,
+            -2.45,
+            -0.33,
+            -0.78,
+            -0.33,
+            0.01,
+            2.65,
+            0.62,
+            -0.12,
+        ),
+    ),
+    wrong=Regression(
+        -2.77,
+        (
+            6.34,
+            0.69,
+            -3.92,
+            -1.81,
+            -2.75,
+            4.70,
+            -2.52,
+            0.20,
+            -0.19,
+            -1.24,
+            2.34,
+            4.73,
+            0.57,
+            -1.44,
+            -0.02,
+            0.54,
+            -1.90,
+            -1.73,
+            2.23,
+        ),
+    ),
+    wrong_from=0.10,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +297,16 @@ class EmbedderGrader:
 
     method = Method.EMBEDDER
 
-    def __init__(self, comparer: Comparer) -> None:
-        self.comparer = comparer
+    def __init__(self, comparer: Comparer, judge: Judge | None = None) -> None:
+        self.comparer, self.judge = comparer, judge
+        self._regressions = JUDGED if judge is not None else UNJUDGED
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         typed = read_attempt(attempt)
         if ungraded := _without_claims(typed, rubric, self.method):
             return ungraded
         read = self.comparer.read(typed)
-        self.comparer.remember([rubric.question, *(text for point in rubric.points for text in wordings(point, typed))])
-        points = tuple(self._judge(typed, read, point, rubric) for point in rubric.points)
+        points = self._judged(typed, read, rubric)
         mistakes = tuple(self._mistakes(read, rubric))
         known = self.comparer.known_to(read, rubric.passages)
         made = [graded.attempt for graded in points if graded.attempt]
@@ -194,28 +318,43 @@ class EmbedderGrader:
         return Grade(rubric.question_id, attempt, points, mistakes, beyond, self.method, notes_on(typed))
 
     def features(
-        self, attempt: Attempt, read: Read, point: Point, question: str
-    ) -> tuple[NDArray[np.float64], Compared] | None:
-        """What the regressions see, and where the attempt comes nearest to the point: in the wording, Chinese or
-        English, that it comes nearer to."""
+        self, attempt: Attempt, read: Read, rubric: Rubric
+    ) -> list[tuple[NDArray[np.float64], Compared] | None]:
+        """What the regressions see of each point, and where the attempt comes nearest to it: in the wording, Chinese or
+        English, that it comes nearer to. None where nothing can be compared."""
+        self.comparer.remember(
+            [rubric.question, *(text for point in rubric.points for text in wordings(point, attempt))]
+        )
+        nearest = [self._nearest(attempt, read, point, rubric.question) for point in rubric.points]
+        said = [
+            (text, [read.sentences[place].text for place in compared.nearest])
+            for text, compared in filter(None, nearest)
+        ]
+        found = iter(directions(self.judge, said))
+        return [pair and (self._row(read, *pair, next(found)), pair[1]) for pair in nearest]
+
+    def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, Compared] | None:
         found = [
             (text, compared)
             for text in wordings(point, attempt)
             if (compared := self.comparer.compare(read, text, question))
         ]
-        if not found:
-            return None
-        text, compared = max(found, key=lambda pair: pair[1].features.whole)
-        clash = clash_with(read.sentences, text, self.comparer.weight)
-        return np.concatenate([compared.features.row(), clash.features.row()]), compared
+        return max(found, key=lambda pair: pair[1].features.whole, default=None)
 
-    def _judge(self, attempt: Attempt, read: Read, point: Point, rubric: Rubric) -> PointGrade:
-        found = self.features(attempt, read, point, rubric.question)
-        if found is None:
-            return PointGrade(point, Verdict.UNSURE)
-        row, compared = found
-        verdict = verdict_of(row)
-        return PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span)
+    def _row(self, read: Read, text: str, compared: Compared, direction: DirectionFeatures) -> NDArray[np.float64]:
+        clash = clash_with(read.sentences, text, self.comparer.weight)
+        return np.concatenate([compared.features.row(), clash.features.row(), direction.row()])
+
+    def _judged(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
+        graded = []
+        for point, found in zip(rubric.points, self.features(attempt, read, rubric), strict=True):
+            if found is None:
+                graded.append(PointGrade(point, Verdict.UNSURE))
+                continue
+            row, compared = found
+            verdict = self._regressions.verdict(row)
+            graded.append(PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span))
+        return tuple(graded)
 
     def _mistakes(self, read: Read, rubric: Rubric) -> list[MistakeMade]:
         """The mistakes that a sentence makes: it is near to the wrong claim, nearer than to its correction and to any
@@ -267,15 +406,6 @@ class OverlapGrader:
 def wordings(point: Point, attempt: Attempt) -> list[str]:
     """What an attempt is compared with: an English one with the English wording too."""
     return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
-
-
-def verdict_of(row: NDArray[np.float64]) -> Verdict:
-    """The verdict on a point; `row` holds PointFeatures, then ClashFeatures."""
-    if WRONG.odds(row) >= WRONG_FROM:
-        return Verdict.CONTRADICTED
-    if MADE.odds(row) > 0:
-        return Verdict.FOUND if FULL.odds(row) > 0 else Verdict.PARTLY
-    return Verdict.MENTIONED if TOUCHED.odds(row) > 0 else Verdict.MISSING
 
 
 def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:

@@ -63,11 +63,16 @@ class PointFeatures:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How a text of the material and an attempt compare; `span` is the sentence, or two, that come nearest."""
+    """How a text of the material and an attempt compare; `span` is the sentence, or two, that come nearest. `nearest`
+    are the places of the sentences among those that were read, nearest first."""
 
     features: PointFeatures
     span: Span
-    sentence: int
+    nearest: tuple[int, ...]
+
+    @property
+    def sentence(self) -> int:
+        return self.nearest[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ class Comparer:
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
             extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
         )
-        return Compared(features, span, best)
+        return Compared(features, span, tuple(np.argsort(-single, kind="stable").tolist()))
 
     def only(self, read: Read, sentence: int) -> Read:
         """One sentence of an attempt."""

@@ -24,6 +24,7 @@ from rag.practice.attempt import read_attempt
 from rag.practice.bank import read_bank
 from rag.practice.clashes import ClashFeatures
 from rag.practice.grading import EmbedderGrader, Regression
+from rag.practice.judge import open_judge
 from rag.practice.likeness import Comparer, PointFeatures
 from rag.practice.rubric import ESSENTIAL, Rubric
 from rag.settings import ChatModelName
@@ -31,9 +32,9 @@ from rag.settings import ChatModelName
 FOLDS = 10
 RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
-FALSE_ALARMS = 0.02
-# Whether a point is contradicted is told from clauses that clash: likeness does not see direction.
-CLASHES = np.concatenate([np.zeros(len(PointFeatures.columns())), np.ones(len(ClashFeatures.columns()))])
+FALSE_ALARMS = 0.035
+# What the judge adds is the last of the features.
+UNJUDGED = len(PointFeatures.columns()) + len(ClashFeatures.columns())
 
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -49,19 +50,20 @@ class Examples:
 
 
 def examples(assistant: Assistant, attempts: Sequence[AttemptRow]) -> Examples:
-    """What the grader would see of each labelled point; attempts without claims are judged without it."""
-    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder))
+    """What the grader would see of each labelled point, but not of attempts that only repeat another; those without
+    claims are judged without it."""
+    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), open_judge(assistant.embedder))
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
     rows, verdicts, pages = [], [], []
     for row in bar(attempts, "attempts"):
         attempt, rubric = read_attempt(row.attempt), rubrics[row.question_id]
-        if attempt.is_empty or attempt.is_foreign or not attempt.claims:
+        if attempt.is_empty or attempt.is_foreign or not attempt.claims or row.flipped is not None:
             continue
-        read = grader.comparer.read(attempt)
+        seen = grader.features(attempt, grader.comparer.read(attempt), rubric)
+        features = {point.text: found[0] for point, found in zip(rubric.points, seen, strict=True) if found}
         for point, verdict in labelled(row, rubric):
-            found = grader.features(attempt, read, point, rubric.question)
-            if found is not None:
-                rows.append(found[0])
+            if point.text in features:
+                rows.append(features[point.text])
                 verdicts.append(verdict)
                 pages.append(row.document)
     return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages))
@@ -92,32 +94,41 @@ def left_out(examples: Examples, flags: Flags, considered: Flags) -> Values:
 
 
 def report(found: Examples) -> list[str]:
-    """The fitted constants, and how well they do with pages left out."""
+    """The fitted constants without and with the judge, and how well they do with pages left out."""
+    lines = [f"{len(found.verdicts)} points of {len(set(found.pages))} pages"]
+    for name, rows in (("UNJUDGED", found.rows[:, :UNJUDGED]), ("JUDGED", found.rows)):
+        lines += _regressions(name, Examples(rows, found.verdicts, found.pages))
+    return lines
+
+
+def _regressions(name: str, found: Examples) -> list[str]:
     made, full = np.isin(found.verdicts, ("found", "partly")), found.verdicts == "found"
     wrong, missing = found.verdicts == "contradicted", found.verdicts == "missing"
     everything = np.ones(len(made), bool)
     made_odds = left_out(found, made, everything)
     full_odds = left_out(found, full, made)
     touched_odds = left_out(found, ~missing, everything)
-    direction = Examples(found.rows * CLASHES, found.verdicts, found.pages)
-    wrong_odds = left_out(direction, wrong, everything)
+    wrong_odds = left_out(found, wrong, made | wrong)
     alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
-    called, caught = (made_odds >= 0) & (wrong_odds < alarm), wrong_odds >= alarm
-    fitted = [
-        fit(found.rows, ~missing),
-        fit(found.rows, made),
-        fit(found.rows[made], full[made]),
-        fit(direction.rows, wrong),
-    ]
+    caught = (touched_odds > 0) & (wrong_odds >= alarm)
+    called = (made_odds > 0) & ~caught
+    fitted = {
+        "touched": fit(found.rows, ~missing),
+        "made": fit(found.rows, made),
+        "full": fit(found.rows[made], full[made]),
+        "wrong": fit(found.rows[made | wrong], wrong[made | wrong]),
+    }
     return [
-        f"{len(made)} points of {len(set(found.pages))} pages: {made.sum()} made, {wrong.sum()} contradicted, "
-        f"{missing.sum()} missing",
-        f"made: precision {made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: caught "
-        f"{caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}; contradicted from made: "
-        f"AUC {_auc(wrong_odds, wrong, made):.3f}; spoken of: right {((touched_odds >= 0) == ~missing).mean():.3f}; "
-        f"found rather than partly: right {((full_odds >= 0) == full)[made].mean():.3f}",
-        *(f"{name} = {_constant(one)}" for name, one in zip(("TOUCHED", "MADE", "FULL", "WRONG"), fitted, strict=True)),
-        f"WRONG_FROM = {alarm:.2f}",
+        f"{name}: {made.sum()} made, {wrong.sum()} contradicted, {missing.sum()} missing; made: precision "
+        f"{made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: caught "
+        f"{caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}, of missing ones "
+        f"{caught[missing].mean():.3f}; contradicted from made: AUC {_auc(wrong_odds, wrong, made):.3f}; spoken of: "
+        f"right {((touched_odds >= 0) == ~missing).mean():.3f}; found rather than partly: right "
+        f"{((full_odds >= 0) == full)[made].mean():.3f}",
+        f"{name} = Regressions(",
+        *(f"    {part}={_constant(one)}," for part, one in fitted.items()),
+        f"    wrong_from={alarm:.2f},",
+        ")",
     ]
 
 

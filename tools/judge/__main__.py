@@ -1,5 +1,5 @@
-"""python -m tools.judge train | measure: teach a network to tell statements that say a claim from those that deny it,
-and say how well it does on pages that were left out."""
+"""python -m tools.judge train | measure | pack: teach a network to tell statements that say a claim from those that
+deny it, say how well it does on pages that were left out, and put it into the program."""
 
 import argparse
 import sys
@@ -10,8 +10,9 @@ from sklearn.metrics import roc_auc_score
 
 from rag.embedding import BertEmbedder, load_embedder
 from rag.errors import UsageError
+from rag.practice.judge import WEIGHTS_FILE, Judge
+from rag.reader import weights
 from rag.settings import load_settings
-from tools.judge.network import Judge
 from tools.judge.statements import is_held_out, pairs_of, read_claims
 from tools.judge.train import fresh, train
 
@@ -28,6 +29,8 @@ def build_parser() -> argparse.ArgumentParser:
     training.add_argument("--minutes", type=float, default=60.0, help="the rate is down to nothing by then")
     measuring = commands.add_parser("measure", help="how well statements about pages that were left out are told apart")
     measuring.add_argument("weights", type=Path)
+    packing = commands.add_parser("pack", help="one byte a weight, where the program reads them")
+    packing.add_argument("weights", type=Path)
     return parser
 
 
@@ -40,6 +43,9 @@ def main() -> int:
     if options.command == "train":
         pairs = pairs_of([claim for claim in claims if not is_held_out(claim.document)], seed=1)
         train(embedder, fresh(embedder, EVERY), pairs, options.out, minutes=options.minutes)
+        return 0
+    if options.command == "pack":
+        weights.save(WEIGHTS_FILE, load_file(options.weights), {"embedder": embedder.identity})
         return 0
     judge = Judge(embedder, load_file(options.weights))
     held_out = [claim for claim in claims if is_held_out(claim.document)]

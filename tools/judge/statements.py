@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag.practice.judge import Relation
 from rag.text.terms import simplified
-from tools.judge.network import Relation
 
 # One page in so many is left out of training, to measure on.
 HELD_OUT_PAGES = 10
@@ -43,8 +43,9 @@ def is_held_out(document: str) -> bool:
 
 
 def pairs_of(claims: Sequence[Claim], seed: int) -> list[Pair]:
-    """Every statement with its claim, and with another claim of its page, of which it says nothing; every claim with
-    itself. In an order that the seed decides."""
+    """Every statement with its claim, with one that says the claim, and with another claim of its page, of which it
+    says nothing; every right one with a wrong one, so that no wording is wrong by itself; every claim with itself. In
+    an order that the seed decides."""
     rng = random.Random(seed)
     of_page: dict[str, list[Claim]] = {}
     for claim in claims:
@@ -55,12 +56,16 @@ def pairs_of(claims: Sequence[Claim], seed: int) -> list[Pair]:
 
 
 def _of_claim(claim: Claim, page: Sequence[Claim], rng: random.Random) -> Iterator[Pair]:
-    text = simplified(claim.text)
-    others = [other for other in page if other.text != claim.text]
-    for statements, relation in ((claim.right, Relation.SAYS), (claim.wrong, Relation.DENIES)):
-        for statement in map(simplified, statements):
+    text, right, wrong = simplified(claim.text), [*map(simplified, claim.right)], [*map(simplified, claim.wrong)]
+    others = [simplified(other.text) for other in page if other.text != claim.text]
+    for statements, relation in ((right, Relation.SAYS), (wrong, Relation.DENIES)):
+        for statement in statements:
             yield Pair(text, statement, relation)
+            if also := [one for one in right if one != statement]:
+                yield Pair(rng.choice(also), statement, relation)
             if others and rng.random() < 0.5:
-                yield Pair(simplified(rng.choice(others).text), statement, Relation.OTHER)
+                yield Pair(rng.choice(others), statement, Relation.OTHER)
+    if wrong:
+        yield from (Pair(rng.choice(wrong), statement, Relation.DENIES) for statement in right)
     if rng.random() < 0.2:
         yield Pair(text, text, Relation.SAYS)

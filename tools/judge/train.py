@@ -12,10 +12,10 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from rag.embedding import BertEmbedder
+from rag.practice.judge import ENCODER, HEAD, Relation, joined
 from rag.reader import weights
 from rag.reader.reading import WEIGHTS_FILE as READER
 from tools.judge.encoder import Encoder
-from tools.judge.network import ENCODER, HEAD, Relation, joined
 from tools.judge.statements import Pair
 from tools.learning_rate import share_of_rate
 

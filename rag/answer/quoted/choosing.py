@@ -45,7 +45,10 @@ def fitted(section: Section, room: int) -> Section:
 def answer_first(section: Section) -> Section:
     """The section with the paragraph that answers best in front of the others, led in by the section's first sentence.
     Not where code may run over several of them, nor what answers the whole page, which is said in its order; nor a
-    table that no line announces, which is the rest of one that a passage before it began."""
+    table that no line announces, which is the rest of one that a passage before it began. Where no heading says what
+    the text is about, it opens with the sentence that answers."""
+    if not section.is_headed:
+        return _from_answer(section)
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
     announced = [p for p in _best_first(section) if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
@@ -54,12 +57,30 @@ def answer_first(section: Section) -> Section:
     first = announced[0]
     opened = _with(section, [first, *(place for place in range(len(section.paragraphs)) if place != first)])
     lead, *rest = section.paragraphs[0].units
-    if not (_leads_in(lead, section.paragraphs[0].texts[0]) and opened.answering[1] >= opened.answering[0] - LEADS_IN):
+    answers, leads = opened.best_of_each[:2]
+    if not (_leads_in(lead, section.paragraphs[0].texts[0]) and leads >= answers - LEADS_IN):
         return opened
     led_in, before, *others = opened.paragraphs
     left = [_from(replace(before, units=tuple(rest)), begins_line=True)] if rest else []
     paragraphs = (replace(before, units=(lead,)), _from(led_in, begins_line=False), *left, *others)
     return replace(opened, paragraphs=paragraphs, answering=())
+
+
+def _from_answer(section: Section) -> Section:
+    """The section without the sentences of its first paragraph that stand before the one that answers, or one as good,
+    and are clearly worse."""
+    if not section.answering:
+        return section
+    paragraph, scores = section.paragraphs[0], section.answering[0]
+    first = next(place for place, score in enumerate(scores) if score >= max(scores) - LEADS_IN)
+    if first == 0 or any(unit.kind is not UnitKind.SENTENCE for unit in paragraph.units[: first + 1]):
+        return section
+    opened = _from(replace(paragraph, units=paragraph.units[first:]), begins_line=True)
+    return replace(
+        section,
+        paragraphs=(opened, *section.paragraphs[1:]),
+        answering=(scores[first:], *section.answering[1:]),
+    )
 
 
 def _from(paragraph: Paragraph, *, begins_line: bool) -> Paragraph:
@@ -75,7 +96,7 @@ def _leads_in(unit: Unit, text: str) -> bool:
 
 def _best_first(section: Section) -> list[int]:
     """The places of its paragraphs; in their order where nothing was asked."""
-    answering = section.answering or (0.0,) * len(section.paragraphs)
+    answering = section.best_of_each
     return sorted(range(len(answering)), key=lambda place: -answering[place])
 
 

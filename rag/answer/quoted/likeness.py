@@ -1,4 +1,4 @@
-"""How like a question the paragraphs of sections are, by the vectors of their tokens."""
+"""How like a question the units of sections are, by the vectors of their tokens."""
 
 import re
 from collections.abc import Sequence
@@ -17,23 +17,22 @@ from rag.text.terms import simplified
 LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)")
 
 
-def by_paragraph(
+def by_unit(
     index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section]
-) -> list[tuple[float, ...]]:
-    """Of each section how well each paragraph answers: the late interaction of the sentence most like the question, or
-    its `relevance` where there are no token vectors."""
+) -> list[tuple[tuple[float, ...], ...]]:
+    """Of each section, of each of its paragraphs, how well each unit answers: its late interaction with the question,
+    or its `relevance` where there are no token vectors."""
     question = evidence.encoded
     if index.tokens is None or question is None or not len(question.tokens):
         return [_by_relevance(evidence.query, section) for section in sections]
     paragraphs = [paragraph for section in sections for paragraph in section.paragraphs]
-    found = _by_tokens(index.tokens, embedder, evidence, paragraphs)
-    scores = iter(found)
+    scores = iter(_by_tokens(index.tokens, embedder, evidence, paragraphs))
     return [tuple(next(scores) for _ in section.paragraphs) for section in sections]
 
 
 def _by_tokens(
     tokens: TokenScores, embedder: Embedder, evidence: Evidence, paragraphs: Sequence[Paragraph]
-) -> list[float]:
+) -> list[tuple[float, ...]]:
     assert evidence.encoded is not None
     passages = {paragraph.passage.number: paragraph.passage for paragraph in paragraphs}
     inside: dict[int, list[int]] = {number: [] for number in passages}
@@ -45,14 +44,14 @@ def _by_tokens(
         np.asarray([(span[:, 0] < u.end) & (span[:, 1] > u.start) for place in places for u in paragraphs[place].units])
         for span, places in zip(spans, inside.values(), strict=True)
     ]
-    answering = [-1.0] * len(paragraphs)
+    found: list[tuple[float, ...]] = [()] * len(paragraphs)
     scored = tokens.part_scores(evidence.encoded, list(passages), sentences)
     for places, of_passage in zip(inside.values(), scored, strict=True):
         scores = iter(of_passage.tolist())
         for place in places:
             of_units = [(next(scores), text) for text in paragraphs[place].texts]
-            answering[place] = max((score for score, text in of_units if not _sends_elsewhere(text)), default=-1.0)
-    return answering
+            found[place] = tuple(-1.0 if _sends_elsewhere(text) else score for score, text in of_units)
+    return found
 
 
 def _sends_elsewhere(text: str) -> bool:
@@ -60,6 +59,6 @@ def _sends_elsewhere(text: str) -> bool:
     return 2 * sum(len(link) for link in LINK.findall(text)) > len(text)
 
 
-def _by_relevance(question: str, section: Section) -> tuple[float, ...]:
+def _by_relevance(question: str, section: Section) -> tuple[tuple[float, ...], ...]:
     scores = iter(relevance(question, section.texts, topic=section.title).tolist())
-    return tuple(max(next(scores) for _ in paragraph.units) for paragraph in section.paragraphs)
+    return tuple(tuple(next(scores) for _ in paragraph.units) for paragraph in section.paragraphs)

@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.answer.quoted.likeness import by_paragraph
+from rag.answer.quoted.likeness import by_unit
 from rag.answer.quoted.sections import Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
@@ -182,9 +182,9 @@ def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
 
 
 def competing(index: Index, embedder: Embedder, evidence: Evidence, *, pages: int) -> list[Section]:
-    """The sections of the best `pages` documents, in their order, each with how well its paragraphs answer."""
+    """The sections of the best `pages` documents, in their order, each with how well its units answer."""
     sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
-    answering = by_paragraph(index, embedder, evidence, sections)
+    answering = by_unit(index, embedder, evidence, sections)
     return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]
 
 
@@ -197,7 +197,7 @@ def section_features(
     most = max(sum(rarity.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
-    answering = np.asarray([max(section.answering) for section in sections])
+    answering = np.asarray([max(section.best_of_each) for section in sections])
     below, above = answering - answering.max(initial=-np.inf), answering - answering.min(initial=np.inf)
     found = _found(evidence, sections)
 

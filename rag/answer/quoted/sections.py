@@ -21,14 +21,14 @@ QUESTION_MARKS = ("?", "？")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive paragraphs under one path of headings. `answering` says how well each of them answers what the
-    section was ranked for, higher is better; it is empty before."""
+    """Consecutive paragraphs under one path of headings. `answering` says how well each unit of each of them answers
+    what the section was ranked for, higher is better; it is empty before."""
 
     title: str
     path: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
     is_short_answer: bool = False
-    answering: tuple[float, ...] = ()
+    answering: tuple[tuple[float, ...], ...] = ()
 
     @property
     def document(self) -> str:
@@ -37,6 +37,11 @@ class Section:
     @property
     def heading(self) -> str:
         return self.path[-1] if self.path else self.title
+
+    @property
+    def is_headed(self) -> bool:
+        """Whether it stands under a heading other than the title of its document."""
+        return self.heading != self.title
 
     @property
     def is_asked(self) -> bool:
@@ -66,6 +71,11 @@ class Section:
     @property
     def role(self) -> SectionRole | None:
         return SectionRole.SHORT_ANSWER if self.is_short_answer else role_of(self.heading)
+
+    @property
+    def best_of_each(self) -> list[float]:
+        """How well the best unit of each paragraph answers; alike where nothing was asked."""
+        return [max(units) for units in self.answering] or [0.0] * len(self.paragraphs)
 
     @property
     def is_code(self) -> bool:
@@ -105,9 +115,13 @@ def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
 
 
 def parts_of(section: Section) -> list[Section]:
-    """A section as it is quoted: whole, or where it is LONG, such as a text without headings, passage by passage. Code
-    that runs over several passages stays whole."""
-    if section.length <= LONG or section.holds(UnitKind.CODE):
+    """A section as it is quoted: whole, or passage by passage where it is LONG, and paragraph by paragraph where no
+    heading says that they belong together. Code that runs over several passages stays whole."""
+    if section.holds(UnitKind.CODE):
+        return [section]
+    if not section.is_headed:
+        return [replace(section, paragraphs=(paragraph,)) for paragraph in section.paragraphs]
+    if section.length <= LONG:
         return [section]
     passages = groupby(section.paragraphs, key=lambda paragraph: paragraph.passage.number)
     return [replace(section, paragraphs=tuple(members)) for _, members in passages]

@@ -117,7 +117,7 @@ class MilvusDocuments:
         if row is None:
             return ()
         record = unpacked(row["record"])
-        return (record["title"], *record["tags"], *record["asked_as"])
+        return (record["title"], *record["asked_as"])
 
     def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
         row = self._document(name)

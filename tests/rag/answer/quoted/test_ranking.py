@@ -44,7 +44,8 @@ def test_paragraphs_are_ordered_by_the_sentence_most_like_the_question(
     found = rank(library_index, hash_embedder, evidence)
     section = next(section for section in found.sections if section.heading == "外推")
     assert len(section.answering) == len(section.paragraphs) == 2
-    assert section.answering[1] > section.answering[0]
+    first, second = section.best_of_each
+    assert second > first
 
 
 def test_a_section_is_known_by_the_questions_that_it_is_written_down_to_answer(
@@ -103,5 +104,5 @@ def test_a_sentence_that_only_sends_elsewhere_answers_nothing(tmp_path: Path, ha
     with closing(open_index(tmp_path / "index")) as index:
         found = rank(index, hash_embedder, search(index, hash_embedder, "缓存有多大"))
         section = next(section for section in found.sections if section.heading == "缓存有多大")
-        sends, answers = section.answering
+        sends, answers = section.best_of_each
         assert sends == -1.0 < answers

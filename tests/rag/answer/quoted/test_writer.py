@@ -1,11 +1,12 @@
 """What is quoted reads as it stands in the source, however it was cut into passages."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rag.answer.quoted.choosing import answer_first
-from rag.answer.quoted.paragraphs import quotable
-from rag.answer.quoted.sections import Section, in_sections
+from rag.answer.quoted.paragraphs import Paragraph, quotable
+from rag.answer.quoted.sections import Section, in_sections, parts_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import open_index
 from rag.text.sentences import UnitKind
@@ -27,6 +28,11 @@ def spoken(folder: Path, embedder: HashEmbedder) -> tuple[Section, dict[str, str
     return section, {"a.md": storage.source("a.md") or ""}
 
 
+def of_units(paragraphs: Sequence[Paragraph], values: Sequence[float]) -> tuple[tuple[float, ...], ...]:
+    """How well units answer, alike for those of a paragraph."""
+    return tuple((value,) * len(paragraph.units) for paragraph, value in zip(paragraphs, values, strict=True))
+
+
 def test_a_line_over_several_passages_stays_one_line(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     section, sources = spoken(tmp_path, hash_embedder)
     written = write_quotes(section.paragraphs, sources)
@@ -37,8 +43,8 @@ def test_a_line_over_several_passages_stays_one_line(tmp_path: Path, hash_embedd
 
 def test_a_spoken_answer_is_said_from_its_beginning(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     section, _ = spoken(tmp_path, hash_embedder)
-    places = len(section.paragraphs)
-    asked = Section(section.title, section.path, section.paragraphs, answering=(*(0.0 for _ in range(places - 1)), 1.0))
+    values = [*(0.0 for _ in section.paragraphs[1:]), 1.0]
+    asked = replace(section, answering=of_units(section.paragraphs, values))
     assert answer_first(asked).paragraphs == section.paragraphs
 
 
@@ -53,8 +59,9 @@ def test_the_rest_of_a_table_does_not_open(tmp_path: Path, hash_embedder: HashEm
     rest = begins.index(UnitKind.TABLE)
     assert rest > 0
     for best in (rest, len(begins) - 1):
-        answering = tuple(float(place == best) + 0.1 * (place == len(begins) - 1) for place in range(len(paragraphs)))
-        opened = answer_first(Section("怎么取？", ("指标",), paragraphs, answering=answering)).paragraphs
+        values = [float(place == best) + 0.1 * (place == len(begins) - 1) for place in range(len(paragraphs))]
+        section = Section("怎么取？", ("指标",), paragraphs, answering=of_units(paragraphs, values))
+        opened = answer_first(section).paragraphs
         assert opened[0].texts == ["最后看一眼总数。"]
 
 
@@ -66,8 +73,8 @@ def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, h
     section = Section("怎么切？", ("切分",), quotable(passage))
     sources = {"a.md": storage.source("a.md") or ""}
 
-    def opened(*answering: float) -> list[str]:
-        asked = answer_first(replace(section, answering=answering))
+    def opened(*values: float) -> list[str]:
+        asked = answer_first(replace(section, answering=of_units(section.paragraphs, values)))
         return "".join(write_quotes(asked.paragraphs, sources).chunks).strip().split("\n\n")
 
     assert opened(0.90, 0.92, 0.5) == [
@@ -78,3 +85,22 @@ def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, h
     # What has nothing to do with the question leads in nothing.
     assert opened(0.80, 0.92, 0.5)[0] == "重叠取块长的一成到两成。 [1] 再多只是重复。 [2]"
     assert opened(0.95, 0.92, 0.5)[0] == "切分由语义决定。 [1] 块太大会混进别的话题。 [2]"
+
+
+def test_a_text_without_headings_is_answered_by_the_sentence_on(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    """No heading says that its paragraphs belong together."""
+    first = "周会记录。参会的有李然和陈默。延迟从 380 毫秒涨到 460 毫秒。原因是批大小设成了 8。"
+    text = f"{first}\n\n合同月底到期。\n\n下次周会改到周四。"
+    ingest(tmp_path, hash_embedder, {"a.txt": text})
+    storage = open_index(tmp_path / "index").storage
+    passages = storage.passages(list(dict.fromkeys(storage.document_numbers("a.txt"))))
+    paragraphs = [paragraph for passage in passages for paragraph in quotable(passage)]
+    parts = [part for section in in_sections(passages[0].title, paragraphs) for part in parts_of(section)]
+    assert [part.texts[0] for part in parts] == ["周会记录。", "合同月底到期。", "下次周会改到周四。"]
+
+    def opened(*values: float) -> list[str]:
+        return answer_first(replace(parts[0], answering=(values,))).texts
+
+    assert opened(0.80, 0.82, 0.95, 0.85) == ["延迟从 380 毫秒涨到 460 毫秒。", "原因是批大小设成了 8。"]
+    assert opened(0.80, 0.92, 0.95, 0.85)[0] == "参会的有李然和陈默。"  # about as good
+    assert answer_first(parts[0]).paragraphs == parts[0].paragraphs

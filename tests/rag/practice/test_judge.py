@@ -1,13 +1,15 @@
 """The judge over somebody else's vocabulary."""
 
+from pathlib import Path
 from typing import cast
 
 import pytest
 import torch
 
 from rag.embedding import BertEmbedder
+from rag.practice.judge import MOST_TOKENS, Judge, Relation, joined, read_judge
+from rag.reader.weights import save
 from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
-from tools.judge.network import MOST_TOKENS, Judge, Relation, joined
 
 PAIRS = [("keys are kept", f"statement {number} " + "word " * number) for number in range(40)]
 
@@ -40,3 +42,25 @@ def test_weights_that_do_not_fit_are_refused() -> None:
         Judge(embedder, trained(width=7))
     with pytest.raises(ValueError, match="none for"):
         Judge(embedder, {name: value for name, value in trained().items() if "output" not in name})
+
+
+def test_a_file_over_another_embedder_or_in_pieces_gives_no_judge(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    small, file = SmallEmbedder(), tmp_path / "judge.safetensors"
+    embedder = cast("BertEmbedder", small)
+    save(file, trained(), {"embedder": "another@1"})
+    assert read_judge(embedder, file) is None
+    assert not caplog.records
+    file.write_bytes(file.read_bytes()[:90])
+    read_judge.cache_clear()
+    assert read_judge(embedder, file) is None
+    assert "graded by likeness alone" in caplog.text
+    save(file, trained(), {"embedder": small.identity})
+    read_judge.cache_clear()
+    judge = read_judge(embedder, file)
+    assert judge is not None
+    assert judge.judge(PAIRS[:1])[0].says == pytest.approx(
+        Judge(embedder, trained()).judge(PAIRS[:1])[0].says, abs=0.05
+    )
+    read_judge.cache_clear()

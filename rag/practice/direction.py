@@ -1,0 +1,57 @@
+"""Which way an attempt says a point: what the judge reads in the sentences that come nearest to it."""
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.practice.judge import Judge, Odds
+
+# Sentences that are read for each point, nearest first.
+READ = 2
+LEAST = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionFeatures:
+    """`turned` are the log odds that the nearest sentence denies the point rather than says it, `most_turned` the
+    largest of the sentences that were read; `says` and `denies` the largest probabilities of either. `elsewhere` is
+    the mean of `turned` over all points of the attempt: who has one thing the wrong way round likely has others so."""
+
+    turned: float = 0.0
+    most_turned: float = 0.0
+    says: float = 0.0
+    denies: float = 0.0
+    elsewhere: float = 0.0
+
+    def row(self) -> NDArray[np.float64]:
+        return np.asarray(astuple(self), np.float64)
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
+
+
+def directions(judge: Judge | None, said: Sequence[tuple[str, Sequence[str]]]) -> list[DirectionFeatures]:
+    """Of each point of an attempt, given with its nearest sentences, at least one. Without a judge nothing is known."""
+    if judge is None or not said:
+        return [DirectionFeatures() for _ in said]
+    odds = iter(judge.judge([(point, sentence) for point, sentences in said for sentence in sentences[:READ]]))
+    read = [[next(odds) for _ in sentences[:READ]] for _, sentences in said]
+    turned = [[_turned(one) for one in of_point] for of_point in read]
+    elsewhere = float(np.mean([of_point[0] for of_point in turned]))
+    return [
+        DirectionFeatures(
+            turned=log_odds[0],
+            most_turned=max(log_odds),
+            says=max(one.says for one in of_point),
+            denies=max(one.denies for one in of_point),
+            elsewhere=elsewhere,
+        )
+        for of_point, log_odds in zip(read, turned, strict=True)
+    ]
+
+
+def _turned(odds: Odds) -> float:
+    return float(np.log(max(odds.denies, LEAST) / max(odds.says, LEAST)))

@@ -1,0 +1,36 @@
+"""Which way points are said, with a judge that knows two sentences."""
+
+from typing import cast
+
+import pytest
+
+from rag.practice.direction import READ, DirectionFeatures, directions
+from rag.practice.judge import Judge, Odds
+
+SAYS, DENIES, NEITHER = Odds(0.8, 0.1, 0.1), Odds(0.1, 0.8, 0.1), Odds(0.1, 0.1, 0.8)
+
+
+class Knows:
+    def __init__(self, known: dict[str, Odds]) -> None:
+        self.known, self.asked = known, 0
+
+    def judge(self, pairs: list[tuple[str, str]]) -> list[Odds]:
+        self.asked += len(pairs)
+        return [self.known.get(statement, NEITHER) for _, statement in pairs]
+
+
+def test_the_nearest_sentence_tells_and_the_whole_attempt_colours_it() -> None:
+    judge = Knows({"right": SAYS, "turned": DENIES})
+    made, turned = directions(cast("Judge", judge), [("a", ["right", "else"]), ("b", ["turned", "right", "else", "x"])])
+    assert made.turned < 0 < turned.turned
+    assert turned.most_turned == turned.turned == pytest.approx(2.079, abs=1e-3)
+    assert (made.says, made.denies) == (0.8, 0.1)
+    assert turned.says == 0.8  # its second sentence is right
+    assert made.elsewhere == turned.elsewhere == pytest.approx(0, abs=1e-9)
+    assert judge.asked == 2 * READ
+
+
+def test_without_a_judge_nothing_is_known() -> None:
+    assert directions(None, [("a", ["right"])]) == [DirectionFeatures()]
+    assert directions(cast("Judge", Knows({})), []) == []
+    assert len(DirectionFeatures().row()) == len(DirectionFeatures.columns()) == 5
