@@ -33,6 +33,9 @@ class Verdict(StrEnum):
     UNSURE = "unsure"
 
 
+MADE = (Verdict.FOUND, Verdict.PARTLY)
+
+
 class Method(StrEnum):
     """Who grades."""
 
@@ -307,13 +310,15 @@ class EmbedderGrader:
             return ungraded
         read = self.comparer.read(typed)
         points = self._judged(typed, read, rubric)
-        mistakes = tuple(self._mistakes(read, rubric))
+        # What makes a point is no mistake.
+        made = [graded.attempt for graded in points if graded.attempt and graded.verdict in MADE]
+        mistakes = tuple(one for one in self._mistakes(read, rubric) if not _overlaps(one.attempt, made))
         known = self.comparer.known_to(read, rubric.passages)
-        made = [graded.attempt for graded in points if graded.attempt]
+        spoken_of = [graded.attempt for graded in points if graded.attempt]
         beyond = tuple(
             (sentence.start, sentence.end)
             for sentence, share in zip(read.sentences, known, strict=True)
-            if share < KNOWN and not any(low < sentence.end and sentence.start < high for low, high in made)
+            if share < KNOWN and not _overlaps((sentence.start, sentence.end), spoken_of)
         )
         return Grade(rubric.question_id, attempt, points, mistakes, beyond, self.method, notes_on(typed))
 
@@ -406,6 +411,10 @@ class OverlapGrader:
 def wordings(point: Point, attempt: Attempt) -> list[str]:
     """What an attempt is compared with: an English one with the English wording too."""
     return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
+
+
+def _overlaps(span: Span, others: Sequence[Span]) -> bool:
+    return any(low < span[1] and span[0] < high for low, high in others)
 
 
 def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:

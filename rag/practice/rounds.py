@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from rag.errors import UsageError
 from rag.practice.bank import Bank, Question, QuestionKind
-from rag.practice.grading import Grade, Verdict
+from rag.practice.grading import MADE, Grade, Verdict
 from rag.practice.rubric import mistakes_of
 from rag.practice.schedule import Card
 from rag.text.terms import terms
@@ -77,7 +77,6 @@ class Statement:
 
 
 FOLLOW_UPS = {Level.BASIC: 0, Level.STANDARD: 1, Level.DEEP: 2}
-MADE = (Verdict.FOUND, Verdict.PARTLY)
 
 
 def begin_round(

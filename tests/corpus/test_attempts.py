@@ -11,8 +11,8 @@ from rag.evaluation.practice.attempts import load_attempts
 from tests.corpus.gold import DATA, split_of
 from tests.corpus.pages import PAGES
 
-FILES = {name: DATA / f"{name}.jsonl" for name in ("attempts", "strangers")}
-ROWS, BY_STRANGERS = (load_attempts(file) for file in FILES.values())
+FILES = {name: DATA / f"{name}.jsonl" for name in ("attempts", "strangers", "retold")}
+ROWS, BY_STRANGERS, RETOLD = (load_attempts(file) for file in FILES.values())
 SOURCES = {page.name: page.source for page in PAGES}
 
 
@@ -65,3 +65,11 @@ def test_attempts_by_strangers_are_of_every_kind_and_graded_twice_in_part() -> N
     assert all(len(row.second) == len(row.points) for row in twice)
     pairs = [(point.verdict, other) for row in twice for point, other in zip(row.points, row.second, strict=True)]
     assert sum(first == other for first, other in pairs) / len(pairs) >= 0.85
+
+
+def test_spoken_answers_are_retold_by_three_for_sixty_pages() -> None:
+    """By people who saw the spoken answer alone: who says all of it is to be believed."""
+    assert set(Counter(row.question_id for row in RETOLD).values()) == {3}
+    assert len(RETOLD) == 180
+    assert {row.kind for row in RETOLD} == {"good", "spoken", "english"}
+    assert {(row.score, row.split) for row in RETOLD} == {(1.0, "test")}

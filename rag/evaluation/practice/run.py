@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import Split
@@ -28,6 +29,8 @@ from rag.practice.rubric import Rubric
 MADE = ("found", "partly")
 # Scores of labels in between, where a grader has something to tell apart.
 MIDDLE = (0.2, 0.8)
+# The label from which an attempt says all that is to be said.
+COMPLETE = 0.9
 # Kinds that are to earn nothing, unless a label says that there is an answer among it.
 WORTHLESS, NOTHING = ("keyword-soup", "injection"), 0.1
 
@@ -106,10 +109,16 @@ def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: 
         "qwk": agreement(labels, scores, quadratic_weighted_kappa),
         "qwk_middle": agreement(labels[middle], scores[middle], quadratic_weighted_kappa),
         "spearman": agreement(labels, scores, spearman),
+        "complete_score": _mean(scores[labels >= COMPLETE]),
+        "reversed_score": _mean(scores[np.asarray([row.kind == "reversed" for row in attempts])]),
         "worthless_score_max": max(worthless, default=None),
         "worthless_above_0.2": _part([score > 0.2 for score in worthless], [True] * len(worthless)),
         "points": len(pairs),
     }
+
+
+def _mean(scores: NDArray[np.float64]) -> float | None:
+    return round(float(scores.mean()), 3) if len(scores) else None
 
 
 def _part(counted: Sequence[bool], among: Sequence[bool]) -> dict[str, Any] | None:

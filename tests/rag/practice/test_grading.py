@@ -10,9 +10,10 @@ from rag.embedding import Embedder
 from rag.errors import UsageError
 from rag.index import open_index
 from rag.practice.attempt import MOST_CHARACTERS, MOST_GRADED, read_attempt
-from rag.practice.bank import Bank, read_bank
+from rag.practice.bank import Bank, QuestionKind, read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import (
+    MADE,
     EmbedderGrader,
     Grade,
     GradeNote,
@@ -23,9 +24,11 @@ from rag.practice.grading import (
     Verdict,
     overridden,
 )
+from rag.practice.judge import open_judge
 from rag.practice.likeness import Comparer
 from rag.practice.rubric import ESSENTIAL, FURTHER, Point, Rubric, rubric_of
 from rag.types import Citation
+from tests.corpus.pages import CORPUS
 from tests.rag.library import ingest
 from tests.rag.practice.pages import CACHE_ID, DOCUMENTS
 
@@ -215,3 +218,36 @@ def test_own_words_with_the_real_embedder(tmp_path: Path, embedder: Embedder) ->
         rubric,
     )
     assert check(english, rubric).score >= 0.3
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_the_wrong_way_round_earns_nothing(tmp_path: Path, embedder: Embedder) -> None:
+    """Likeness does not see it; the judge does."""
+    ingest(tmp_path, embedder, {"lora.md": (CORPUS / "alignment" / "lora.md").read_text(encoding="utf-8")})
+    index = open_index(tmp_path / "index")
+    bank, judge = read_bank(index), open_judge(embedder)
+    assert judge is not None
+    grader = EmbedderGrader(Comparer(index, embedder), judge)
+    question = next(one for one in bank.questions.values() if one.kind is QuestionKind.PAGE)
+    rubric = rubric_of(bank, question)
+    right = grader.grade(
+        "LoRA 把原来的权重冻住，只训练两个低秩矩阵 A 和 B，A 随机初始化，B 初始化成零，所以一开始输出不变。"
+        "省的是梯度和优化器状态那部分显存。训练完可以把 BA 加回原权重里，推理没有额外延迟。",
+        rubric,
+    )
+    turned = grader.grade(
+        "LoRA 会直接更新原来的权重，A 初始化为零，B 随机初始化，所以一开始输出就变了。"
+        "它省的主要是激活的显存，不是优化器状态。训练完没法合并回去，推理时一定有额外延迟。",
+        rubric,
+    )
+    assert check(right, rubric).correctness >= 0.8
+    assert Verdict.CONTRADICTED in {graded.verdict for graded in check(turned, rubric).points}
+    assert turned.score <= 0.15 < right.score
+
+
+def test_what_makes_a_point_is_not_accused_of_a_mistake(practice_assistant: Assistant, rubric: Rubric) -> None:
+    """Whatever the sentence is like: a reader cannot be told both of it."""
+    grade = open_grader(practice_assistant).grade(f"{GOOD}{rubric.mistakes[0].wrong.quote}", rubric)
+    made = [graded.attempt for graded in grade.points if graded.attempt and graded.verdict in MADE]
+    assert made
+    assert not [one for one in grade.mistakes for low, high in made if low < one.attempt[1] and one.attempt[0] < high]
