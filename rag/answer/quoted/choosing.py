@@ -16,8 +16,8 @@ ANSWER_CHARACTERS = 1_200
 SECTIONS = 3
 # How much longer a comparison may be, shared by the whole question and its sides.
 COMPARISON = 2
-# A section follows while its log odds are not further than this below those of the best; one of another page only
-# where it is about as good.
+# A section follows while its log odds are not further than this below those of the best; what nothing says to belong
+# together, such as another page or another paragraph without a heading, only where it is about as good.
 CLEARLY_WORSE = 1.5
 CLEARLY_WORSE_ELSEWHERE = 0.5
 # How far below the paragraph that answers best a section's first one may lie, whose first sentence then leads in: what
@@ -148,7 +148,8 @@ def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
     def follows(section: Section, score: float) -> bool:
         if section.document == first.document:  # in one language, for a page says the same in both
             same = section.is_translation == first.is_translation
-            return same and score >= ranking.scores[0] - CLEARLY_WORSE / cut
+            worse = CLEARLY_WORSE if section.is_headed else CLEARLY_WORSE_ELSEWHERE
+            return same and score >= ranking.scores[0] - worse / cut
         # The short answer of another page answers another question.
         return score >= ranking.scores[0] - CLEARLY_WORSE_ELSEWHERE / cut and not section.is_short_answer
 
