@@ -34,22 +34,25 @@ class DirectionFeatures:
 
 
 def directions(judge: Judge | None, said: Sequence[tuple[str, Sequence[str]]]) -> list[DirectionFeatures]:
-    """Of each point of an attempt, given with its nearest sentences, at least one. Without a judge nothing is known."""
-    if judge is None or not said:
+    """Of each point of an attempt, given with its nearest sentences. Nothing is known of those without sentences, and
+    without a judge."""
+    pairs = [(point, sentence) for point, sentences in said for sentence in sentences[:READ]]
+    if judge is None or not pairs:
         return [DirectionFeatures() for _ in said]
-    odds = iter(judge.judge([(point, sentence) for point, sentences in said for sentence in sentences[:READ]]))
+    odds = iter(judge.judge(pairs))
     read = [[next(odds) for _ in sentences[:READ]] for _, sentences in said]
-    turned = [[_turned(one) for one in of_point] for of_point in read]
-    elsewhere = float(np.mean([of_point[0] for of_point in turned]))
+    elsewhere = float(np.mean([_turned(of_point[0]) for of_point in read if of_point]))
     return [
         DirectionFeatures(
-            turned=log_odds[0],
-            most_turned=max(log_odds),
+            turned=_turned(of_point[0]),
+            most_turned=max(map(_turned, of_point)),
             says=max(one.says for one in of_point),
             denies=max(one.denies for one in of_point),
             elsewhere=elsewhere,
         )
-        for of_point, log_odds in zip(read, turned, strict=True)
+        if of_point
+        else DirectionFeatures()
+        for of_point in read
     ]
 
 

@@ -1,8 +1,8 @@
 """An attempt and a rubric -> a grade: which points it makes, where, and which mistakes.
 
-The embedder's judgement is three logistic regressions on how a point and an attempt compare, fitted to attempts that
-people labelled: `python -m tools.fit.grading`. Only claims can make a point: terms in a row and
-sentences that speak to the grader are left out before anything is compared.
+The embedder's judgement is four logistic regressions on how a point and an attempt compare, fitted to attempts that
+people labelled (`rag.practice.regressions`). Only claims can make a point: terms in a row and sentences that speak to
+the grader are left out before anything is compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,10 @@ from rapidfuzz import fuzz
 
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
-from rag.practice.direction import DirectionFeatures, directions
+from rag.practice.direction import directions
 from rag.practice.judge import Judge
 from rag.practice.likeness import Compared, Comparer, Read
+from rag.practice.regressions import Regressions, judged, unjudged
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 from rag.text.terms import fold
 
@@ -113,148 +114,6 @@ class Grader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Regression:
-    """Log odds: `offset` and a weight for each of the first features."""
-
-    offset: float
-    weights: tuple[float, ...]
-
-    def odds(self, row: NDArray[np.float64]) -> float:
-        return float(self.offset + row[: len(self.weights)] @ np.asarray(self.weights))
-
-
-@dataclass(frozen=True, slots=True)
-class Regressions:
-    """That an attempt speaks of a point, makes it, makes all of what it makes (each at even odds), and turns wrong what
-    it speaks of (from odds at which few that are right are called wrong)."""
-
-    touched: Regression
-    made: Regression
-    full: Regression
-    wrong: Regression
-    wrong_from: float
-
-    def verdict(self, row: NDArray[np.float64]) -> Verdict:
-        """The verdict on a point."""
-        if self.touched.odds(row) > 0 and self.wrong.odds(row) >= self.wrong_from:
-            return Verdict.CONTRADICTED
-        if self.made.odds(row) > 0:
-            return Verdict.FOUND if self.full.odds(row) > 0 else Verdict.PARTLY
-        return Verdict.MENTIONED if self.touched.odds(row) > 0 else Verdict.MISSING
-
-
-# Fitted; rows are PointFeatures, ClashFeatures, DirectionFeatures.
-UNJUDGED = Regressions(
-    touched=Regression(-6.41, (11.33, 0.31, -0.20, 1.27, 0.44, -0.65, 3.36, 1.58, 1.23, -1.14, 0.48, 0.17, 1.03, 2.45)),
-    made=Regression(-4.65, (5.29, 0.62, 3.49, 1.91, 1.61, -5.07, 1.18, 1.12, 0.47, -0.39, -1.01, -2.11, 0.86, 2.45)),
-    full=Regression(-4.66, (-5.50, 4.23, 3.94, 1.04, 5.49, -1.86, 4.74, 0.84, 1.98, 0.39, -0.04, -2.01, 0.53, -0.42)),
-    wrong=Regression(
-        -1.48, (8.97, -3.03, -8.20, -1.51, -3.53, 7.96, -1.10, -0.45, 0.41, -1.00, 1.70, 2.53, -0.26, -2.02)
-    ),
-    wrong_from=-0.41,
-)
-JUDGED = Regressions(
-    touched=Regression(
-        -6.87,
-        (
-            10.17,
-            0.02,
-            -0.31,
-            0.58,
-            0.52,
-            0.09,
-            2.83,
-            1.27,
-            1.00,
-            -1.10,
-            0.70,
-            -0.03,
-            0.27,
-            1.94,
-            0.00,
-            0.14,
-            4.92,
-            -0.01,
-            0.09,
-        ),
-    ),
-    made=Regression(
-        -5.03,
-        (
-            6.00,
-            -1.22,
-            1.36,
-            1.29,
-            1.84,
-            -3.46,
-            1.77,
-            0.63,
-            0.60,
-            -0.43,
-            -1.28,
-            -3.48,
-            -0.10,
-            1.67,
-            0.22,
-            -0.44,
-            4.73,
-            1.85,
-            -1.10,
-        ),
-    ),
-    full=Regression(
-        -5.35,
-        (
-            -5.22,
-            3.59,
-            2.73,
-            0.84,
-            5.27,
-            -0.65,
-            5.52,
-            0.61,
-            2.16,
-            0.37,
-            -0.43,
-            -2.45,
-            -0.33,
-            -0.78,
-            -0.33,
-            0.01,
-            2.65,
-            0.62,
-            -0.12,
-        ),
-    ),
-    wrong=Regression(
-        -2.77,
-        (
-            6.34,
-            0.69,
-            -3.92,
-            -1.81,
-            -2.75,
-            4.70,
-            -2.52,
-            0.20,
-            -0.19,
-            -1.24,
-            2.34,
-            4.73,
-            0.57,
-            -1.44,
-            -0.02,
-            0.54,
-            -1.90,
-            -1.73,
-            2.23,
-        ),
-    ),
-    wrong_from=0.10,
-)
-
-
-@dataclass(frozen=True, slots=True)
 class Credit:
     """What a verdict counts of a point: as spoken of, as right and as wrong."""
 
@@ -283,6 +142,8 @@ MISTAKEN_TERMS = 0.25
 MISTAKEN_MORE = 0.06
 # How much nearer than to any point of the rubric: what makes a point is no mistake.
 MISTAKEN_RATHER = 0.04
+# Log odds that a point was spoken of, by likeness alone, from which the judge reads what was said of it.
+WORTH_READING = -2.0
 # The share of a sentence's terms that the page has, below which it goes beyond the material.
 KNOWN = 0.35
 # rapidfuzz's partial_token_ratio of folded texts, 0..100.
@@ -302,7 +163,7 @@ class EmbedderGrader:
 
     def __init__(self, comparer: Comparer, judge: Judge | None = None) -> None:
         self.comparer, self.judge = comparer, judge
-        self._regressions = JUDGED if judge is not None else UNJUDGED
+        self._regressions = judged() if judge is not None else unjudged()
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         typed = read_attempt(attempt)
@@ -331,12 +192,16 @@ class EmbedderGrader:
             [rubric.question, *(text for point in rubric.points for text in wordings(point, attempt))]
         )
         nearest = [self._nearest(attempt, read, point, rubric.question) for point in rubric.points]
+        alike = {place: (*pair, self._row(read, *pair)) for place, pair in enumerate(nearest) if pair}
         said = [
-            (text, [read.sentences[place].text for place in compared.nearest])
-            for text, compared in filter(None, nearest)
+            (text, [read.sentences[place].text for place in compared.nearest] if _is_worth_reading(row) else [])
+            for text, compared, row in alike.values()
         ]
-        found = iter(directions(self.judge, said))
-        return [pair and (self._row(read, *pair, next(found)), pair[1]) for pair in nearest]
+        found = {
+            place: (np.concatenate([row, direction.row()]), compared)
+            for (place, (_, compared, row)), direction in zip(alike.items(), directions(self.judge, said), strict=True)
+        }
+        return [found.get(place) for place in range(len(nearest))]
 
     def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, Compared] | None:
         found = [
@@ -346,9 +211,9 @@ class EmbedderGrader:
         ]
         return max(found, key=lambda pair: pair[1].features.whole, default=None)
 
-    def _row(self, read: Read, text: str, compared: Compared, direction: DirectionFeatures) -> NDArray[np.float64]:
+    def _row(self, read: Read, text: str, compared: Compared) -> NDArray[np.float64]:
         clash = clash_with(read.sentences, text, self.comparer.weight)
-        return np.concatenate([compared.features.row(), clash.features.row(), direction.row()])
+        return np.concatenate([compared.features.row(), clash.features.row()])
 
     def _judged(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
         graded = []
@@ -357,7 +222,7 @@ class EmbedderGrader:
                 graded.append(PointGrade(point, Verdict.UNSURE))
                 continue
             row, compared = found
-            verdict = self._regressions.verdict(row)
+            verdict = verdict_of(row, self._regressions)
             graded.append(PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span))
         return tuple(graded)
 
@@ -413,8 +278,23 @@ def wordings(point: Point, attempt: Attempt) -> list[str]:
     return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
 
 
+def _is_worth_reading(row: NDArray[np.float64]) -> bool:
+    """Whether a point may have been spoken of: reading takes longest."""
+    return unjudged().touched.odds(row) > WORTH_READING
+
+
 def _overlaps(span: Span, others: Sequence[Span]) -> bool:
     return any(low < span[1] and span[0] < high for low, high in others)
+
+
+def verdict_of(row: NDArray[np.float64], by: Regressions) -> Verdict:
+    """The verdict on a point."""
+    is_touched = by.touched.odds(row) > 0
+    if is_touched and by.wrong.odds(row) >= by.wrong_from:
+        return Verdict.CONTRADICTED
+    if by.made.odds(row) > 0:
+        return Verdict.FOUND if by.full.odds(row) > 0 else Verdict.PARTLY
+    return Verdict.MENTIONED if is_touched else Verdict.MISSING
 
 
 def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:

@@ -1,5 +1,5 @@
-"""python -m tools.fit.grading ATTEMPTS …: fit the regressions of `rag.practice.grading` to the development halves of
-labelled attempts, and say how well they judge pages that they were not fitted to.
+"""python -m tools.fit.grading ATTEMPTS …: fit the regressions that judge points to the development halves of labelled
+attempts, write them where the program reads them, and say how well they judge pages that they were not fitted to.
 
 Logistic regression with a ridge on standardised features, as for refusals. Folds are by page. The borders between
 verdicts are those of the cross-validated odds.
@@ -23,9 +23,10 @@ from rag.evaluation.progress import bar
 from rag.practice.attempt import read_attempt
 from rag.practice.bank import read_bank
 from rag.practice.clashes import ClashFeatures
-from rag.practice.grading import EmbedderGrader, Regression
+from rag.practice.grading import EmbedderGrader
 from rag.practice.judge import open_judge
 from rag.practice.likeness import Comparer, PointFeatures
+from rag.practice.regressions import FILE, Regression, Regressions
 from rag.practice.rubric import ESSENTIAL, Rubric
 from rag.settings import ChatModelName
 
@@ -93,43 +94,45 @@ def left_out(examples: Examples, flags: Flags, considered: Flags) -> Values:
     return odds
 
 
-def report(found: Examples) -> list[str]:
-    """The fitted constants without and with the judge, and how well they do with pages left out."""
-    lines = [f"{len(found.verdicts)} points of {len(set(found.pages))} pages"]
-    for name, rows in (("UNJUDGED", found.rows[:, :UNJUDGED]), ("JUDGED", found.rows)):
-        lines += _regressions(name, Examples(rows, found.verdicts, found.pages))
-    return lines
-
-
-def _regressions(name: str, found: Examples) -> list[str]:
+def fitted(found: Examples) -> tuple[Regressions, str]:
+    """The regressions, and how well they do with pages left out."""
     made, full = np.isin(found.verdicts, ("found", "partly")), found.verdicts == "found"
     wrong, missing = found.verdicts == "contradicted", found.verdicts == "missing"
-    everything = np.ones(len(made), bool)
-    made_odds = left_out(found, made, everything)
+    made_odds = left_out(found, made, np.ones(len(made), bool))
     full_odds = left_out(found, full, made)
-    touched_odds = left_out(found, ~missing, everything)
+    touched_odds = left_out(found, ~missing, np.ones(len(made), bool))
     wrong_odds = left_out(found, wrong, made | wrong)
     alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
     caught = (touched_odds > 0) & (wrong_odds >= alarm)
     called = (made_odds > 0) & ~caught
-    fitted = {
-        "touched": fit(found.rows, ~missing),
-        "made": fit(found.rows, made),
-        "full": fit(found.rows[made], full[made]),
-        "wrong": fit(found.rows[made | wrong], wrong[made | wrong]),
-    }
-    return [
-        f"{name}: {made.sum()} made, {wrong.sum()} contradicted, {missing.sum()} missing; made: precision "
+    regressions = Regressions(
+        touched=fit(found.rows, ~missing),
+        made=fit(found.rows, made),
+        full=fit(found.rows[made], full[made]),
+        wrong=fit(found.rows[made | wrong], wrong[made | wrong]),
+        wrong_from=alarm,
+    )
+    return regressions, (
+        f"{made.sum()} made, {wrong.sum()} contradicted, {missing.sum()} missing; made: precision "
         f"{made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: caught "
         f"{caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}, of missing ones "
         f"{caught[missing].mean():.3f}; contradicted from made: AUC {_auc(wrong_odds, wrong, made):.3f}; spoken of: "
         f"right {((touched_odds >= 0) == ~missing).mean():.3f}; found rather than partly: right "
-        f"{((full_odds >= 0) == full)[made].mean():.3f}",
-        f"{name} = Regressions(",
-        *(f"    {part}={_constant(one)}," for part, one in fitted.items()),
-        f"    wrong_from={alarm:.2f},",
-        ")",
-    ]
+        f"{((full_odds >= 0) == full)[made].mean():.3f}"
+    )
+
+
+def as_toml(named: Mapping[str, Regressions]) -> str:
+    """What `rag.practice.regressions` reads."""
+    blocks = []
+    for name, one in named.items():
+        parts = {"touched": one.touched, "made": one.made, "full": one.full, "wrong": one.wrong}
+        lines = [
+            f"{part} = [{', '.join(f'{number:.2f}' for number in (of.offset, *of.weights))}]"
+            for part, of in parts.items()
+        ]
+        blocks.append("\n".join([f"[{name}]", *lines, f"wrong_from = {one.wrong_from:.2f}\n"]))
+    return "\n".join(blocks)
 
 
 def credits(attempts: Sequence[AttemptRow], rubrics: Mapping[str, Rubric]) -> list[str]:
@@ -154,10 +157,6 @@ def _auc(odds: Values, wrong: Flags, made: Flags) -> float:
     return float(roc_auc_score(wrong[wrong | made], odds[wrong | made]))
 
 
-def _constant(fitted: Regression) -> str:
-    return f"Regression({fitted.offset:.2f}, ({', '.join(f'{weight:.2f}' for weight in fitted.weights)}))"
-
-
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m tools.fit.grading", description="Fit how attempts are graded.")
     add_common_options(parser)
@@ -176,7 +175,11 @@ def _fit(options: argparse.Namespace) -> int:
     attempts = [row for file in options.attempts for row in load_attempts(file, Split.DEV)]
     assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
-    lines = [*report(examples(assistant, attempts)), *credits(attempts, rubrics)]
+    seen = examples(assistant, attempts)
+    by_likeness = Examples(seen.rows[:, :UNJUDGED], seen.verdicts, seen.pages)
+    fits = {"unjudged": fitted(by_likeness), "judged": fitted(seen)}
+    FILE.write_text(as_toml({name: regressions for name, (regressions, _) in fits.items()}), encoding="utf-8")
+    lines = [*(f"{name}: {told}" for name, (_, told) in fits.items()), *credits(attempts, rubrics)]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

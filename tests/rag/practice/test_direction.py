@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from rag.practice.direction import READ, DirectionFeatures, directions
+from rag.practice.direction import DirectionFeatures, directions
 from rag.practice.judge import Judge, Odds
 
 SAYS, DENIES, NEITHER = Odds(0.8, 0.1, 0.1), Odds(0.1, 0.8, 0.1), Odds(0.1, 0.1, 0.8)
@@ -21,13 +21,21 @@ class Knows:
 
 def test_the_nearest_sentence_tells_and_the_whole_attempt_colours_it() -> None:
     judge = Knows({"right": SAYS, "turned": DENIES})
-    made, turned = directions(cast("Judge", judge), [("a", ["right", "else"]), ("b", ["turned", "right", "else", "x"])])
+    made, turned = directions(cast("Judge", judge), [("a", ["right"]), ("b", ["turned", "right", "else", "x"])])
     assert made.turned < 0 < turned.turned
     assert turned.most_turned == turned.turned == pytest.approx(2.079, abs=1e-3)
     assert (made.says, made.denies) == (0.8, 0.1)
     assert turned.says == 0.8  # its second sentence is right
     assert made.elsewhere == turned.elsewhere == pytest.approx(0, abs=1e-9)
-    assert judge.asked == 2 * READ
+    assert judge.asked == 3
+
+
+def test_what_was_not_spoken_of_is_not_read() -> None:
+    judge = Knows({"right": SAYS})
+    silent, made = directions(cast("Judge", judge), [("a", []), ("b", ["right"])])
+    assert silent == DirectionFeatures()
+    assert made.elsewhere == made.turned
+    assert judge.asked == 1
 
 
 def test_without_a_judge_nothing_is_known() -> None:

@@ -1,6 +1,7 @@
 """Labelled attempts, and the figures made of them, against numbers worked out by hand."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from rag.evaluation.practice.measures import quadratic_weighted_kappa
 from rag.evaluation.practice.run import as_text, evaluate, figures
 from rag.practice.bank import read_bank
 from rag.practice.grading import Grade, Method, PointGrade, Verdict
+from rag.practice.regressions import Regression
 from rag.practice.rubric import rubric_of
 from tests.rag.library import library_settings
 from tests.rag.practice.pages import CACHE_ID, bank_of
-from tools.fit.grading import Examples, examples, fit, left_out, report
+from tools.fit.grading import Examples, as_toml, examples, fit, fitted, left_out
 
 np = pytest.importorskip("numpy")
 ITEMS = (
@@ -133,14 +135,17 @@ def test_methods_are_measured_side_by_side(assistant: Assistant, attempts: Path)
 
 def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> None:
     seen = examples(assistant, load_attempts(attempts, Split.DEV))
-    assert seen.rows.shape == (9, 14), "three attempts have claims, terms in a row have none"
+    assert seen.rows.shape == (9, 19), "three attempts have claims, terms in a row have none"
     random = np.random.default_rng(0)
     rows = random.normal(size=(200, 14))
     verdicts = np.where(rows[:, 0] > 0, np.where(rows[:, 1] > 0, "found", "partly"), "missing").astype("U12")
     verdicts[::20] = "contradicted"
     made_up = Examples(rows, verdicts, np.asarray([f"page {number % 12}" for number in range(200)]))
-    fitted = fit(rows, rows[:, 0] > 0)
-    assert int(np.argmax(np.abs(fitted.weights))) == 0
+    assert int(np.argmax(np.abs(fit(rows, rows[:, 0] > 0).weights))) == 0
     odds = left_out(made_up, rows[:, 0] > 0, np.ones(200, bool))
     assert ((odds > 0) == (rows[:, 0] > 0)).mean() > 0.9
-    assert any(line.startswith("MADE = Regression(") for line in report(made_up))
+    regressions, told = fitted(made_up)
+    assert "contradicted from made: AUC" in told
+    written = tomllib.loads(as_toml({"judged": regressions}))["judged"]
+    assert Regression.of(written["made"]).odds(rows[0]) == pytest.approx(regressions.made.odds(rows[0]), abs=0.1)
+    assert written["wrong_from"] == pytest.approx(regressions.wrong_from, abs=0.01)

@@ -1,0 +1,59 @@
+"""The regressions that judge a point, as `python -m tools.fit.grading` wrote them to regressions.toml."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+FILE = Path(__file__).with_suffix(".toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """Log odds: `offset` and a weight for each of the first features."""
+
+    offset: float
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> "Regression":
+        """The offset, then the weights."""
+        return cls(numbers[0], tuple(numbers[1:]))
+
+    def odds(self, row: NDArray[np.float64]) -> float:
+        return float(self.offset + row[: len(self.weights)] @ np.asarray(self.weights))
+
+
+@dataclass(frozen=True, slots=True)
+class Regressions:
+    """That an attempt speaks of a point, makes it, makes all of what it makes (each at even odds), and turns wrong what
+    it speaks of (from odds at which few that are right are called wrong). Rows are PointFeatures, ClashFeatures and,
+    where there is a judge, DirectionFeatures."""
+
+    touched: Regression
+    made: Regression
+    full: Regression
+    wrong: Regression
+    wrong_from: float
+
+
+@cache
+def judged() -> Regressions:
+    """With what a judge says of direction."""
+    return _read("judged")
+
+
+@cache
+def unjudged() -> Regressions:
+    """By likeness alone."""
+    return _read("unjudged")
+
+
+def _read(name: str) -> Regressions:
+    numbers = tomllib.loads(FILE.read_text(encoding="utf-8"))[name]
+    parts = {part: Regression.of(numbers[part]) for part in ("touched", "made", "full", "wrong")}
+    return Regressions(**parts, wrong_from=numbers["wrong_from"])
