@@ -16,7 +16,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from rag.chat_models.model import ChatModel
 from rag.chat_models.stopping import within
 from rag.practice.attempt import Attempt, read_attempt
-from rag.practice.grading import EmbedderGrader, Grade, GradeNote, Method, PointGrade, Verdict
+from rag.practice.grading import EmbedderGrader, Grade, GradeNote, Method, PointGrade, Verdict, without_made
 from rag.practice.rubric import Rubric
 from rag.text.injection import defused
 
@@ -71,7 +71,7 @@ class ChatGrader:
         points = tuple(
             _checked(typed, graded, judged.get(number)) for number, graded in enumerate(base.points, start=1)
         )
-        return replace(base, points=points, graded_by=self.method)
+        return replace(base, points=points, mistakes=without_made(base.mistakes, points), graded_by=self.method)
 
     def _judged(self, attempt: Attempt, rubric: Rubric) -> Mapping[int, _Judged]:
         """The model's verdicts by the number of the point; none where there are none that can be read."""

@@ -6,24 +6,26 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.practice.judge import Judge, Odds
+from rag.practice.judge import Judge, Probabilities
 
 # Sentences that are read for each point, nearest first.
 READ = 2
+# Probabilities count as at least this, so that log odds stay finite.
 LEAST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class DirectionFeatures:
     """`turned` are the log odds that the nearest sentence denies the point rather than says it, `most_turned` the
-    largest of the sentences that were read; `says` and `denies` the largest probabilities of either. `elsewhere` is
-    the mean of `turned` over all points of the attempt: who has one thing the wrong way round likely has others so."""
+    largest of the sentences that were read; `says` and `denies` the largest probabilities of either. `overall` is the
+    mean of `turned` over the points that were read, this one among them: who has one thing the wrong way round likely
+    has others so. All are 0 where nothing was read."""
 
     turned: float = 0.0
     most_turned: float = 0.0
     says: float = 0.0
     denies: float = 0.0
-    elsewhere: float = 0.0
+    overall: float = 0.0
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -41,14 +43,14 @@ def directions(judge: Judge | None, said: Sequence[tuple[str, Sequence[str]]]) -
         return [DirectionFeatures() for _ in said]
     odds = iter(judge.judge(pairs))
     read = [[next(odds) for _ in sentences[:READ]] for _, sentences in said]
-    elsewhere = float(np.mean([_turned(of_point[0]) for of_point in read if of_point]))
+    overall = float(np.mean([_turned(of_point[0]) for of_point in read if of_point]))
     return [
         DirectionFeatures(
             turned=_turned(of_point[0]),
             most_turned=max(map(_turned, of_point)),
             says=max(one.says for one in of_point),
             denies=max(one.denies for one in of_point),
-            elsewhere=elsewhere,
+            overall=overall,
         )
         if of_point
         else DirectionFeatures()
@@ -56,5 +58,5 @@ def directions(judge: Judge | None, said: Sequence[tuple[str, Sequence[str]]]) -
     ]
 
 
-def _turned(odds: Odds) -> float:
+def _turned(odds: Probabilities) -> float:
     return float(np.log(max(odds.denies, LEAST) / max(odds.says, LEAST)))

@@ -5,7 +5,7 @@ people labelled (`rag.practice.regressions`). Only claims can make a point: term
 the grader are left out before anything is compared.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
@@ -157,7 +157,7 @@ def overridden(grade: Grade, verdicts: Mapping[str, Verdict]) -> Grade:
 
 
 class EmbedderGrader:
-    """Grades by token vectors, terms and polarity."""
+    """Grades by token vectors, terms, polarity and, where there is one, a judge."""
 
     method = Method.EMBEDDER
 
@@ -170,10 +170,8 @@ class EmbedderGrader:
         if ungraded := _without_claims(typed, rubric, self.method):
             return ungraded
         read = self.comparer.read(typed)
-        points = self._judged(typed, read, rubric)
-        # What makes a point is no mistake.
-        made = [graded.attempt for graded in points if graded.attempt and graded.verdict in MADE]
-        mistakes = tuple(one for one in self._mistakes(read, rubric) if not _overlaps(one.attempt, made))
+        points = self._graded_points(typed, read, rubric)
+        mistakes = without_made(self._mistakes(read, rubric), points)
         known = self.comparer.known_to(read, rubric.passages)
         spoken_of = [graded.attempt for graded in points if graded.attempt]
         beyond = tuple(
@@ -215,7 +213,7 @@ class EmbedderGrader:
         clash = clash_with(read.sentences, text, self.comparer.weight)
         return np.concatenate([compared.features.row(), clash.features.row()])
 
-    def _judged(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
+    def _graded_points(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
         graded = []
         for point, found in zip(rubric.points, self.features(attempt, read, rubric), strict=True):
             if found is None:
@@ -281,6 +279,12 @@ def wordings(point: Point, attempt: Attempt) -> list[str]:
 def _is_worth_reading(row: NDArray[np.float64]) -> bool:
     """Whether a point may have been spoken of: reading takes longest."""
     return unjudged().touched.odds(row) > WORTH_READING
+
+
+def without_made(mistakes: Iterable[MistakeMade], points: Iterable[PointGrade]) -> tuple[MistakeMade, ...]:
+    """The mistakes but for those in what makes a point."""
+    made = [graded.attempt for graded in points if graded.attempt and graded.verdict in MADE]
+    return tuple(one for one in mistakes if not _overlaps(one.attempt, made))
 
 
 def _overlaps(span: Span, others: Sequence[Span]) -> bool:

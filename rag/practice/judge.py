@@ -41,7 +41,7 @@ class Relation(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Odds:
+class Probabilities:
     """Probabilities, which sum to 1."""
 
     says: float
@@ -50,7 +50,8 @@ class Odds:
 
 
 def joined(embedder: BertEmbedder, claim: str, statement: str) -> list[int]:
-    """The two as one input: `<s> claim </s> statement </s>`, the claim cut first where they are too long."""
+    """The two as one input: `<s> claim </s> statement </s>`, the statement cut to half of MOST_TOKENS, then the claim
+    to what is left."""
     begin, end = embedder.special_ids()
     first, second = embedder.token_ids([claim, statement])
     second = second[: MOST_TOKENS // 2]
@@ -84,7 +85,7 @@ class Judge:
 
         return cls(embedder, weights.load(file))
 
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Odds]:
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
         """Of each (claim, statement); like lengths are read together."""
         from rag.process import torch_thread_count
 
@@ -98,7 +99,7 @@ class Judge:
                 for part in in_parallel(lambda b: self._probabilities([inputs[p] for p in b]), batches)
                 for row in part
             ]
-        found = {place: Odds(*row) for place, row in zip(order, rows, strict=True)}
+        found = {place: Probabilities(*row) for place, row in zip(order, rows, strict=True)}
         return [found[place] for place in range(len(pairs))]
 
     def _probabilities(self, inputs: Sequence[Sequence[int]]) -> list[list[float]]:

@@ -30,9 +30,9 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class Regressions:
-    """That an attempt speaks of a point, makes it, makes all of what it makes (each at even odds), and turns wrong what
-    it speaks of (from odds at which few that are right are called wrong). Rows are PointFeatures, ClashFeatures and,
-    where there is a judge, DirectionFeatures."""
+    """That an attempt speaks of a point, makes it, makes all of it, where it makes it (each at even odds), and turns
+    wrong what it speaks of (from odds at which few that are right are called wrong). Rows are PointFeatures,
+    ClashFeatures and, where there is a judge, DirectionFeatures."""
 
     touched: Regression
     made: Regression

@@ -1,6 +1,8 @@
 """python -m tools.fit.grading ATTEMPTS …: fit the regressions that judge points to the development halves of labelled
 attempts, write them where the program reads them, and say how well they judge pages that they were not fitted to.
 
+What the judge reads depends on the weights without it, so after a change of features run this twice.
+
 Logistic regression with a ridge on standardised features, as for refusals. Folds are by page. The borders between
 verdicts are those of the cross-validated odds.
 """
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.cli import Parser, add_common_options, run, settings_from
+from rag.errors import UsageError
 from rag.evaluation.datasets import Split
 from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
 from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of
@@ -24,7 +27,7 @@ from rag.practice.attempt import read_attempt
 from rag.practice.bank import read_bank
 from rag.practice.clashes import ClashFeatures
 from rag.practice.grading import EmbedderGrader
-from rag.practice.judge import open_judge
+from rag.practice.judge import Judge, open_judge
 from rag.practice.likeness import Comparer, PointFeatures
 from rag.practice.regressions import FILE, Regression, Regressions
 from rag.practice.rubric import ESSENTIAL, Rubric
@@ -50,10 +53,10 @@ class Examples:
     pages: NDArray[np.str_]
 
 
-def examples(assistant: Assistant, attempts: Sequence[AttemptRow]) -> Examples:
+def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge | None) -> Examples:
     """What the grader would see of each labelled point, but not of attempts that only repeat another; those without
     claims are judged without it."""
-    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), open_judge(assistant.embedder))
+    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), judge)
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
     rows, verdicts, pages = [], [], []
     for row in bar(attempts, "attempts"):
@@ -175,7 +178,10 @@ def _fit(options: argparse.Namespace) -> int:
     attempts = [row for file in options.attempts for row in load_attempts(file, Split.DEV)]
     assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
-    seen = examples(assistant, attempts)
+    judge = open_judge(assistant.embedder)
+    if judge is None:
+        raise UsageError(f"there is no judge over {assistant.embedder.identity}", hint="use the default embedder")
+    seen = examples(assistant, attempts, judge)
     by_likeness = Examples(seen.rows[:, :UNJUDGED], seen.verdicts, seen.pages)
     fits = {"unjudged": fitted(by_likeness), "judged": fitted(seen)}
     FILE.write_text(as_toml({name: regressions for name, (regressions, _) in fits.items()}), encoding="utf-8")

@@ -49,7 +49,7 @@ def main() -> int:
         return 0
     judge = Judge(embedder, load_file(options.weights))
     held_out = [claim for claim in claims if is_held_out(claim.document)]
-    for name, is_point in (("of points, by one writer", True), ("of other claims, written to look alike", False)):
+    for name, is_point in (("of points", True), ("of other claims, written to look alike", False)):
         # Points have as many statements as they have facts, other claims two of each kind.
         part = [claim for claim in held_out if (len(claim.wrong) > 2) is is_point]
         said = [(claim.text, statement) for claim in part for statement in (*claim.right, *claim.wrong)]

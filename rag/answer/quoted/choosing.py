@@ -47,10 +47,10 @@ def answer_first(section: Section) -> Section:
     Not where code may run over several of them, nor what answers the whole page, which is said in its order; nor a
     table that no line announces, which is the rest of one that a passage before it began. Where no heading says what
     the text is about, it opens with the sentence that answers."""
-    if not section.is_headed:
-        return _from_answer(section)
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
+    if not section.is_headed:
+        return _from_answer(section)
     announced = [p for p in _best_first(section) if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
     if not announced or announced[0] == 0:
         return section
@@ -73,7 +73,7 @@ def _from_answer(section: Section) -> Section:
         return section
     paragraph, scores = section.paragraphs[0], section.answering[0]
     first = next(place for place, score in enumerate(scores) if score >= max(scores) - LEADS_IN)
-    if first == 0 or any(unit.kind is not UnitKind.SENTENCE for unit in paragraph.units[: first + 1]):
+    if first == 0 or any(unit.kind is not UnitKind.SENTENCE or unit.mark for unit in paragraph.units[: first + 1]):
         return section
     opened = _from(replace(paragraph, units=paragraph.units[first:]), begins_line=True)
     return replace(
@@ -186,7 +186,7 @@ def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: W
         case Intent.MISTAKES:
             return [section for section in sections if section.role is SectionRole.MISTAKES]
         case Intent.MORE:
-            more = (s for s in sections if s.texts[0] not in wanted.heard and s.role is not SectionRole.MISTAKES)
+            more = (s for s in sections if not s.was_heard(wanted.heard) and s.role is not SectionRole.MISTAKES)
             return [section for section in more if not section.holds(UnitKind.CODE)][:SECTIONS]
         case Intent.SHORTER:
             short = [section for section in sections if section.is_short_answer]

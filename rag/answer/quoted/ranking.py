@@ -105,7 +105,8 @@ WEIGHTS = SectionFeatures(
     said=-2.0,
 )
 # Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
-# Fitted over 42 pages, to 422 questions, before pages had spoken answers, which count as short ones do.
+# Fitted over 42 pages, to 422 questions, before pages had spoken answers, which count as short ones do, and when tags
+# were names of pages.
 WEIGHTS_OF = {
     "embeddinggemma-300m": SectionFeatures(
         sentence=4.8,
@@ -247,7 +248,7 @@ def section_features(
             code_wanted=float(is_wanted_code),
             code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),
             formula_wanted=float(wants_formula and section.holds(UnitKind.FORMULA)),
-            said=float(not wanted.intent and bool(wanted.heard) and section.texts[0] in wanted.heard),
+            said=float(not wanted.intent and section.was_heard(wanted.heard)),
             comparing_table=float(any(paragraph.compares(wanted.compared) for paragraph in section.paragraphs)),
         )
 

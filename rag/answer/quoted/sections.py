@@ -22,12 +22,14 @@ QUESTION_MARKS = ("?", "？")
 @dataclass(frozen=True, slots=True)
 class Section:
     """Consecutive paragraphs under one path of headings. `answering` says how well each unit of each of them answers
-    what the section was ranked for, higher is better; it is empty before."""
+    what the section was ranked for, higher is better; it is empty before. `is_headed` says that a heading holds them
+    together: any but the title of a document that has no other."""
 
     title: str
     path: tuple[str, ...]
     paragraphs: tuple[Paragraph, ...]
     is_short_answer: bool = False
+    is_headed: bool = True
     answering: tuple[tuple[float, ...], ...] = ()
 
     @property
@@ -37,11 +39,6 @@ class Section:
     @property
     def heading(self) -> str:
         return self.path[-1] if self.path else self.title
-
-    @property
-    def is_headed(self) -> bool:
-        """Whether it stands under a heading other than the title of its document."""
-        return self.heading != self.title
 
     @property
     def is_asked(self) -> bool:
@@ -85,6 +82,11 @@ class Section:
     def is_translation(self) -> bool:
         return self.paragraphs[0].passage.translated_into is not None
 
+    def was_heard(self, heard: str) -> bool:
+        """Whether an answer has begun to quote it: where no heading holds it together, from any sentence on."""
+        texts = self.texts[:1] if self.is_headed else self.texts
+        return any(text in heard for text in texts)
+
     def holds(self, kind: UnitKind) -> bool:
         return any(unit.kind is kind for paragraph in self.paragraphs for unit in paragraph.units)
 
@@ -107,10 +109,17 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int) -> list[Section
 def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
     """Paragraphs by their headings. What opens a translation is its short answer."""
     found: list[Section] = []
+    has_others = any(paragraph.path and paragraph.path[0] != title for paragraph in paragraphs)
     for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
         section = Section(title, path, tuple(members))
         opens = section.is_translation and not (found and found[-1].is_translation)
-        found.append(replace(section, is_short_answer=opens or section.role is SectionRole.SHORT_ANSWER))
+        found.append(
+            replace(
+                section,
+                is_short_answer=opens or section.role is SectionRole.SHORT_ANSWER,
+                is_headed=section.heading != title or section.is_asked or (bool(path) and has_others),
+            )
+        )
     return found
 
 

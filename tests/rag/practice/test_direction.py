@@ -5,16 +5,16 @@ from typing import cast
 import pytest
 
 from rag.practice.direction import DirectionFeatures, directions
-from rag.practice.judge import Judge, Odds
+from rag.practice.judge import Judge, Probabilities
 
-SAYS, DENIES, NEITHER = Odds(0.8, 0.1, 0.1), Odds(0.1, 0.8, 0.1), Odds(0.1, 0.1, 0.8)
+SAYS, DENIES, NEITHER = Probabilities(0.8, 0.1, 0.1), Probabilities(0.1, 0.8, 0.1), Probabilities(0.1, 0.1, 0.8)
 
 
 class Knows:
-    def __init__(self, known: dict[str, Odds]) -> None:
+    def __init__(self, known: dict[str, Probabilities]) -> None:
         self.known, self.asked = known, 0
 
-    def judge(self, pairs: list[tuple[str, str]]) -> list[Odds]:
+    def judge(self, pairs: list[tuple[str, str]]) -> list[Probabilities]:
         self.asked += len(pairs)
         return [self.known.get(statement, NEITHER) for _, statement in pairs]
 
@@ -26,7 +26,7 @@ def test_the_nearest_sentence_tells_and_the_whole_attempt_colours_it() -> None:
     assert turned.most_turned == turned.turned == pytest.approx(2.079, abs=1e-3)
     assert (made.says, made.denies) == (0.8, 0.1)
     assert turned.says == 0.8  # its second sentence is right
-    assert made.elsewhere == turned.elsewhere == pytest.approx(0, abs=1e-9)
+    assert made.overall == turned.overall == pytest.approx(0, abs=1e-9)
     assert judge.asked == 3
 
 
@@ -34,7 +34,7 @@ def test_what_was_not_spoken_of_is_not_read() -> None:
     judge = Knows({"right": SAYS})
     silent, made = directions(cast("Judge", judge), [("a", []), ("b", ["right"])])
     assert silent == DirectionFeatures()
-    assert made.elsewhere == made.turned
+    assert made.overall == made.turned
     assert judge.asked == 1
 
 

@@ -1,7 +1,9 @@
 """An attempt is graded point by point; terms, orders and noise earn nothing."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,7 +26,7 @@ from rag.practice.grading import (
     Verdict,
     overridden,
 )
-from rag.practice.judge import open_judge
+from rag.practice.judge import Judge, Probabilities, open_judge
 from rag.practice.likeness import Comparer
 from rag.practice.rubric import ESSENTIAL, FURTHER, Point, Rubric, rubric_of
 from rag.types import Citation
@@ -245,9 +247,30 @@ def test_an_answer_that_is_the_wrong_way_round_earns_nothing(tmp_path: Path, emb
     assert turned.score <= 0.15 < right.score
 
 
-def test_what_makes_a_point_is_not_accused_of_a_mistake(practice_assistant: Assistant, rubric: Rubric) -> None:
-    """Whatever the sentence is like: a reader cannot be told both of it."""
-    grade = open_grader(practice_assistant).grade(f"{GOOD}{rubric.mistakes[0].wrong.quote}", rubric)
-    made = [graded.attempt for graded in grade.points if graded.attempt and graded.verdict in MADE]
-    assert made
-    assert not [one for one in grade.mistakes for low, high in made if low < one.attempt[1] and one.attempt[0] < high]
+def test_a_sentence_that_makes_a_point_is_accused_of_nothing(
+    practice_assistant: Assistant, rubric: Rubric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grader = open_grader(practice_assistant)
+    span = next(one.attempt for one in grader.grade(GOOD, rubric).points if one.attempt and one.verdict in MADE)
+    monkeypatch.setattr(grader, "_mistakes", lambda *_: [MistakeMade(rubric.mistakes[0], span)])
+    assert not grader.grade(GOOD, rubric).mistakes
+    beyond = len(GOOD), len(GOOD) + 9
+    monkeypatch.setattr(grader, "_mistakes", lambda *_: [MistakeMade(rubric.mistakes[0], beyond)])
+    assert grader.grade(f"{GOOD}别的一句话是错的。", rubric).mistakes
+
+
+def test_the_judge_reads_only_what_may_have_been_spoken_of(practice_assistant: Assistant, rubric: Rubric) -> None:
+    class Counts:
+        def __init__(self) -> None:
+            self.points: set[str] = set()
+
+        def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
+            self.points |= {point for point, _ in pairs}
+            return [Probabilities(0.8, 0.1, 0.1) for _ in pairs]
+
+    resources, reads = practice_assistant.resources, Counts()
+    grader = EmbedderGrader(Comparer(resources.index, resources.embedder), cast("Judge", reads))
+    grader.grade("苹果公司昨天在库比蒂诺发布了新款折叠手机。", rubric)
+    assert not reads.points
+    grader.grade(GOOD, rubric)
+    assert 0 < len(reads.points) <= len(rubric.points)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag.answer.quoted.choosing import answer_first
+from rag.answer.quoted.choosing import answer_first, choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph, quotable
+from rag.answer.quoted.ranking import Ranking
 from rag.answer.quoted.sections import Section, in_sections, parts_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import open_index
@@ -104,3 +105,27 @@ def test_a_text_without_headings_is_answered_by_the_sentence_on(tmp_path: Path, 
     assert opened(0.80, 0.82, 0.95, 0.85) == ["延迟从 380 毫秒涨到 460 毫秒。", "原因是批大小设成了 8。"]
     assert opened(0.80, 0.92, 0.95, 0.85)[0] == "参会的有李然和陈默。"  # about as good
     assert answer_first(parts[0]).paragraphs == parts[0].paragraphs
+    # What was quoted from its third sentence on is known as said.
+    assert parts[0].was_heard("延迟从 380 毫秒涨到 460 毫秒。")
+    assert not parts[1].was_heard("延迟从 380 毫秒涨到 460 毫秒。")
+    # Only what is about as good follows.
+    for score, quoted in ((-0.4, 2), (-1.0, 1)):
+        assert len(choose_paragraphs([Ranking("合同", (parts[1], parts[2]), (0.0, score))])) == quoted
+
+
+def test_a_heading_holds_together_what_stands_under_it(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    """The title of a page does where it is a question, or one heading of several."""
+    text = "甲的第一段。\n\n甲的第二段。"
+    documents = {
+        "alone.md": f"# 周会记录\n\n{text}\n",
+        "asked.md": f"# 甲是什么？\n\n{text}\n",
+        "several.txt": "1、甲是什么呢？\n\n甲的第一段。\n\n甲的第二段。\n\n2、乙是什么呢？\n\n乙的话。\n",
+    }
+    ingest(tmp_path, hash_embedder, documents)
+    storage = open_index(tmp_path / "index").storage
+    counts = {}
+    for name in documents:
+        passages = storage.passages(list(dict.fromkeys(storage.document_numbers(name))))
+        sections = in_sections(passages[0].title, [one for passage in passages for one in quotable(passage)])
+        counts[name] = [len(parts_of(section)) for section in sections]
+    assert counts == {"alone.md": [2], "asked.md": [1], "several.txt": [1, 1]}
