@@ -1,6 +1,6 @@
 """The sections of a page, each the whole text under one heading."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -17,6 +17,7 @@ LONG = 1_200
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
 QUESTION_MARKS = ("?", "？")
+LEADS_ON = (*QUESTION_MARKS, ":", "：")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +130,23 @@ def parts_of(section: Section) -> list[Section]:
     if section.holds(UnitKind.CODE):
         return [section]
     if not section.is_headed:
-        return [replace(section, paragraphs=(paragraph,)) for paragraph in section.paragraphs]
+        return [replace(section, paragraphs=members) for members in _apart(section.paragraphs)]
     if section.length <= LONG:
         return [section]
     passages = groupby(section.paragraphs, key=lambda paragraph: paragraph.passage.number)
     return [replace(section, paragraphs=tuple(members)) for _, members in passages]
+
+
+def _apart(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Paragraph, ...]]:
+    """Each paragraph by itself, but for one that asks or announces, which goes with what follows it."""
+    waiting: list[Paragraph] = []
+    for paragraph in paragraphs:
+        waiting.append(paragraph)
+        if not paragraph.texts[-1].endswith(LEADS_ON):
+            yield tuple(waiting)
+            waiting = []
+    if waiting:
+        yield tuple(waiting)
 
 
 def _around(index: Index, document: str, hits: Sequence[Passage]) -> list[Passage]:

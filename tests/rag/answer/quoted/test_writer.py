@@ -119,6 +119,7 @@ def test_a_heading_holds_together_what_stands_under_it(tmp_path: Path, hash_embe
     documents = {
         "alone.md": f"# 周会记录\n\n{text}\n",
         "asked.md": f"# 甲是什么？\n\n{text}\n",
+        "chat.txt": "有几件事。\n\n甲是什么？\n\n甲的第一段。\n\n甲的第二段。\n",
         "several.txt": "1、甲是什么呢？\n\n甲的第一段。\n\n甲的第二段。\n\n2、乙是什么呢？\n\n乙的话。\n",
     }
     ingest(tmp_path, hash_embedder, documents)
@@ -128,4 +129,4 @@ def test_a_heading_holds_together_what_stands_under_it(tmp_path: Path, hash_embe
         passages = storage.passages(list(dict.fromkeys(storage.document_numbers(name))))
         sections = in_sections(passages[0].title, [one for passage in passages for one in quotable(passage)])
         counts[name] = [len(parts_of(section)) for section in sections]
-    assert counts == {"alone.md": [2], "asked.md": [1], "several.txt": [1, 1]}
+    assert counts == {"alone.md": [2], "chat.txt": [3], "asked.md": [1], "several.txt": [1, 1]}
