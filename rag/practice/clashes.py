@@ -5,15 +5,13 @@ same can clash.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rag.answer.written.claims import Clause, clauses_of, counts_otherwise
 from rag.answer.written.polarity import contradicts
 from rag.practice.attempt import Sentence, Span
+from rag.practice.regressions import Features
 from rag.practice.sentences import plain
 
 # Sentences whose clauses are remembered, some 2 kB each.
@@ -21,7 +19,7 @@ REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class ClashFeatures:
+class ClashFeatures(Features):
     """How much the clauses have in common (0..1) of which one denies the other or points elsewhere (`polarity`), counts
     otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash."""
 
@@ -29,13 +27,6 @@ class ClashFeatures:
     numbers: float = 0.0
     names: float = 0.0
     agreed: float = 0.0
-
-    def row(self) -> NDArray[np.float64]:
-        return np.asarray(astuple(self), np.float64)
-
-    @classmethod
-    def columns(cls) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Which way an attempt says a point: what the judge reads in the sentences that come nearest to it."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rag.practice.judge import Judge, Probabilities
+from rag.practice.regressions import Features
 
 # Sentences that are read for each point, nearest first.
 READ = 2
@@ -15,7 +15,7 @@ LEAST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class DirectionFeatures:
+class DirectionFeatures(Features):
     """`turned` are the log odds that the nearest sentence denies the point rather than says it, `most_turned` the
     largest of the sentences that were read; `says` and `denies` the largest probabilities of either. `overall` is the
     mean of `turned` over the points that were read, this one among them: who has one thing the wrong way round likely
@@ -26,13 +26,6 @@ class DirectionFeatures:
     says: float = 0.0
     denies: float = 0.0
     overall: float = 0.0
-
-    def row(self) -> NDArray[np.float64]:
-        return np.asarray(astuple(self), np.float64)
-
-    @classmethod
-    def columns(cls) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(cls))
 
 
 def directions(judge: Judge | None, said: Sequence[tuple[str, Sequence[str]]]) -> list[DirectionFeatures]:

@@ -19,7 +19,7 @@ from rag.practice.clashes import clash_with
 from rag.practice.direction import directions
 from rag.practice.judge import Judge
 from rag.practice.likeness import Compared, Comparer, Read
-from rag.practice.regressions import Regressions, judged, unjudged
+from rag.practice.regressions import Regressions, with_judge, without_judge
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 from rag.text.terms import fold
 
@@ -163,7 +163,7 @@ class EmbedderGrader:
 
     def __init__(self, comparer: Comparer, judge: Judge | None = None) -> None:
         self.comparer, self.judge = comparer, judge
-        self._regressions = judged() if judge is not None else unjudged()
+        self._regressions = with_judge() if judge is not None else without_judge()
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         typed = read_attempt(attempt)
@@ -278,7 +278,7 @@ def wordings(point: Point, attempt: Attempt) -> list[str]:
 
 def _is_worth_reading(row: NDArray[np.float64]) -> bool:
     """Whether a point may have been spoken of: reading takes longest."""
-    return unjudged().touched.odds(row) > WORTH_READING
+    return without_judge().touched.odds(row) > WORTH_READING
 
 
 def without_made(mistakes: Iterable[MistakeMade], points: Iterable[PointGrade]) -> tuple[MistakeMade, ...]:

@@ -42,7 +42,7 @@ class Relation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """Probabilities, which sum to 1."""
+    """How likely each relation is; the three sum to 1."""
 
     says: float
     denies: float

@@ -6,7 +6,7 @@ they tell more apart. What the question itself says is no merit of the answer, s
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from rag.answer.written.claims import EXACT
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.practice.attempt import Attempt, Sentence, Span
+from rag.practice.regressions import Features
 from rag.text.terms import fold, terms
 
 Matrix = NDArray[np.float32]
@@ -33,7 +34,7 @@ ASKED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class PointFeatures:
+class PointFeatures(Features):
     """What tells whether an attempt makes a point; as weights, how much each counts.
 
     `whole`, `pair` and `best` are the shares of the point's tokens that all claims, two neighbouring sentences, or one
@@ -52,13 +53,6 @@ class PointFeatures:
     exact: float
     asked: float
     extent: float
-
-    def row(self) -> NDArray[np.float64]:
-        return np.asarray(astuple(self), np.float64)
-
-    @classmethod
-    def columns(cls) -> tuple[str, ...]:
-        return tuple(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)

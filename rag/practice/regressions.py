@@ -1,8 +1,9 @@
-"""The regressions that judge a point, as `python -m tools.fit.grading` wrote them to regressions.toml."""
+"""The regressions that give a point its verdict, as `python -m tools.fit.grading` wrote them to regressions.toml, and
+what is common to the features that they see."""
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 FILE = Path(__file__).with_suffix(".toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Numbers by name, in the order in which a regression sees them."""
+
+    def row(self) -> NDArray[np.float64]:
+        return np.asarray(astuple(self), np.float64)
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +55,15 @@ class Regressions:
 
 
 @cache
-def judged() -> Regressions:
+def with_judge() -> Regressions:
     """With what a judge says of direction."""
-    return _read("judged")
+    return _read("with_judge")
 
 
 @cache
-def unjudged() -> Regressions:
+def without_judge() -> Regressions:
     """By likeness alone."""
-    return _read("unjudged")
+    return _read("without_judge")
 
 
 def _read(name: str) -> Regressions:

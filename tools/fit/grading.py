@@ -38,7 +38,7 @@ RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
 FALSE_ALARMS = 0.035
 # What the judge adds is the last of the features.
-UNJUDGED = len(PointFeatures.columns()) + len(ClashFeatures.columns())
+WITHOUT_JUDGE = len(PointFeatures.columns()) + len(ClashFeatures.columns())
 
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -182,8 +182,8 @@ def _fit(options: argparse.Namespace) -> int:
     if judge is None:
         raise UsageError(f"there is no judge over {assistant.embedder.identity}", hint="use the default embedder")
     seen = examples(assistant, attempts, judge)
-    by_likeness = Examples(seen.rows[:, :UNJUDGED], seen.verdicts, seen.pages)
-    fits = {"unjudged": fitted(by_likeness), "judged": fitted(seen)}
+    by_likeness = Examples(seen.rows[:, :WITHOUT_JUDGE], seen.verdicts, seen.pages)
+    fits = {"without_judge": fitted(by_likeness), "with_judge": fitted(seen)}
     FILE.write_text(as_toml({name: regressions for name, (regressions, _) in fits.items()}), encoding="utf-8")
     lines = [*(f"{name}: {told}" for name, (_, told) in fits.items()), *credits(attempts, rubrics)]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -146,6 +146,6 @@ def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> Non
     assert ((odds > 0) == (rows[:, 0] > 0)).mean() > 0.9
     regressions, told = fitted(made_up)
     assert "contradicted from made: AUC" in told
-    written = tomllib.loads(as_toml({"judged": regressions}))["judged"]
+    written = tomllib.loads(as_toml({"with_judge": regressions}))["with_judge"]
     assert Regression.of(written["made"]).odds(rows[0]) == pytest.approx(regressions.made.odds(rows[0]), abs=0.1)
     assert written["wrong_from"] == pytest.approx(regressions.wrong_from, abs=0.01)
