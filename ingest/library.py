@@ -216,6 +216,7 @@ class Library:
             identity=self._embedder.identity,
             remove_root=self.folder if is_root and not has_documents else None,
             named_only=True,
+            complete=False,
             wait=WAIT,
             progress=lambda stage, done, total: self._tell(stage=stage, done=done, total=total),
         )

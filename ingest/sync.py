@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ingest.changes import Changes, compare, moved_and_removed
 from ingest.documents import Documents
 from ingest.previous_generation import Earlier, Key, open_earlier
 from ingest.probe import Probe, Question, probe
+from ingest.ready_vectors import ready_vectors
 from ingest.report import Report, Stage
 from ingest.sources import absolute, choose_roots, documents_of, name_documents
-from ingest.vectors import Known, embed, known_vectors
+from ingest.vectors import Computed, Known, embed, known_vectors
 from ingest.workers import File, PassageError, Workers, open_workers
 from rag.errors import IndexCorruptError, IngestError
 from rag.index.generation import (
@@ -63,6 +68,8 @@ def sync(
     wait: float = 0.0,
     questions: Sequence[Question] = (),
     choose: Choose | None = None,
+    complete: bool = True,
+    computed: Mapping[str, Computed] = MappingProxyType({}),
     workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -72,6 +79,8 @@ def sync(
     embedded. With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while
     another is missing. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of
     the new generation. Of the new documents those are read that `choose` returns; the next run reads on.
+    Unless the index is to be `complete`, passages that come with a ready vector get their tokens later: `computed` are
+    such that have been computed meanwhile, by the key of the embedded text.
     `workers` read and embed; None: those that the settings name, for this run.
     Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError, StoreError.
     """
@@ -87,7 +96,10 @@ def sync(
             # Where nothing can be kept, roots that were not named would lose their documents.
             some = earlier.is_kept and (paths or named_only)
             asked = {absolute(path) for path in paths} if some else {root.path for root in roots}
+            later = not complete and settings.store is StoreName.EMBEDDED
+            ready = ready_vectors(identity, settings.passage_tokens) if later or not settings.late_interaction else {}
             run = _Run(settings, at_work, identity, earlier, questions, progress or _no_progress, started)
+            run.ready, run.is_later, run.computed = ready, later, computed
             return run.bring_in_line(roots, asked, allow_empty=allow_empty, choose=choose)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -149,6 +161,10 @@ class _Run:
         self.roots: tuple[Root, ...] = ()
         # Whether new documents are left for the next run.
         self.leaves_some = False
+        self.ready: Mapping[str, NDArray[np.float32]] = {}
+        # Whether passages may have their tokens later.
+        self.is_later = False
+        self.computed: Mapping[str, Computed] = {}
 
     def bring_in_line(
         self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, choose: Choose | None
@@ -189,12 +205,18 @@ class _Run:
             and self.earlier.is_kept
             and live.manifest.roots == self.roots
             and entries == list(self.before.values())
+            and not self._completes(live)
         ):
             collect(self.settings.index, live=live.folder.name)  # what a killed run had no time to
             total = live.manifest.passages
             unmoved = Probe(len(self.questions), compared=True) if self.questions else None
             return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
         return self._publish(kept, read, moved, removed)
+
+    def _completes(self, live: DiskIndex) -> bool:
+        """Whether this run gives passages their tokens that have none yet."""
+        lacks_some = live.tokens is not None and len(live.tokens.missing) > 0
+        return lacks_some and (bool(self.computed) or not self.is_later)
 
     def _chosen(self, files: list[File], choose: Choose) -> list[File]:
         """The known files and those new ones that are to be read."""
@@ -221,10 +243,12 @@ class _Run:
         with _naming(documents):
             documents = number_passages(self._fit(documents, known.keys))
         passages = [p for d in documents for p in d.passages if p.number is not None]
-        new_texts = {p.embedding_key: p.embedded_text for p in passages if p.embedding_key not in known.vectors}
+        held = known.vectors if self.is_later or known.codec is None else known.tokens
+        texts = {p.embedding_key: p.embedded_text for p in passages if p.embedding_key not in held}
+        anew = sum(key not in self.ready for key in texts)
         with _naming(documents):
             embedded = embed(
-                new_texts, [p.embedding_key for p in passages], known, self.workers,
+                texts, [p.embedding_key for p in passages], known, self.ready, self.workers,
                 with_tokens=self.settings.late_interaction,
                 scratch=self.settings.index,
                 progress=lambda done, total: self.progress(Stage.PASSAGES, done, total),
@@ -232,7 +256,7 @@ class _Run:
         generation = self._next_number()
 
         def report(outcome: Probe | None = None) -> Report:
-            return self._report(generation, len(passages), len(new_texts), changes=changes, outcome=outcome)
+            return self._report(generation, len(passages), anew, changes=changes, outcome=outcome)
 
         with new_generation(self.settings.index, generation) as folder:
             fields: dict[str, Any] = {
@@ -257,7 +281,7 @@ class _Run:
                     hint="check the space on its disk; the old index is untouched",
                 ) from error
             with closing(written):
-                fields["anchors"] = self._anchors(written, len(new_texts))
+                fields["anchors"] = self._anchors(written, len(texts))
                 outcome = self._probe(written)
             kept_report = json.dumps(report(outcome).as_kept(), ensure_ascii=False, indent=1)
             (folder / REPORT_FILE).write_text(kept_report, encoding="utf-8")
@@ -297,8 +321,12 @@ class _Run:
         live = self.earlier.index if self.earlier.is_kept else None
         removed = 0 if live is None else live.manifest.passages + added - written.manifest.passages
         earlier = None if live is None else live.manifest.anchors
+        lacks_tokens = written.tokens is not None and len(written.tokens.missing) > 0
+        if earlier is None and lacks_tokens:
+            return None
         # Measuring takes as long as reading six documents.
-        return anchors_of(written, earlier, added + removed, self.workers.load_embedder, unfinished=self.leaves_some)
+        unfinished = self.leaves_some or lacks_tokens
+        return anchors_of(written, earlier, added + removed, self.workers.load_embedder, unfinished=unfinished)
 
     def _next_number(self) -> int:
         """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""
@@ -314,11 +342,14 @@ class _Run:
         index = self.earlier.index
         if index is None or not self.earlier.is_kept:
             return Known()
-        return known_vectors(index, (p for d in stored.values() for p in d.passages))
+        return known_vectors(index, (p for d in stored.values() for p in d.passages), self.computed)
 
     def _fit(self, documents: list[StoredDocument], known: Set[str]) -> list[StoredDocument]:
         """Cut new passages that the embedder would truncate until none is."""
-        new = list({p.embedded_text for d in documents for p in d.passages if p.embedding_key not in known})
+        held = (known, self.ready)
+        new = list(
+            {p.embedded_text for d in documents for p in d.passages if not any(p.embedding_key in k for k in held)}
+        )
         if not new:
             return documents
         from ingest.prepare import split

@@ -25,9 +25,13 @@ CENTRE_TEXTS = (
 )
 
 
+Computed = tuple[NDArray[np.float32], Coded]
+"""The vector of a passage, and its tokens."""
+
+
 @dataclass(frozen=True)
 class Known:
-    """What can be used again: by the key of the embedded text its vector and its tokens.
+    """What can be used again: by the key of the embedded text its vector and its tokens, which may be missing.
 
     `keys` are those of all passages that fit the embedder, of which repeats have no vector.
     """
@@ -40,26 +44,32 @@ class Known:
 
 @dataclass(frozen=True)
 class Embedded:
-    """`vectors`, shape (n, dimension), and `tokens` in the order of the passages; no codec: no tokens are kept."""
+    """`vectors`, shape (n, dimension), and `tokens` in the order of the passages, None where they are to be made
+    later; no codec: no tokens are kept."""
 
     vectors: NDArray[np.float32]
-    tokens: Sequence[Coded] = ()
+    tokens: Sequence[Coded | None] = ()
     codec: TokenCodec | None = None
 
 
-def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage]) -> Known:
-    """What an index holds of its passages."""
+def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage], computed: Mapping[str, Computed]) -> Known:
+    """What an index holds of its passages, and what was computed of them since, by the key of the embedded text."""
     vectors, tokens = index.vectors.all(), index.tokens
+    missing = frozenset() if tokens is None else frozenset(tokens.missing.tolist())
     keys = set()
     filled = {}
     for passage in passages:
         keys.add(passage.embedding_key)
         if passage.number is not None:
             filled[passage.embedding_key] = passage.number
+    late = {key: of_passage for key, of_passage in computed.items() if key in filled and tokens is not None}
     return Known(
         frozenset(keys),
-        {key: vectors[number] for key, number in filled.items()},
-        {key: tokens.passage(number) for key, number in filled.items()} if tokens is not None else {},
+        {key: vectors[number] for key, number in filled.items()} | {key: vector for key, (vector, _) in late.items()},
+        {key: tokens.passage(number) for key, number in filled.items() if number not in missing}
+        | {key: coded for key, (_, coded) in late.items()}
+        if tokens is not None
+        else {},
         tokens.codec if tokens is not None else None,
     )
 
@@ -68,13 +78,15 @@ def embed(
     texts: Mapping[str, str],
     order: Sequence[str],
     known: Known,
+    ready: Mapping[str, NDArray[np.float32]],
     workers: Workers,
     *,
     with_tokens: bool,
     scratch: Path,
     progress: Progress,
 ) -> Embedded:
-    """Vectors of the passages whose keys are in `order`; `texts` are those by key that `known` lacks.
+    """Vectors of the passages whose keys are in `order`; `texts` are those by key that are to be embedded, unless their
+    vector is `ready`: such a passage has no tokens yet.
 
     The embedder is loaded only where there are some. Without tokens where four does not divide its dimension. Tokens
     lie in a nameless file in the folder `scratch` as long as they are referred to.
@@ -86,20 +98,19 @@ def embed(
         # Never beside vectors without tokens: an index that was made without stays without until it is rebuilt.
         if with_tokens and not vectors and dimension % PER_WORD == 0:
             codec = _codec(embedder)
-        keys = list(texts)
+        vectors.update((key, ready[key]) for key in texts if key in ready)
+        keys = [key for key in texts if key not in ready]
+        encoded = workers.encode([texts[key] for key in keys], codec, progress)
         if codec is None:
-            vectors.update(
-                (keys[place], vector) for place, vector, _ in workers.encode(list(texts.values()), None, progress)
-            )
+            vectors.update((keys[place], vector) for place, vector, _ in encoded)
         else:
-            encoded = workers.encode(list(texts.values()), codec, progress)
             for place, vector, coded in _kept_on_disk(encoded, codec, scratch):
                 vectors[keys[place]] = vector
                 tokens[keys[place]] = coded
     else:
         dimension = len(next(iter(vectors.values())))
     stacked = np.stack([vectors[key] for key in order]) if order else np.zeros((0, dimension), np.float32)
-    return Embedded(stacked, [tokens[key] for key in order] if codec is not None else (), codec)
+    return Embedded(stacked, [tokens.get(key) for key in order] if codec is not None else (), codec)
 
 
 def _kept_on_disk(

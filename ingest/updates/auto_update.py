@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
+from ingest.ready_vectors import ready_vectors
 from ingest.report import Counts, Report
 from ingest.sync import Stage, sync
 from ingest.updates.first_reading import FirstReading
+from ingest.updates.token_filling import fill_tokens
 from ingest.updates.watch_folder import RETRY_SECONDS, watch
 from rag.errors import IngestError, RagError
 from rag.settings import Settings
@@ -23,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 # How long another writer may hold the index before that counts as a problem; seconds.
 WAIT = 60.0
+# How long an answer may hold up what is done meanwhile; seconds.
+REST = 120.0
 # Between two runs that read a material for the first time, so that other writers come to their turn; seconds.
 LET_OTHERS = 0.1
 
@@ -37,14 +41,15 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class AutoUpdateStatus:
-    """`done` of `total` steps of the run under way; no run where `total` is 0. `problem` is why the index cannot be
-    brought in line at the moment; it goes with the first run that succeeds. With `once` it tells of a
-    single run, also after its end."""
+    """`done` of `total` steps of the run under way; no run where `total` is 0. With `fills`, all documents can be
+    asked, and these steps only make finding finer. `problem` is why the index cannot be brought in line at the moment;
+    it goes with the first run that succeeds. With `once` it tells of a single run, also after its end."""
 
     on: bool = False
     once: bool = False
     done: int = 0
     total: int = 0
+    fills: bool = False
     last: Update | None = None
     problem: RagError | None = None
 
@@ -56,7 +61,7 @@ class AutoUpdateStatus:
     @property
     def is_changing(self) -> bool:
         """Whether another look may tell something else."""
-        return self.on or (self.once and self.last is None and self.problem is None)
+        return self.on or self.fills or (self.once and self.last is None and self.problem is None)
 
 
 class AutoUpdate:
@@ -72,6 +77,21 @@ class AutoUpdate:
         self._status = AutoUpdateStatus()
         self._stop: threading.Event | None = None
         self._reading: FirstReading | None = None
+        # Answers that are being written.
+        self._answers = 0
+        self._rests = threading.Condition()
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """While an answer is written, which needs the processors: tokens that nobody waits for are made afterwards."""
+        with self._rests:
+            self._answers += 1
+        try:
+            yield
+        finally:
+            with self._rests:
+                self._answers -= 1
+                self._rests.notify_all()
 
     @property
     def reading(self) -> FirstReading | None:
@@ -89,12 +109,13 @@ class AutoUpdate:
             threading.Thread(target=self._run, args=(self._stop,), name="auto-update", daemon=True).start()
 
     def run_once(self, then: Callable[[], None] = lambda: None) -> None:
-        """Read what has not been read yet, a few documents at once, and `then` where that succeeds; the switch stays
-        off. Does nothing where it is on."""
+        """Read what has not been read yet, a few documents at once, make the tokens that are missing, and `then` where
+        that succeeds; the switch stays off. Does nothing where it is on."""
         with self._lock:
             if not self._status.is_changing:
                 self._status = AutoUpdateStatus(once=True)
-                self._reading = FirstReading()
+                ready = ready_vectors(self._embedder.identity, self._settings.passage_tokens)
+                self._reading = FirstReading(ready.hold)
                 threading.Thread(target=self._once, args=(self._reading, then), name="one update", daemon=True).start()
 
     def stop(self) -> None:
@@ -134,24 +155,40 @@ class AutoUpdate:
             while reading.is_unfinished and is_wanted():
                 report = sync(
                     self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
-                    choose=reading.choose, progress=progress,
+                    choose=reading.choose, complete=False, progress=progress,
                 )  # fmt: skip
                 added += report.documents.added
                 time.sleep(LET_OTHERS)
+            if reading.is_unfinished:
+                return
+            self._end(reading)
+            read = report.documents
+            counts = replace(read, added=added, unchanged=read.unchanged - (added - read.added))
+            tell(done=0, total=0, fills=True, last=Update(datetime.now().astimezone(), counts))
+
+            def goes_on() -> bool:
+                with self._rests:
+                    self._rests.wait_for(lambda: not self._answers, REST)
+                return is_wanted()
+
+            fill_tokens(
+                self._settings, self._embedder, wait=WAIT, is_wanted=goes_on,
+                tell=lambda done, total: tell(done=done, total=total),
+            )  # fmt: skip
+            if is_wanted():
+                then()
         except RagError as error:
             logger.warning("%s", error.message)
-            tell(total=0, problem=error)
-        else:
-            if not reading.is_unfinished:
-                then()
-                read = report.documents
-                counts = replace(read, added=added, unchanged=read.unchanged - (added - read.added))
-                tell(total=0, last=Update(datetime.now().astimezone(), counts))
+            tell(problem=error)
         finally:
-            reading.end()
-            with self._lock:
-                if self._reading is reading:
-                    self._reading = None
+            tell(done=0, total=0, fills=False)
+            self._end(reading)
+
+    def _end(self, reading: FirstReading) -> None:
+        reading.end()
+        with self._lock:
+            if self._reading is reading:
+                self._reading = None
 
     def _run(self, stop: threading.Event) -> None:
         def tell(**what: object) -> None:

@@ -2,8 +2,10 @@
 first."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import islice
+from pathlib import Path
 
 from ingest.previous_generation import Key
 from ingest.workers import File
@@ -27,9 +29,11 @@ def spread(files: Sequence[File], most: int) -> Sequence[File]:
 
 
 class FirstReading:
-    """Says which documents the next run of `sync` reads. Safe to use from several threads."""
+    """Says which documents the next run of `sync` reads: of those that are not `ready`, with vectors of all their
+    passages, a few. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, ready: Callable[[Path], bool] = lambda file: False) -> None:
+        self._is_ready = cache(ready)
         self._changed = threading.Condition()
         # None until the first run has said which documents there are.
         self._unread: set[Key] | None = None
@@ -53,7 +57,9 @@ class FirstReading:
             self._all = self._all or len(new)
             self._unread = {_key(file) for file in new} - self._tried
             wanted = [key for key in self._wanted if key in self._unread]
-            chosen = set(islice(wanted or (_key(file) for file in new if _key(file) in self._unread), AT_ONCE))
+            unread = [file for file in new if _key(file) in self._unread]
+            chosen = {_key(file) for file in unread if self._is_ready(file.path)}
+            chosen |= set(islice(wanted or (key for file in unread if (key := _key(file)) not in chosen), AT_ONCE))
             self._tried |= chosen
             # What could not be read is tried again by the last run, which tells of it.
             left = bool(self._unread - chosen)

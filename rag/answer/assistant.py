@@ -17,6 +17,7 @@ from rag.chat_models.select import open_chat_model
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import RagError, UsageError
 from rag.index import Index
+from rag.index.late_tokens import with_late_tokens
 from rag.index.manifest import require_embedder
 from rag.index.scope import part_of, source_of
 from rag.index.stores import open_store
@@ -51,7 +52,7 @@ class Assistant:
         self._parting = threading.Lock()
         self._opening = threading.Lock()
         self._store = open_store(settings)
-        self._index = index or self._store.open(embedder=embedder.identity)
+        self._index = with_late_tokens(index or self._store.open(embedder=embedder.identity), embedder)
         self._parts: dict[tuple[str, ...], Index] = {}
         # The chat models that readers chose, opened once each.
         self._opened: dict[ChatModelName, ChatModel | None] = {}
@@ -104,7 +105,9 @@ class Assistant:
         if not self._opening.acquire(blocking=False):  # another question is opening it
             return self._index
         try:
-            self._index = self._store.reopen(self._index)
+            live = self._store.reopen(self._index)
+            if live is not self._index:
+                self._index = with_late_tokens(live, self.embedder)
             return self._index
         finally:
             self._opening.release()

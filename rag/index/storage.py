@@ -57,8 +57,12 @@ class StoredPassage:
 
     @property
     def embedded_text(self) -> str:
-        """What is embedded: the heading path, then the text, in simplified script."""
-        return simplified(f"{self.header}\n{self.content.text}" if self.header else self.content.text)
+        return embedded_text(self.header, self.content.text)
+
+
+def embedded_text(header: str, text: str) -> str:
+    """What is embedded of a passage: the heading path, then the text, in simplified script."""
+    return simplified(f"{header}\n{text}" if header else text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +250,15 @@ class Storage:
             )
             found.update(int(str(row[0])) for row in rows)
         return list(found)
+
+    def embedded_texts(self, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """What passages are embedded as, with its key, by their numbers."""
+        rows = self._rows(
+            "SELECT number, embedding_key, header, text FROM passages"
+            f" WHERE number IN ({','.join('?' * len(numbers))})",
+            list(numbers),
+        )
+        return {int(str(row[0])): (str(row[1]), embedded_text(str(row[2]), str(row[3]))) for row in rows}
 
     def entries(self) -> list[DocumentEntry]:
         """All documents in order of name, without what is in them."""

@@ -81,6 +81,9 @@ class TokenScores(Protocol):
     def centre(self) -> NDArray[np.float32]:
         """The mean about which token vectors are coded."""
 
+    def within_reach(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of these passages, best first, `scores` compares: those whose tokens are there, or are worth making."""
+
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]: ...
     def part_scores(
         self, question: Encoded, numbers: Sequence[int], parts: Sequence[NDArray[np.bool_]]

@@ -11,7 +11,7 @@ docs/results/tokens.md.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ PER_BYTE = 2
 # passages, one at a time 7.
 PER_WORD = 4
 DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, 4) & 15]
+Numbers = Sequence[int] | NDArray[np.int64]
 # Passages scored together; bounds the memory of a search for many (some 300 kB for each).
 AT_ONCE = 128
 
@@ -61,6 +62,11 @@ class TokenCodec:
         random = np.random.default_rng(0).standard_normal((len(centre), len(centre)))
         return cls(np.linalg.qr(random)[0].astype(np.float32), centre.astype(np.float32))
 
+    def nothing(self) -> Coded:
+        """What a passage without tokens is."""
+        none = np.zeros(0, np.float16)
+        return Coded(np.zeros((0, len(self.centre) // PER_BYTE), np.uint8), none, none, np.zeros(0, np.int32))
+
     def encode(self, text: Encoded) -> Coded:
         """The tokens of a passage, coded. PER_WORD must divide the dimension."""
         rotated = (text.tokens - self.centre) @ self.rotation
@@ -79,7 +85,8 @@ class TokenCodec:
 class TokenIndex:
     """The tokens of all passages, one passage after another: those of passage p are `starts[p]:starts[p + 1]`.
 
-    `codes` has shape (tokens, dimension / 2). The token `vocabulary[i]` stands in `frequencies[i]` passages.
+    `codes` has shape (tokens, dimension / 2). The token `vocabulary[i]` stands in `frequencies[i]` passages. `missing`
+    are the numbers of the passages whose tokens are still to be made.
     """
 
     codec: TokenCodec
@@ -90,6 +97,7 @@ class TokenIndex:
     token_ids: NDArray[np.int32]
     vocabulary: NDArray[np.int32]
     frequencies: NDArray[np.int32]
+    missing: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def centre(self) -> NDArray[np.float32]:
@@ -97,6 +105,10 @@ class TokenIndex:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def within_reach(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of these passages can be compared; of a whole index all."""
+        return np.ones(len(numbers), np.bool_)
 
     def passage(self, number: int) -> Coded:
         part = slice(int(self.starts[number]), int(self.starts[number + 1]))
@@ -109,7 +121,7 @@ class TokenIndex:
         decoded = (decoded * self.scales[rows, np.newaxis]) @ self.codec.rotation.T + self.codec.centre
         return np.asarray(decoded / self.lengths[rows, np.newaxis], np.float32)
 
-    def scores(self, question: Encoded, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+    def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:
         """How well passages answer, shape (len(numbers),), about -1..1.
 
         Each token of the question, weighted by its rarity, counts the cosine of the passage's token most like it. A
@@ -179,27 +191,62 @@ class TokenIndex:
         return np.asarray(np.log1p((len(self) - frequencies + 0.5) / (frequencies + 0.5)), np.float32)
 
 
-def save_tokens(codec: TokenCodec, passages: Sequence[Coded], prefix: Path) -> None:
-    """Write the tokens of passages in their order, as arrays whose names begin with `prefix`. They are written piece
-    by piece, so the passages may lie in other files."""
-    lengths = np.asarray([len(passage.scales) for passage in passages], np.int64)
+@dataclass(frozen=True)
+class SomeTokens(TokenIndex):
+    """The tokens of some passages; how rare a token is counts over all of them."""
+
+    passage_count: int = 0
+
+    def __len__(self) -> int:
+        return self.passage_count
+
+    @classmethod
+    def of(
+        cls,
+        passages: Sequence[Coded],
+        codec: TokenCodec,
+        vocabulary: NDArray[np.int32],
+        frequencies: NDArray[np.int32],
+        passage_count: int,
+    ) -> "SomeTokens":
+        """The passages in their order; the rest tells of all passages, how many there are and what stands in them."""
+        coded = [codec.nothing(), *passages]  # of no passages, too, there are arrays
+        return cls(
+            codec=codec,
+            starts=np.cumsum([len(one.scales) for one in coded]),
+            codes=np.concatenate([one.codes for one in coded]),
+            scales=np.concatenate([one.scales for one in coded]),
+            lengths=np.concatenate([one.lengths for one in coded]),
+            token_ids=np.concatenate([one.token_ids for one in coded]),
+            vocabulary=vocabulary,
+            frequencies=frequencies,
+            passage_count=passage_count,
+        )
+
+
+def save_tokens(codec: TokenCodec, passages: Sequence[Coded | None], prefix: Path) -> None:
+    """Write the tokens of passages in their order, as arrays whose names begin with `prefix`; of those that are None
+    they are still to be made. They are written piece by piece, so the passages may lie in other files."""
+    missing = [number for number, coded in enumerate(passages) if coded is None]
+    made = [coded or codec.nothing() for coded in passages]
+    lengths = np.asarray([len(passage.scales) for passage in made], np.int64)
     total = int(lengths.sum())
-    distinct: Iterable[Any] = chain.from_iterable(np.unique(passage.token_ids) for passage in passages)
+    distinct: Iterable[Any] = chain.from_iterable(np.unique(passage.token_ids) for passage in made)
     vocabulary, frequencies = np.unique(np.fromiter(distinct, np.int32), return_counts=True)
-    write_arrays(
-        prefix,
-        {
-            "rotation": codec.rotation,
-            "centre": codec.centre,
-            "starts": np.concatenate(([0], np.cumsum(lengths))),
-            "vocabulary": vocabulary,
-            "frequencies": frequencies.astype(np.int32),
-            "codes": Pieces(np.uint8, (total, len(codec.centre) // PER_BYTE), (p.codes for p in passages)),
-            "scales": Pieces(np.float16, (total,), (p.scales for p in passages)),
-            "lengths": Pieces(np.float16, (total,), (p.lengths for p in passages)),
-            "token_ids": Pieces(np.int32, (total,), (p.token_ids for p in passages)),
-        },
-    )
+    arrays: dict[str, NDArray[Any] | Pieces] = {
+        "rotation": codec.rotation,
+        "centre": codec.centre,
+        "starts": np.concatenate(([0], np.cumsum(lengths))),
+        "vocabulary": vocabulary,
+        "frequencies": frequencies.astype(np.int32),
+        "codes": Pieces(np.uint8, (total, len(codec.centre) // PER_BYTE), (p.codes for p in made)),
+        "scales": Pieces(np.float16, (total,), (p.scales for p in made)),
+        "lengths": Pieces(np.float16, (total,), (p.lengths for p in made)),
+        "token_ids": Pieces(np.int32, (total,), (p.token_ids for p in made)),
+    }
+    if missing:
+        arrays["missing"] = np.asarray(missing, np.int64)
+    write_arrays(prefix, arrays)
 
 
 def load_tokens(prefix: Path) -> TokenIndex:

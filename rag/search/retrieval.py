@@ -131,8 +131,12 @@ def propose(index: Index, question: str, encoded: Encoded, *, count: int, rankin
         return None
     cosines = _cosines(index, encoded.vector, dense, numbers)
     shares = match.of(numbers) / max(index.keywords.ceiling(asked), 1e-6)
-    by_token = ranking.by_token and index.tokens is not None and len(encoded.tokens)
-    likeness = index.tokens.scores(encoded, numbers) if by_token and index.tokens is not None else None
+    likeness = None
+    if ranking.by_token and index.tokens is not None and len(encoded.tokens):
+        best_first = np.lexsort((numbers, -fuse_scores(ranking, cosines, shares, None)))
+        kept = np.sort(best_first[index.tokens.within_reach(numbers[best_first])])
+        numbers, cosines, shares = numbers[kept], cosines[kept], shares[kept]
+        likeness = index.tokens.scores(encoded, numbers)
     fused = fuse_scores(ranking, cosines, shares, likeness)
     order = np.lexsort((numbers, -fused))
     return Candidates(dense, keyword, numbers, cosines, shares, likeness, fused, order)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from rag.embedding import Embedder
     from rag.ui.guide.preparing import Preparation
 
-# Documents that are read before the chat opens: half a minute on a laptop.
-FIRST_DOCUMENTS = 24
+# Documents that are read before the chat opens, of those whose vectors are ready and of others: some seconds, half a
+# minute on a laptop.
+FIRST_READY, FIRST_DOCUMENTS = 72, 24
 # The file in the folder of the index that tells that only those were read, also after the program was ended.
 UNFINISHED = "unfinished"
 
@@ -150,6 +151,7 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
 def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation") -> None:
     """An index of the first documents; the others follow while readers ask."""
     from ingest.progress import Bars
+    from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
     from ingest.updates.first_reading import spread
@@ -159,15 +161,19 @@ def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation"
     (settings.index / UNFINISHED).touch()
     sys.stderr.write(f"making an index of {default_root()} at {settings.index}; this happens once\n")
     with Bars() as bars:
+        vectors = ready_vectors(embedder.identity, settings.passage_tokens)
 
         def some(new: "Sequence[File]", known: "Sequence[File]") -> "Sequence[File]":
-            return spread(new, FIRST_DOCUMENTS)
+            ready = [file for file in new if vectors.hold(file.path)]
+            return spread(ready, FIRST_READY) if ready else spread(new, FIRST_DOCUMENTS)
 
         def tell(stage: Stage, done: int, total: int) -> None:
             bars.update(stage, done, total)
             preparation.tell(Step(stage), done, total)
 
-        report = sync(settings, lambda: embedder, identity=embedder.identity, choose=some, progress=tell)
+        report = sync(
+            settings, lambda: embedder, identity=embedder.identity, choose=some, complete=False, progress=tell
+        )
     sys.stderr.write(report.as_text())
 
 

@@ -15,7 +15,8 @@ def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
         told = texts.auto_update_problem.format(problem=tell(status.problem, texts))
         return f'<span class="problem">{escape(told)}</span>'
     if status.total:
-        return escape(texts.auto_update_steps.format(done=status.done, total=status.total))
+        steps = texts.auto_update_fills if status.fills else texts.auto_update_steps
+        return escape(steps.format(done=status.done, total=status.total))
     if status.last is None:
         return escape(texts.auto_update_working)
     documents = status.last.documents

@@ -1,7 +1,7 @@
 """What happens when something in the chat is used: each handler gives the updates of the components that it touches."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -125,7 +125,7 @@ class Handlers:
                 follows=follows, early=early,
                 reading=self._updates.reading if self._updates is not None else None,
             )  # fmt: skip
-            with closing(steps):
+            with closing(steps), self._updates.resting() if self._updates is not None else nullcontext():
                 for _ in steps:
                     yield self.show(state, whole=not asked or not state.busy)
                     asked = True

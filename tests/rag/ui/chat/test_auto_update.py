@@ -28,6 +28,11 @@ FAILED = [Failure("/docs/<b>.pdf", "<b>.pdf: is a damaged PDF file", Unreadable.
         (AutoUpdateStatus(last=Update(AT, Counts(added=1, failed=FAILED))), "", ""),
         (AutoUpdateStatus(on=True), "正在查看资料…", "Looking at the documents…"),
         (AutoUpdateStatus(on=True, done=3, total=9), "正在更新资料 3/9", "Updating 3/9"),
+        (
+            AutoUpdateStatus(once=True, done=32, total=99, fills=True, last=Update(AT, Counts(added=1))),
+            "资料都可以问了；正在逐段细读 32/99",
+            "All can be asked; reading passage by passage 32/99",
+        ),
         (AutoUpdateStatus(on=True, last=Update(AT, Counts())), "10:23 资料没有变化", "10:23 no document has changed"),
         (
             AutoUpdateStatus(on=True, last=Update(AT, Counts(added=1, removed=2))),

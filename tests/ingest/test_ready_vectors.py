@@ -1,0 +1,214 @@
+"""Pages that come with vectors: searched at once, their tokens made when a question needs them or meanwhile, and in the
+end no other than pages that were embedded."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ingest import ready_vectors as module
+from ingest.ready_vectors import FILE, ready_vectors, write_ready_vectors
+from ingest.updates.auto_update import AutoUpdate
+from ingest.updates.first_reading import AT_ONCE, FirstReading
+from ingest.updates.token_filling import fill_tokens
+from ingest.workers import File
+from rag.answer.assistant import Assistant
+from rag.embedding import Embedder
+from rag.index import open_index
+from rag.index.generation import DiskIndex
+from rag.index.late_tokens import OF_A_SEARCH, LateTokens, with_late_tokens
+from rag.paths import PROGRAM
+from rag.settings import Settings
+from tests.ingest.library import TOPICS, Library
+
+IDENTITY = "hash@1"
+
+
+@pytest.fixture
+def ready(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """A library that is not read yet, with ready vectors of all its pages."""
+    whole = Settings(index=tmp_path / "whole")
+    library.sync(library.root, settings=whole)
+    with_vectors(whole.index, tmp_path / "ready.safetensors")
+    monkeypatch.setattr(module, "FILE", tmp_path / "ready.safetensors")
+    ready_vectors.cache_clear()
+    library.loads = 0
+    yield library
+    ready_vectors.cache_clear()
+
+
+def with_vectors(index_folder: Path, file: Path) -> None:
+    index = open_index(index_folder)
+    documents = index.storage.documents(with_passages=True)
+    vectors = index.vectors.all()
+    keys = {p.embedding_key: vectors[p.number] for d in documents for p in d.passages if p.number is not None}
+    passage_tokens = Settings().passage_tokens
+    write_ready_vectors(keys, [d.sha256 for d in documents], index.manifest.embedder, passage_tokens, file)
+    index.close()
+
+
+def missing(library: Library) -> int:
+    with library.index() as index:
+        assert index.tokens is not None
+        return len(index.tokens.missing)
+
+
+def assert_equal(one: DiskIndex, other: DiskIndex) -> None:
+    assert one.tokens is not None
+    assert other.tokens is not None
+    assert np.array_equal(one.vectors.all(), other.vectors.all())
+    for name in ("starts", "codes", "scales", "lengths", "token_ids", "vocabulary", "frequencies", "missing"):
+        assert np.array_equal(getattr(one.tokens, name), getattr(other.tokens, name)), name
+
+
+def test_vectors_come_back_as_good_as_they_were(ready: Library, tmp_path: Path) -> None:
+    vectors = ready_vectors(IDENTITY, Settings().passage_tokens)
+    index = open_index(tmp_path / "whole")
+    for document in index.storage.documents(with_passages=True):
+        for passage in document.passages:
+            assert passage.number is not None
+            assert vectors[passage.embedding_key] @ index.vectors.all()[passage.number] > 0.999
+    assert len(vectors) == 3
+    assert vectors.hold(ready.root / "lora.md")
+    assert not vectors.hold(ready.page("rope"))
+    assert not vectors.hold(ready.root / "nothing.md")
+
+
+@pytest.mark.parametrize("other", [("hash@2", Settings().passage_tokens), (IDENTITY, 200)])
+def test_vectors_of_another_model_or_of_other_passages_are_none(ready: Library, other: tuple[str, int]) -> None:
+    vectors = ready_vectors(*other)
+    assert len(vectors) == 0
+    assert not vectors.hold(ready.root / "lora.md")
+
+
+def test_ready_pages_are_searched_before_their_tokens_are_made(ready: Library) -> None:
+    ready.page("rope")  # no vector of this one is ready
+    report = ready.sync(complete=False)
+    assert report.passages_embedded == 1
+    assert missing(ready) == 3
+    assistant = Assistant(ready.settings, ready.embedder)
+    tokens = assistant.index.tokens
+    assert isinstance(tokens, LateTokens)
+    assert "低秩矩阵" in assistant.search("LoRA 训练什么？").hits[0].passage.text
+    assert len(tokens.made) == 3
+    whole = Settings(index=ready.folder / "whole")
+    ready.sync(ready.root, settings=whole)
+    found, expected = (a.search("LoRA 训练什么？").hits for a in (assistant, Assistant(whole, ready.embedder)))
+    assert [hit.passage.document for hit in found] == [hit.passage.document for hit in expected]
+
+
+def test_only_the_first_are_made_for_a_question(ready: Library) -> None:
+    for number in range(OF_A_SEARCH + 5):
+        ready.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS['rope']}第 {number} 次。\n")
+    ready.sync()
+    with ready.index() as index:
+        assert index.tokens is not None
+        count = len(index.tokens)
+        bare = replace(index, tokens=replace(index.tokens, missing=np.arange(count)))
+        late = with_late_tokens(bare, ready.embedder)
+        assert late.tokens is not None
+        reach = late.tokens.within_reach(np.arange(count)[::-1])
+        assert reach.tolist() == [True] * OF_A_SEARCH + [False] * (count - OF_A_SEARCH)
+
+
+def test_a_run_without_changes_leaves_tokens_missing_and_the_next_whole_one_makes_them(
+    ready: Library, tmp_path: Path
+) -> None:
+    ready.sync(complete=False)
+    assert not ready.sync(complete=False).published
+    assert ready.sync().passages_embedded == 3
+    assert not ready.sync().published
+    with ready.index() as index:
+        assert_equal(index, open_index(tmp_path / "whole"))
+
+
+def test_tokens_are_filled_in_parts(ready: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.updates.token_filling.AT_ONCE", 2)
+    monkeypatch.setattr("ingest.updates.token_filling.TOGETHER", 1)
+    ready.sync(complete=False)
+    left: list[int] = []
+
+    def told(done: int, total: int) -> None:
+        left.append(missing(ready))
+        assert (done, total) == (len(left), 3)
+
+    fill_tokens(ready.settings, ready.embedder, wait=0, is_wanted=lambda: True, tell=told)
+    assert left == [3, 3, 1]
+    with ready.index() as index:
+        assert_equal(index, open_index(tmp_path / "whole"))
+
+
+def test_filling_ends_when_it_is_not_wanted(ready: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.updates.token_filling.TOGETHER", 1)
+    ready.sync(complete=False)
+    wanted = iter([True, True, False])
+    fill_tokens(ready.settings, ready.embedder, wait=0, is_wanted=lambda: next(wanted), tell=lambda done, total: None)
+    assert missing(ready) == 3
+
+
+def test_while_an_answer_is_written_nothing_is_filled(ready: Library, tmp_path: Path) -> None:
+    ready.sync(complete=False)
+    ended: list[bool] = []
+    with AutoUpdate(ready.settings, ready.embedder) as updates:
+        with updates.resting():
+            updates.run_once(then=lambda: ended.append(True))
+            wait_until(lambda: updates.status().last is not None)  # all can be asked
+            assert updates.reading is None
+            assert updates.status().is_changing
+            time.sleep(0.5)
+            assert missing(ready) == 3
+        wait_until(lambda: bool(ended))
+        wait_until(lambda: not updates.status().is_changing)
+    with ready.index() as index:
+        assert_equal(index, open_index(tmp_path / "whole"))
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_page_that_changes_meanwhile_is_read_whole(ready: Library) -> None:
+    ready.sync(complete=False)
+    ready.write("lora.md", f"# LoRA 是什么？\n\n{TOPICS['beam']}\n")
+    assert ready.sync(complete=False).passages_embedded == 1
+    assert missing(ready) == 2
+
+
+def test_a_first_reading_takes_all_ready_pages_at_once(tmp_path: Path) -> None:
+    files = [File(0, f"{number:02}.md", tmp_path / f"{number:02}.md") for number in range(5 * AT_ONCE)]
+    reading = FirstReading(lambda path: path.stem < "20")
+    first = reading.choose(files, [])
+    assert [file.relative for file in first] == [f"{number:02}.md" for number in range(20 + AT_ONCE)]
+
+
+def test_without_token_vectors_ready_ones_serve_every_run(ready: Library) -> None:
+    settings = Settings(index=ready.folder / "bare", late_interaction=False)
+    assert ready.sync(ready.root, settings=settings).passages_embedded == 0
+
+
+@pytest.mark.slow
+def test_the_vectors_that_are_shipped_are_those_of_the_pages(embedder: Embedder, tmp_path: Path) -> None:
+    pages = sorted((PROGRAM / "corpus").glob("*/*.md"))
+    vectors = ready_vectors(embedder.identity, Settings().passage_tokens)
+    held = [page for page in pages if vectors.hold(page)]
+    assert len(held) > 0.8 * len(pages), "make them anew: python -m tools.ready_vectors"
+    library = Library(tmp_path, embedder)
+    for page in held[:: len(held) // 2][:2]:
+        library.write(page.name, page.read_text(encoding="utf-8"))
+    library.sync(identity=embedder.identity)
+    with library.index() as index:
+        rows = index.vectors.all()
+        for document in index.storage.documents(with_passages=True):
+            for passage in document.passages:
+                assert passage.number is not None
+                assert vectors[passage.embedding_key] @ rows[passage.number] > 0.998
+
+
+def test_the_file_is_small() -> None:
+    assert FILE.stat().st_size < 6_000_000
