@@ -1,5 +1,7 @@
 """What the page says about automatic updates."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -91,6 +93,10 @@ def test_a_question_is_early_until_the_first_run_has_ended(
             """Without documents."""
 
         reading = None
+
+        @contextmanager
+        def resting(self) -> Iterator[None]:
+            yield
 
         def status(self) -> AutoUpdateStatus:
             return status
