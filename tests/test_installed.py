@@ -79,7 +79,7 @@ def test_the_wheel_holds_program_page_and_corpus_and_nothing_else(wheel: Path) -
         assert {name.partition("/")[0].partition("-")[0] for name in names} == {"rag", "ingest", "interview_rag"}
         for file in CORPUS.rglob("*.md"):
             assert archive.read(f"rag/corpus/{file.relative_to(CORPUS).as_posix()}") == file.read_bytes()
-    kinds = ("*.py", "*.js", "*.css", "*.toml", "*.safetensors", "evaluation/data/**/*")
+    kinds = ("*.py", "*.js", "*.css", "*.html", "*.toml", "*.safetensors", "evaluation/data/**/*")
     expected = {
         file.relative_to(ROOT).as_posix()
         for package in ("rag", "ingest")

@@ -21,7 +21,7 @@ FILES_OF_A_QUESTION, FILES_OF_A_DOCUMENT = 22, 18
 # The packages of the program; tests are held to the length of files only.
 HOUSE = ("app.py", "rag", "ingest", "tools")
 NO_ROOMS = {"__init__.py", "__main__.py"}
-PAGE_FILES = ("*.js", "*.css")
+PAGE_FILES = ("*.js", "*.css", "*.html")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
 from rag.private_files import read_private
-from rag.server.address import LOOPBACK, LOOPBACK_NAMES, free_port
+from rag.server.address import LOOPBACK, free_port
 from rag.ui.texts import Language
 
 if TYPE_CHECKING:
@@ -179,7 +179,6 @@ def _stay(
     """Serve a page until `end` is set, or the process is interrupted or terminated."""
     import gradio as gr
     from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from rag.ui.guard import Guard
     from rag.ui.limits import Limits
@@ -190,12 +189,9 @@ def _stay(
     free = free_port(host, port)
     if free != port:
         sys.stderr.write(f"port {port} is taken, using {free}\n")
-    middleware = [*beside, Middleware(SafeResponses)]
-    if host in LOOPBACK:
-        # A web site whose name is made to point here (DNS rebinding) must not read the material.
-        middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=list(LOOPBACK_NAMES)))
     limits = Limits(upload=max_upload + UPLOAD_MARGIN)
-    middleware.append(Middleware(Guard, limits=limits, alone=host in LOOPBACK and users is None))
+    guard = Middleware(Guard, limits=limits, is_loopback=host in LOOPBACK, has_users=users is not None)
+    middleware = [*beside, Middleware(SafeResponses), guard]
     page.launch(
         server_name=f"[{host}]" if ":" in host else host,
         server_port=free,

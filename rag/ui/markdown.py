@@ -53,6 +53,8 @@ FULL_WIDTH = "\u2e80"
 ONE_SENTENCE = re.compile(rf"\s*(?:(?:[-*+•]|\d+\.) )?{CLAIM}\d+{CLAIM_MARKER}[^{CLAIM}{CLAIM_END}]*{CLAIM_END}\s*")
 # Of what is longer than a sentence, or part of a table, no stretch can be marked without taking the Markdown apart.
 NOT_ONE_LINE = re.compile(r"[\n|]|```|~~~")
+# Signs of Markdown and HTML, and how each is written so that it stays a sign.
+SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "<>&\"'`*_[]()\\#!|~$"}
 # Gradio draws these as diagrams with a library of its own; quoted material stays text.
 DIAGRAM = re.compile(r"mermaid\b", re.IGNORECASE)
 # To the browser a fence that is indented by this much, outside of a list, is text.
@@ -154,8 +156,7 @@ def render(
 
 def plain(text: str) -> str:
     """Text that Markdown shows as it stands, on one line: for titles and questions inside our own HTML."""
-    escaped = "".join(f"&#{ord(c)};" if c in "<>&\"'`*_[]()\\#!|~$" else c for c in without_private(text))
-    return " ".join(escaped.split())
+    return " ".join(without_private(text).translate(SIGNS).split())
 
 
 def join_chunks(chunks: Iterable[str]) -> str:

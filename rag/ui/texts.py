@@ -14,13 +14,10 @@ class Texts:
     """The texts of a room in one language, each an attribute of its name; `{…}` are filled with `str.format`."""
 
     def __init__(self, room: str, texts: Mapping[str, str]) -> None:
-        self._room, self._texts = room, texts
+        vars(self).update(texts, _room=room)
 
     def __getattr__(self, name: str) -> str:
-        texts: Mapping[str, str] = vars(self).get("_texts", {})
-        if name not in texts:
-            raise AttributeError(f"{vars(self).get('_room')} has no text {name!r}")
-        return texts[name]
+        raise AttributeError(f"{vars(self).get('_room')} has no text {name!r}")
 
 
 def read_texts(file: Path) -> dict[Language, Texts]:

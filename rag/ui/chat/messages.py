@@ -12,17 +12,19 @@ from rag.settings import ChatModelName
 from rag.text.language import has_chinese
 from rag.types import Answer, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
-from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
-from rag.ui.markdown import join_chunks, join_markers, mark_answer, plain, render, without_private
+from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nearby, render_panel
+from rag.ui.markdown import join_chunks, join_markers, mark_answer, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
 from rag.ui.session.session import Exchange, Session, State
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Language, Texts
 
+HTML = macros_of("chat/messages.html")
 # Words of a quote that is English: code and formulas have fewer.
 PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[ ,]+){4}")
 
-# Answers of all readers whose text is kept: each is shown again with whatever is said after it.
+# Questions and answers of all readers whose text is kept: each is shown again with whatever is said after it.
 ANSWERS_KEPT = 500
 # Of what a question follows the beginning is told.
 SUBJECT_CHARACTERS = 40
@@ -45,11 +47,17 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
     texts = TEXTS[session.language]
     result: list[Message] = []
     exchanges = session.exchanges
-    style = f" of-{session.conversation or 0}"  # tells the scripts which conversation has come into the page
     for exchange in exchanges:
-        asked = render(without_private(exchange.question), turn=0, label="")
-        tools = _button("edit", exchange.number, texts.edit) + _branches(session, exchange, texts)
-        result.append(Message(role="user", content=f"{asked}\n\n{_after(tools, style=style)}"))
+        branches = session.branches(exchange)
+        after = HTML(
+            "asked",
+            exchange=exchange,
+            branches=branches,
+            place=branches.index(exchange.number),
+            conversation=session.conversation or 0,
+            texts=texts,
+        )
+        result.append(Message(role="user", content=f"{_question(exchange.question)}\n\n{after}"))
         last = exchange is exchanges[-1]
         result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
     return result
@@ -60,8 +68,7 @@ def panel(session: Session) -> str:
     texts = TEXTS[session.language]
     exchange = session.find(session.shown)
     if exchange is None:
-        hint = f'<p class="hint">{escape(texts.sources_empty)}</p>'
-        return render_panel(hint, texts, turn=0, question="", **_counts(session))
+        return render_panel(hint(texts.sources_empty), texts, question="", **_counts(session))
     if exchange.answer is not None and exchange.answer.refusal is None:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
@@ -70,7 +77,7 @@ def panel(session: Session) -> str:
     elif exchange.nearby:
         body = render_nearby(exchange.nearby, texts.sources_found if session.busy else texts.sources_so_far)
     else:
-        body = f'<p class="hint">{escape(texts.searching if session.busy else texts.sources_none)}</p>'
+        body = hint(texts.searching if session.busy else texts.sources_none)
     return render_panel(
         body,
         texts,
@@ -107,38 +114,53 @@ def question_problem(question: str, texts: Texts) -> str | None:
     return None
 
 
+@lru_cache(ANSWERS_KEPT)
+def _question(question: str) -> str:
+    return render(without_private(question), turn=0, label="")
+
+
 def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
-    answer = exchange.answer
-    note = _note(texts.imported) if exchange.is_imported else ""
-    note += _read_as(exchange, texts)
-    note += _note(texts.early) if exchange.is_early else ""
-    if answer is not None:
-        tools = _tools(exchange, texts, answerers)
-        if answer.refusal is not None:
-            below = _agent_steps(answer, texts)
-            return f"{_refusal(exchange.number, answer.refusal, texts)}\n\n{_after(tools, before=note, below=below)}"
-        text = _text(answer, exchange.number, texts.source_number, texts.claim_unsupported)
-        note += "" if all(claim.supported for claim in answer.claims) else _note(texts.unsupported)
-        if answer.left_out:
-            note += _note(texts.left_out.format(count=answer.left_out))
-        if answer.citations:
-            link = escape(texts.sources_link.format(count=len(answer.citations)))
-            tools += _by(exchange, answer, texts)
-            tools += f'<a class="all" href="#cite-{exchange.number}-0">{link}</a>'
-        below = _agent_steps(answer, texts) + (_follow_ups(exchange, texts) if last else "") + _cited(answer, texts)
-        return f"{_lead(answer, texts)}{text}\n\n{_after(tools, before=note, below=below)}"
+    if exchange.answer is not None:
+        return _answered(exchange, exchange.answer, texts, answerers, last=last)
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
-            note += _note(texts.stopped if exchange.said else texts.stopped_early)
-            after = _after(_retry(exchange.number, texts, answerers), before=note)
+            told = texts.stopped if exchange.said else texts.stopped_early
+            reading = _reading(exchange, texts)
+            after = HTML("stopped", exchange=exchange, reading=reading, told=told, answerers=answerers, texts=texts)
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)
-            notice = f'<div class="notice problem"><p>{problem}</p><p>{escape(texts.try_again)}</p></div>'
-            after = _after(_retry(exchange.number, texts, answerers), before=notice)
+            after = HTML("failed", exchange=exchange, problem=problem, answerers=answerers, texts=texts)
         case _:
-            after = f'<div class="after">{_steps(exchange, texts)}</div>'
+            after = _under_way(exchange, texts)
     return f"{text}\n\n{after}".strip()
+
+
+def _answered(
+    exchange: Exchange, answer: Answer, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool
+) -> str:
+    notes = []
+    if answer.refusal is not None:
+        text = _refusal(exchange.number, answer.refusal, texts)
+    else:
+        text = _lead(answer, texts) + _text(answer, exchange.number, texts.source_number, texts.claim_unsupported)
+        if not all(claim.supported for claim in answer.claims):
+            notes.append(texts.unsupported)
+        if answer.left_out:
+            notes.append(texts.left_out.format(count=answer.left_out))
+    after = HTML(
+        "answered",
+        exchange=exchange,
+        reading=_reading(exchange, texts),
+        notes=notes,
+        by=_by(exchange, answer, texts),
+        citations=() if answer.refusal else answer.citations,
+        steps=[_agent_step(step, texts) for step in answer.steps],
+        suggestions=exchange.suggestions if last and not answer.refusal else (),
+        answerers=answerers,
+        texts=texts,
+    )
+    return f"{text}\n\n{after}"
 
 
 @lru_cache(ANSWERS_KEPT)
@@ -157,7 +179,7 @@ def _lead(answer: Answer, texts: Texts) -> str:
         quoted = {_language_of(citation.quote) for citation in answer.citations} - {None}
         if quoted and asked not in quoted:
             notes.append(TEXTS[asked].foreign)
-    return f'<div class="lead">{"".join(map(_note, notes))}</div>\n\n' if notes else ""
+    return HTML("lead", notes=notes) + "\n\n" if notes else ""
 
 
 def _language_of(quote: str) -> Language | None:
@@ -167,42 +189,30 @@ def _language_of(quote: str) -> Language | None:
     return Language.EN if "\n" not in quote.strip() and PROSE.search(quote) else None
 
 
-def _read_as(exchange: Exchange, texts: Texts) -> str:
-    """How a question after others was understood, and a button for the other way."""
+def _reading(exchange: Exchange, texts: Texts) -> tuple[str, str, str] | None:
+    """How a question after others was understood, and what the other way is called in a button's class and by name."""
     read = exchange.answer.read_as if exchange.answer is not None else None
     if read is None or exchange.parent is None:
-        return ""
-    told = texts.read_after.format(subject=read.follows[:SUBJECT_CHARACTERS]) if read.follows else texts.read_alone
-    way, name = (ALONE, texts.ask_alone) if read.follows else (IN_TALK, texts.ask_in_talk)
-    button = f'<button type="button" class="other-reading do-retry-{exchange.number}-{way}">{escape(name)}</button>'
-    return f'<p class="note read-as">{plain(told)} · {button}</p>'
+        return None
+    if read.follows:
+        return texts.read_after.format(subject=read.follows[:SUBJECT_CHARACTERS]), ALONE, texts.ask_alone
+    return texts.read_alone, IN_TALK, texts.ask_in_talk
 
 
 def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
     """Who wrote an answer."""
     name = exchange.used.get("model") or answer.llm
-    by = texts.answerer_extractive if answer.llm == ChatModelName.EXTRACTIVE else texts.written_by.format(name=name)
-    return f'<span class="by">{plain(by)}</span>'
+    return texts.answerer_extractive if answer.llm == ChatModelName.EXTRACTIVE else texts.written_by.format(name=name)
 
 
-def _cited(answer: Answer, texts: Texts) -> str:
-    """What the numbers of an answer stand for, for whoever copies or prints it."""
-    lines = [f"<p>{plain(texts.sources)}</p>"] if answer.citations else []
-    for citation in answer.citations:
-        page = f" · {texts.page.format(number=citation.page)}" if citation.page is not None else ""
-        lines.append(f"<p>{plain(f'[{citation.marker}] {citation.title} · {citation.document}{page}')}</p>")
-    return f'<div class="cited">{"".join(lines)}</div>' if lines else ""
-
-
-def _steps(exchange: Exchange, texts: Texts) -> str:
+def _under_way(exchange: Exchange, texts: Texts) -> str:
     """Where an answer that is being made stands. Each sentence is checked before it is shown."""
     names = (texts.step_searching, texts.step_reading, texts.step_writing, texts.step_checking)
     at = {State.AWAITING: 0, State.SEARCHING: 0, State.READING: 1, State.LOADING: 1, State.WRITING: 2}[exchange.state]
-    steps = "".join(
-        f'<span class="{"done" if place < at else "now" if place == at or (at, place) == (2, 3) else "later"}">'
-        f"{escape(name)}</span>"
+    steps = [
+        ("done" if place < at else "now" if place == at or (at, place) == (2, 3) else "later", name)
         for place, name in enumerate(names)
-    )
+    ]
     waits = {
         State.AWAITING: texts.awaiting,
         State.SEARCHING: texts.searching,
@@ -213,80 +223,13 @@ def _steps(exchange: Exchange, texts: Texts) -> str:
         waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())
     told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
-    return f'<p class="steps">{steps}</p><p class="waiting">{escape(told)}</p>'
-
-
-def _agent_steps(answer: Answer, texts: Texts) -> str:
-    """How an agent came to an answer, for whoever opens it."""
-    if not answer.steps:
-        return ""
-    steps = "".join(f"<li>{plain(_agent_step(step, texts))}</li>" for step in answer.steps)
-    told = escape(texts.agent_steps.format(count=len(answer.steps)))
-    return f'<details class="agent"><summary>{told}</summary><ol>{steps}</ol></details>'
+    return HTML("under_way", steps=steps, told=told)
 
 
 def _agent_step(step: Step, texts: Texts) -> str:
     name = getattr(texts, f"agent_{step.kind}")
     came = " → ".join(filter(None, (step.request, step.result or texts.list_separator.join(step.documents))))
     return f"{name}: {came}" if came else name
-
-
-def _tools(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]]) -> str:
-    liked = {True: ("like on", "dislike"), False: ("like", "dislike on"), None: ("like", "dislike")}[exchange.liked]
-    return (
-        _button("copy", exchange.number, texts.copy)
-        + _button("aloud", exchange.number, texts.read_aloud)
-        + _button("like", exchange.number, texts.like, style=liked[0])
-        + _button("dislike", exchange.number, texts.dislike, style=liked[1])
-        + _retry(exchange.number, texts, answerers)
-    )
-
-
-def _retry(number: int, texts: Texts, answerers: Sequence[tuple[str, str]]) -> str:
-    again = _button("retry", number, texts.ask_again)
-    if len(answerers) < 2:
-        return again
-    choices = "".join(
-        f'<button type="button" class="do-retry-{number}-{name}">{plain(label)}</button>' for name, label in answerers
-    )
-    return again + (
-        f'<details class="menu others"><summary title="{escape(texts.answer_with)}"></summary>'
-        f"<div>{choices}</div></details>"
-    )
-
-
-def _branches(session: Session, exchange: Exchange, texts: Texts) -> str:
-    """The switch between a question and those that it was edited into or asked again as: ‹ 2/2 ›"""
-    numbers = session.branches(exchange)
-    if len(numbers) < 2:
-        return ""
-    place = numbers.index(exchange.number)
-    before = _button("branch", numbers[place - 1], texts.earlier_version, style="back") if place else ""
-    after = (
-        _button("branch", numbers[place + 1], texts.later_version, style="on-ward") if place + 1 < len(numbers) else ""
-    )
-    return f'<span class="branches">{before}<span>{place + 1}/{len(numbers)}</span>{after}</span>'
-
-
-def _follow_ups(exchange: Exchange, texts: Texts) -> str:
-    """What can be asked next: for other parts of the page, then what the page says is asked."""
-    if not exchange.suggestions:
-        return ""
-    chips = "".join(
-        f'<a class="suggestion chip{" offer" if question in exchange.offers else ""}"'
-        f' href="#ask-{exchange.number}-{place}">{plain(question)}</a>'
-        for place, question in enumerate(exchange.suggestions)
-    )
-    return f'<div class="follow-ups"><span>{escape(texts.follow_ups)}</span>{chips}</div>'
-
-
-def _button(action: str, number: int, name: str, *, style: str = "") -> str:
-    """Its picture comes from the style sheet, so that it adds nothing to the text of its message."""
-    return f'<button type="button" class="tool {style or action} do-{action}-{number}" title="{escape(name)}"></button>'
-
-
-def _after(tools: str, *, before: str = "", below: str = "", style: str = "") -> str:
-    return f'<div class="after{style}">{before}<div class="tools">{tools}</div>{below}</div>'
 
 
 def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
@@ -299,13 +242,4 @@ def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
             sentence = texts.refused
     if refusal.only:
         sentence += texts.refused_only
-    suggestions = "".join(
-        f'<li><a class="suggestion" href="#ask-{turn}-{number}">{plain(question)}</a></li>'
-        for number, question in enumerate(refusal.suggestions)
-    )
-    more = f"<p>{escape(texts.suggestions)}</p><ul>{suggestions}</ul>" if suggestions else ""
-    return f'<div class="notice refusal"><p>{plain(sentence)}</p>{more}</div>'
-
-
-def _note(text: str) -> str:
-    return f'<p class="note">{escape(text)}</p>'
+    return HTML("refusal", sentence=sentence, suggestions=refusal.suggestions, turn=turn, texts=texts)

@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path, PurePosixPath
 
 from rag.index import Index
 from rag.index.topics import topic_title, topic_titles
 from rag.text.language import Language
-from rag.ui.texts import TEXTS, Texts
+from rag.ui.templates import macros_of
+from rag.ui.texts import TEXTS
 
 # Documents of the conversation that are offered.
 OFFERED = 12
+HTML = macros_of("chat/scope.html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,38 +40,15 @@ def read_material(index: Index) -> Material:
 
 def render_chips(only: Sequence[str], material: Material, language: Language) -> str:
     """What was chosen, each with the way to take it back, as HTML; empty where all is answered from."""
-    texts = TEXTS[language]
-    chips = "".join(_chip(name, material.title(name, language), texts) for name in only)
-    return f'<p class="scope-chips"><span>{escape(texts.scope_only)}</span>{chips}</p>' if only else ""
+    chosen = [(name, material.title(name, language)) for name in only]
+    return HTML("chips", chosen=chosen, texts=TEXTS[language]) if only else ""
 
 
 def render_chooser(only: Sequence[str], cited: Sequence[str], material: Material, language: Language) -> str:
     """Topics, and documents that the conversation cites, as HTML."""
     texts = TEXTS[language]
-    topics = sorted(material.topics, key=lambda name: material.title(name, language))
-    groups = ((texts.scope_topics, topics), (texts.scope_cited, [*dict.fromkeys(cited)][:OFFERED]))
-    lists = "".join(
-        f"<h3>{escape(heading)}</h3>{''.join(_choice(name, only, material, language) for name in names)}"
-        for heading, names in groups
-        if names
-    )
-    library = f'<a href="#room-library">{escape(texts.scope_library)}</a>'
-    summary = escape(texts.scope if not only else texts.scope_chosen.format(count=len(only)))
-    return f'<details class="menu scope"><summary>{summary}</summary><div>{lists}{library}</div></details>'
-
-
-def _chip(name: str, title: str, texts: Texts) -> str:
-    away = escape(texts.scope_remove.format(name=title))
-    return (
-        f'<span class="scope-chip" title="{escape(name)}">{escape(title)}<button type="button" class="do-unscope-0"'
-        f' data-rest="{escape(name)}" title="{away}" aria-label="{away}">×</button></span>'
-    )
-
-
-def _choice(name: str, only: Sequence[str], material: Material, language: Language) -> str:
-    chosen = name in only
-    action = "unscope" if chosen else "scope"
-    return (
-        f'<button type="button" class="do-{action}-0" data-rest="{escape(name)}" aria-pressed="{str(chosen).lower()}">'
-        f"{escape(material.title(name, language))}</button>"
-    )
+    topics = sorted(((name, material.title(name, language)) for name in material.topics), key=lambda topic: topic[1])
+    documents = [(name, material.title(name, language)) for name in [*dict.fromkeys(cited)][:OFFERED]]
+    groups = ((texts.scope_topics, topics), (texts.scope_cited, documents))
+    summary = texts.scope_chosen.format(count=len(only)) if only else texts.scope
+    return HTML("chooser", groups=groups, only=only, summary=summary, texts=texts)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rag.types import Citation
-from rag.ui.chat.sources import as_written, highlight
-from rag.ui.readable import FRONT_MATTER, balanced, readable, text_of
+from rag.ui.chat.sources import HTML, highlight
+from rag.ui.readable import FRONT_MATTER, balanced, readable
 from rag.ui.session.excerpts import segments
 from rag.ui.texts import Texts
 
@@ -49,17 +49,8 @@ def render_whole(
             within = [(part.text, part.markers) for part in segments(source, low, high, _within(placed, low, high))]
             parts += [_page(bisect_right(pages, low), texts), readable(within, highlight)]
         body = "".join(parts)
-    note = "".join(f'<p class="hint">{text_of(note)}</p>' for note in notes)
     page = f" · {texts.page.format(number=chosen.page)}" if chosen.page is not None else ""
-    return (
-        f'<section class="whole" role="dialog" aria-modal="true" aria-label="{text_of(chosen.title)}"'
-        f' data-moment="{moment}" data-selected="{chosen.marker}">'
-        f"<header><div><h2>{text_of(chosen.title)}</h2>"
-        f'<p class="document">{text_of(chosen.document)}{text_of(page)}</p></div>'
-        f'{as_written(texts)}<button type="button" class="close" title="{text_of(texts.close)}"'
-        f' aria-label="{text_of(texts.close)}">×</button></header>{note}'
-        f'<div class="body readable" tabindex="0">{body}</div></section>'
-    )
+    return HTML("whole", body=body, chosen=chosen, page=page, notes=notes, moment=moment, texts=texts)
 
 
 def _placed(citations: Sequence[Citation], source: str | None) -> list[Citation]:
@@ -87,4 +78,4 @@ def _within(citations: Sequence[Citation], low: int, high: int) -> list[Citation
 
 
 def _page(number: int, texts: Texts) -> str:
-    return f'<div class="page">{text_of(texts.page.format(number=number))}</div>' if number else ""
+    return HTML("page", number=texts.page.format(number=number)) if number else ""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +13,7 @@ from rag.index.storage import DocumentEntry
 from rag.text.terms import fold
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.readable import FRONT_MATTER, readable
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 # Rows shown at once; a page of thousands would be slow, and nobody reads it.
@@ -21,6 +21,7 @@ SHOWN = 200
 # Characters of a document shown at once.
 READ_CHARACTERS = 200_000
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
+HTML = macros_of("library/listing.html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,10 @@ class Row:
     @property
     def kind(self) -> str:
         return PurePosixPath(self.relative).suffix.lower().removeprefix(".")
+
+    @property
+    def size_text(self) -> str:
+        return bytes_text(self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,47 +121,34 @@ def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | 
 def table(rows: Sequence[Row], texts: Texts, *, any_at_all: bool, may_remove: bool) -> str:
     """HTML; library.js reads the `data-` attributes."""
     if not rows:
-        return f'<p class="hint">{escape(texts.none_fit if any_at_all else texts.none)}</p>'
-    columns = (texts.document, texts.passages, texts.characters, texts.size, texts.date, texts.tags, "")
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(_row(row, texts, may_remove=may_remove) for row in rows[:SHOWN])
-    left = len(rows) - SHOWN
-    more = f'<p class="hint">{escape(texts.more.format(count=f"{left:,}"))}</p>' if left > 0 else ""
-    return f'<table class="documents"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
+        return HTML("hint", text=texts.none_fit if any_at_all else texts.none)
+    return HTML("table", rows=rows[:SHOWN], left=len(rows) - SHOWN, texts=texts, may_remove=may_remove)
 
 
 def about_topic(topic: str, title: str, texts: Texts) -> str:
     """The way to a conversation about one topic, as HTML."""
-    return f'<p class="about">{_ask(f"{topic}/", texts.ask_about_topic.format(topic=title), escape(title))}</p>'
+    return HTML("about_topic", topic=topic, title=title, texts=texts)
 
 
 def unread_list(files: Sequence[Unread], texts: Texts, *, may_remove: bool) -> str:
     """HTML; empty where all was read."""
     if not files:
         return ""
-    items = "".join(_unread(file, texts, may_remove=may_remove) for file in files[:SHOWN])
-    left = len(files) - SHOWN
-    more = f'<li class="hint">{escape(texts.more.format(count=f"{left:,}"))}</li>' if left > 0 else ""
-    heading = f"{escape(texts.unread_heading)} ({len(files):,})"
-    return f'<section class="unread"><h3>{heading}</h3><ul>{items}{more}</ul></section>'
+    whys = [(file, why_unread(file.reason, texts) if file.reason else texts.unread_yet) for file in files[:SHOWN]]
+    return HTML("unread", files=whys, total=len(files), texts=texts, may_remove=may_remove)
 
 
 def reader(name: str, row: Row | None, source: str | None, texts: Texts) -> str:
     """The source text of a document as it reads, without what it says of itself for programs."""
-    back = f'<p><button type="button" data-action="back" class="quiet">← {escape(texts.back)}</button></p>'
     if source is None:
-        return f'{back}<p class="hint">{escape(texts.gone)}</p>'
+        return HTML("gone", texts=texts)
     source = FRONT_MATTER.sub("", source)
-    shown = source[:READ_CHARACTERS]
-    note = ""
+    shown, note = source[:READ_CHARACTERS], ""
     if len(shown) < len(source):
-        told = texts.shortened.format(shown=f"{len(shown):,}", total=f"{len(source):,}")
-        note = f'<p class="hint">{escape(told)}</p>'
+        note = texts.shortened.format(shown=f"{len(shown):,}", total=f"{len(source):,}")
     title = row.title if row is not None and row.title else name
-    return (
-        f'{back}<article class="reader"><h3>{escape(title)}</h3><p class="path">{escape(name)}</p>{note}'
-        f'<div class="text readable" tabindex="0">{readable([(shown, ())], lambda markers, html: html)}</div></article>'
-    )
+    text = readable([(shown, ())], lambda markers, html: html)
+    return HTML("reader", title=title, name=name, note=note, text=text, texts=texts)
 
 
 def bytes_text(size: int) -> str:
@@ -167,53 +159,6 @@ def bytes_text(size: int) -> str:
     if size < 1_000:
         return f"{size} B"
     return f"{size / 1_000:,.0f} kB" if size < 1_000_000 else f"{size / 1e6:,.1f} MB"
-
-
-def _unread(file: Unread, texts: Texts, *, may_remove: bool) -> str:
-    name = escape(file.relative)
-    why = why_unread(file.reason, texts) if file.reason is not None else texts.unread_yet
-    action = _button("discard", name, texts.remove, name) if may_remove else ""
-    return f'<li><span><b>{name}</b> <span title="{escape(file.error)}">{escape(why)}</span></span>{action}</li>'
-
-
-def _row(row: Row, texts: Texts, *, may_remove: bool) -> str:
-    marks = f'<span class="mark">{escape(texts.own)}</span>' if row.own else ""
-    if row.stale:
-        marks += f'<span class="mark problem" title="{escape(texts.stale_hint)}">{escape(texts.stale)}</span>'
-    if row.same_as:
-        marks += f'<span class="mark">{escape(texts.same_as.format(other=row.same_as))}</span>'
-    name, title = escape(row.name), escape(row.title or row.name)
-    actions = _ask(row.name, texts.ask_about, title) + _button("read", name, texts.read, title)
-    if row.own and may_remove:
-        actions += _button("remove", name, texts.remove, title)
-    cells = (
-        (texts.passages, f"{row.passages:,}"),
-        (texts.characters, f"{row.characters:,}"),
-        (texts.size, bytes_text(row.size)),
-        (texts.date, f"{row.changed:%Y-%m-%d}" if row.changed else "–"),
-    )
-    numbers = "".join(f'<td data-label="{escape(label)}">{escape(text)}</td>' for label, text in cells)
-    tags = "".join(f'<span class="tag">{escape(tag)}</span>' for tag in row.tags)
-    return (
-        f'<tr><th scope="row">{title}{marks}<span class="path">{name}</span></th>{numbers}'
-        f'<td class="tags" data-label="{escape(texts.tags)}">{tags}</td><td class="actions">{actions}</td></tr>'
-    )
-
-
-def _ask(name: str, label: str, title: str) -> str:
-    """Begins a conversation that is answered from this alone; the scripts of the chat take it, see clicks.js. `title`
-    is HTML."""
-    return (
-        f'<button type="button" class="do-about-0" data-rest="{escape(name)}" aria-label="{escape(label)}: {title}">'
-        f"{escape(label)}</button>"
-    )
-
-
-def _button(action: str, name: str, label: str, title: str) -> str:
-    return (
-        f'<button type="button" data-action="{action}" data-name="{name}" aria-label="{escape(label)}: {title}">'
-        f"{escape(label)}</button>"
-    )
 
 
 def _changed(root: Path, relative: str) -> datetime | None:

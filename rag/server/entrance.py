@@ -1,0 +1,54 @@
+"""What the guards of the page and of the HTTP API ask alike: where a request comes from, and what is in its body."""
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive
+
+from rag.server.address import LOOPBACK_NAMES
+
+
+class TooLargeError(Exception):
+    """A body is larger than allowed; the rest of it has not been read."""
+
+
+def is_for_this_machine(request: Request) -> bool:
+    """Whether a request names its server as a browser on this machine does. One under another name was sent by a web
+    site whose name was made to point here (DNS rebinding)."""
+    host = request.headers.get("host", "").lower()
+    name = host[: host.rfind("]") + 1] if host.startswith("[") else host.partition(":")[0]
+    return name in LOOPBACK_NAMES
+
+
+def is_foreign(request: Request, *, may_be_linked: bool) -> bool:
+    """Whether a browser says that another web site made the request; following a link is fine where there may be one.
+
+    Browsers that send `Sec-Fetch-Site` are believed: no page can set it, and unlike the host it survives a proxy.
+    """
+    headers = request.headers
+    if (site := headers.get("sec-fetch-site")) is not None:
+        followed = request.method == "GET" and headers.get("sec-fetch-mode") == "navigate"
+        return site not in ("same-origin", "none") and not (followed and may_be_linked)
+    origin = headers.get("origin")
+    return origin is not None and origin.partition("://")[2] != headers.get("host")
+
+
+async def body_of(request: Request, most: int) -> bytes | None:
+    """All of the body; None where the client goes away. Raises TooLargeError for more than `most` bytes."""
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body.extend(part)
+            if len(body) > most:
+                raise TooLargeError
+    except ClientDisconnect:
+        return None
+    return bytes(body)
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """`receive` for the application, to which the body comes whole."""
+    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return parts.pop() if parts else await receive()
+
+    return again

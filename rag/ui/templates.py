@@ -1,0 +1,51 @@
+"""The HTML of the page: Jinja2 templates, each a file of macros beside the code that fills it."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.ext import Extension
+from markupsafe import Markup
+
+from rag.ui.markdown import plain
+from rag.ui.readable import text_of
+
+# Between tags a line break is layout; elsewhere, as between two attributes, it is a space.
+BETWEEN_TAGS = re.compile(r"(?:^|(?<=[>}]))\s*\n\s*|\s*\n\s*(?=[<{]|$)")
+LINE_BREAK = re.compile(r"\s*\n\s*")
+
+
+class _Layout(Extension):
+    """Leaves the line breaks and indents of a template out of its HTML: to Markdown they would mean something, and
+    beside a button they would show."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return LINE_BREAK.sub(" ", BETWEEN_TAGS.sub("", source))
+
+
+def _shown(value: object) -> Markup:
+    """All is text but what macros make and what is said to be safe."""
+    return value if value.__class__ is Markup else Markup(text_of(str(value)))
+
+
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    auto_reload=False,
+    extensions=[_Layout],
+)
+ENVIRONMENT.filters["plain"] = lambda text: Markup(plain(text))
+ENVIRONMENT.filters["grouped"] = lambda number: f"{number:,}"
+
+
+def macros_of(file: str) -> Callable[..., str]:
+    """Calls a macro of a template, by its name and with its arguments by theirs. Text is escaped there; what is HTML
+    already, the template says to be `safe`."""
+    module = ENVIRONMENT.get_template(file).module
+
+    def call(macro: str, /, **values: object) -> str:
+        return str(getattr(module, macro)(**values))
+
+    return call
