@@ -303,8 +303,13 @@ def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
         f'<li><a class="suggestion" href="#ask-{turn}-{number}">{plain(question)}</a></li>'
         for number, question in enumerate(refusal.suggestions)
     )
-    more = f"<p>{escape(texts.suggestions)}</p><ul>{suggestions}</ul>" if suggestions else ""
+    more = f"<p>{escape(texts.suggestions)}</p><ul>{suggestions}</ul>" if suggestions else _way_in(texts)
     return f'<div class="notice refusal"><p>{plain(sentence)}</p>{more}</div>'
+
+
+def _way_in(texts: Texts) -> str:
+    """To the material, from a question that it has nothing like."""
+    return f'<p class="way-in"><a href="#room-library">{escape(texts.way_in)}</a></p>'
 
 
 def _note(text: str) -> str:
