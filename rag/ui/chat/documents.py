@@ -52,8 +52,9 @@ class Documents:
         return f'<div data-megabytes="{self._library.max_megabytes}" data-drop="{drop}">{told}</div>'
 
     def _progress(self, state: Session) -> str:
-        names, run = TEXTS[state.language].list_separator.join(state.adding), self._library.run()
-        told = TEXTS[state.language].attach_reading.format(names=names)
+        texts, run = TEXTS[state.language], self._library.run()
+        separator = texts.list_separator
+        told = texts.attach_reading.format(names=separator.join(state.adding))
         bar = f'value="{run.done}" max="{run.total}"' if run.total and run.stage is Stage.PASSAGES else ""
         return f'<p role="status">{escape(told)}</p><progress {bar}>{escape(told)}</progress>'
 
