@@ -1,6 +1,7 @@
 """Questions that the material does answer, in place of one that it does not, or may not."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import replace
 
 from rag.index import Index
 from rag.question.names import find_names
@@ -21,16 +22,23 @@ def suggest(index: Index, evidence: Evidence) -> tuple[str, ...]:
         next((name for name in (*hit.passage.section[::-1], hit.passage.title) if name.endswith(("?", "？"))), None)
         for hit in evidence.hits
     )
-    return _of_its_subject(index, evidence.query, dict.fromkeys(filter(None, headings)))[:SUGGESTIONS]
+    return tuple(filter(_is_of(index, evidence.query), dict.fromkeys(filter(None, headings))))[:SUGGESTIONS]
 
 
-def _of_its_subject(index: Index, question: str, others: Iterable[str]) -> tuple[str, ...]:
-    """Those questions that share a name with this one, or the subject that its plain words make."""
+def near(index: Index, evidence: Evidence) -> Evidence:
+    """Of what was found for a question without an answer the passages that speak of what was asked about."""
+    is_of = _is_of(index, evidence.query)
+    texts = ("\n".join((hit.passage.title, *hit.passage.section, hit.passage.text)) for hit in evidence.hits)
+    return replace(evidence, hits=tuple(hit for hit, text in zip(evidence.hits, texts, strict=True) if is_of(text)))
+
+
+def _is_of(index: Index, question: str) -> Callable[[str], bool]:
+    """Whether a text shares a name with a question, or the subject that its plain words make."""
     forms = [set(form) for name in find_names(index.keywords, question) for form in name.forms]
     named = set(named_in(question))
 
-    def shares(other: str) -> bool:
-        spoken_of = set(terms(other))
+    def is_of(text: str) -> bool:
+        spoken_of = set(terms(text))
         return any(form <= spoken_of for form in forms) or len(named & spoken_of) > SUBJECT * len(named)
 
-    return tuple(filter(shares, others))
+    return is_of

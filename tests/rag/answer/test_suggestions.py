@@ -6,10 +6,11 @@ import pytest
 
 import rag.answer.decide as deciding
 from rag.answer.assistant import Assistant
-from rag.answer.suggestions import SUGGESTIONS, suggest
+from rag.answer.suggestions import SUGGESTIONS, near, suggest
 from rag.index import Index
 from rag.question.courtesies import courtesy
 from rag.search.retrieval import search
+from rag.text.mapped import MappedText
 from rag.types import Courtesy
 from tests.conftest import HashEmbedder
 
@@ -46,6 +47,9 @@ def test_a_suggestion_shares_what_the_question_names(
     hit = found.hits[0]
     named_so = replace(hit, passage=replace(hit.passage, section=(heading,)))
     assert suggest(library_index, replace(found, hits=(named_so,))) == ((heading,) if is_of_it else ())
+    # A passage that says only this is near where its heading is.
+    said_so = replace(hit, passage=replace(hit.passage, title="", section=(), content=MappedText(heading, ())))
+    assert bool(near(library_index, replace(found, hits=(said_so,))).hits) is is_of_it
 
 
 @pytest.mark.parametrize("question", ["今天晚上吃什么好", "What is for dinner tonight?"])

@@ -282,6 +282,7 @@ def test_what_nothing_is_like_is_refused_with_the_way_to_the_topics(page: Page) 
     notice = page.locator("#chat .notice.refusal")
     expect(notice.locator("p")).to_have_text([ZH.refused, ZH.way_in])
     expect(notice.locator("li")).to_have_count(0)
+    expect(page.locator(".panel .body")).to_have_text(ZH.sources_none)
     notice.get_by_text(ZH.way_in).click()
     expect(page.locator("#room-library table.documents")).to_be_visible()
 
