@@ -203,12 +203,11 @@ class Library:
     def _bring_in_line(self, *, all_roots: bool) -> Report:
         """Without `all_roots` only this folder: what is wrong elsewhere is no reason to turn a document away. The
         folder becomes a root with its first document, and ceases to be one with its last."""
-        index = open_store(self._settings).open()
-        roots = [root.path for root in index.manifest.roots]
-        index.close()
+        has_documents = self.folder.is_dir() and any(list_files(self.folder))
+        # Opening the index verifies all of it, which one more document need not wait for.
+        roots = self._roots() if all_roots or not has_documents else ()
         is_root = any(map(self.owns, roots))
         others = [Path(root) for root in roots if not self.owns(root)] if all_roots else []
-        has_documents = self.folder.is_dir() and any(list_files(self.folder))
         return sync(
             self._settings,
             lambda: self._embedder,
@@ -220,6 +219,12 @@ class Library:
             wait=WAIT,
             progress=lambda stage, done, total: self._tell(stage=stage, done=done, total=total),
         )
+
+    def _roots(self) -> list[str]:
+        """Those of the live generation."""
+        index = open_store(self._settings).open()
+        index.close()
+        return [root.path for root in index.manifest.roots]
 
     def _tell(self, **what: object) -> None:
         with self._lock:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ingest.changes import Changes, compare, moved_and_removed
 from ingest.documents import Documents
+from ingest.keywords import keywords_of
 from ingest.previous_generation import Earlier, Key, open_earlier
 from ingest.probe import Probe, Question, probe
 from ingest.ready_vectors import ready_vectors
@@ -36,7 +37,6 @@ from rag.index.generation import (
     new_generation,
     publish,
 )
-from rag.index.keywords import KeywordIndex
 from rag.index.locks import writer_lock
 from rag.index.manifest import FORMAT, Anchors, Manifest, Root
 from rag.index.storage import DocumentEntry, StoredDocument, write_storage
@@ -269,9 +269,8 @@ class _Run:
                 save_vectors(embedded.vectors, folder)
                 if embedded.codec is not None:
                     save_tokens(embedded.codec, embedded.tokens, folder / TOKENS)
-                KeywordIndex.build(
-                    d.keyword_terms(p) for d in documents for p in d.passages if p.number is not None
-                ).save(folder / KEYWORDS)
+                live = self.earlier.index if self.earlier.is_kept else None
+                keywords_of(documents, live, stored).save(folder / KEYWORDS)
                 # Read back, since FAISS does not tell of every failed write.
                 written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
             except (sqlite3.Error, RuntimeError, ValueError, IndexCorruptError) as error:

@@ -17,7 +17,6 @@ from rag.text.language import has_chinese
 from rag.text.terms import terms
 from rag.types import Refusal, RefusalReason
 
-SUGGESTIONS = 3
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
 # asked.jsonl lie there, and two fifths of its near misses.
 DOUBTFUL = 1.75
@@ -135,8 +134,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed
     refusal = None
     if log_odds > decision.margin - (0.0 if points_to_nearest else WITHOUT_NEAREST):
-        evidence = decision.result.for_decision
-        refusal = decision.refusal or _refusal(RefusalReason.NOTHING_RELEVANT, (), evidence, unheard=decision.unheard)
+        refusal = decision.refusal or Refusal(RefusalReason.NOTHING_RELEVANT)
     return replace(decision, refusal=refusal, log_odds=log_odds, reading=reading)
 
 
@@ -194,7 +192,7 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
         refusal = None
     else:
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
-        refusal = _refusal(reason, unknown, evidence, unheard=unheard)
+        refusal = _refusal(reason, unknown)
     return Judgement(refusal, tuple(name.written for name in names), features, log_odds, unheard)
 
 
@@ -217,24 +215,13 @@ def _is_unheard_of(index: Index, question: str) -> bool:
 def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | None:
     """Without a calibration nothing tells how near is near enough: only missing names refuse."""
     if not evidence.hits:
-        return _refusal(RefusalReason.NOTHING_RELEVANT, unknown, evidence)
+        return _refusal(RefusalReason.NOTHING_RELEVANT, unknown)
     unknown = [name for name in unknown if name.kind is not Kind.CAPITAL]
-    return _refusal(RefusalReason.MISSING_TERMS, unknown, evidence) if unknown else None
+    return _refusal(RefusalReason.MISSING_TERMS, unknown) if unknown else None
 
 
-def _refusal(reason: RefusalReason, unknown: Sequence[Name], evidence: Evidence, *, unheard: bool = False) -> Refusal:
-    """Where nothing that the question names stands in the material, no question of it is near."""
-    return Refusal(reason, tuple(name.written for name in unknown), () if unheard else suggest(evidence))
-
-
-def suggest(evidence: Evidence) -> tuple[str, ...]:
-    """The nearest questions that the material does answer."""
-    questions: dict[str, None] = {}
-    for hit in evidence.hits:
-        asked = [name for name in (*hit.passage.section[::-1], hit.passage.title) if name.endswith(("?", "？"))]
-        if asked:
-            questions.setdefault(asked[0])
-    return tuple(questions)[:SUGGESTIONS]
+def _refusal(reason: RefusalReason, unknown: Sequence[Name]) -> Refusal:
+    return Refusal(reason, tuple(name.written for name in unknown))
 
 
 def _speaking(side: str, evidence: Evidence) -> Evidence:

@@ -15,13 +15,14 @@ from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 from rag.answer.agent.explore import calculations, explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
-from rag.answer.decide import Decision, decide, reconsider, suggest
+from rag.answer.decide import Decision, decide, reconsider
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.evidence import SearchResult, run_search
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
 from rag.answer.rank import best_reading, in_words, rank_sections
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
+from rag.answer.suggestions import suggest
 from rag.answer.trace import Resources, Selection, Trace
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
@@ -127,7 +128,7 @@ def write(trace: Trace) -> Iterator[Event]:
             if lead and isinstance(event, TextDiscarded):
                 yield TextAdded(lead)
         if not written.is_supported:
-            refusal = Refusal(RefusalReason.NO_SUPPORTED_CLAIM, (), suggest(result.evidence))
+            refusal = Refusal(RefusalReason.NO_SUPPORTED_CLAIM)
     computed = calculated_text(trace.question, calculations(trace.steps)) if refusal is None else ""
     if computed:
         yield TextAdded(computed)
@@ -143,7 +144,8 @@ def write(trace: Trace) -> Iterator[Event]:
         read_as=_read_as(trace.plan),
     )
     if refusal is not None:
-        refusal = replace(refusal, only=trace.resources.choices.only)
+        others = suggest(trace.resources.index, result.for_decision)
+        refusal = replace(refusal, suggestions=others, only=trace.resources.choices.only)
         text = refusal_text(trace.question, refusal)
         answer = replace(answer, text=text, refusal=refusal, kind=AnswerKind.REFUSAL)
     else:
@@ -154,7 +156,7 @@ def write(trace: Trace) -> Iterator[Event]:
             citations=with_pages(trace.resources.index, written.citations),
             left_out=written.left_out,
             kind=AnswerKind.NEAREST if nearest else AnswerKind.ANSWER,
-            nearest=suggest(result.evidence) if nearest else (),
+            nearest=suggest(trace.resources.index, result.evidence) if nearest else (),
         )
     yield Finished(answer, trace)
 

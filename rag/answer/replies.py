@@ -24,6 +24,11 @@ REFUSALS = {
 # Behind a refusal, where only a part of the material was searched.
 ONLY = {Language.ZH: "（只查了这些资料：{only}）", Language.EN: " (Only this was searched: {only}.)"}
 SUGGESTIONS = {Language.ZH: "可以问问这些：", Language.EN: "You could ask instead:"}
+# Where nothing of the kind is there: each asks for the topics (Courtesy.ABILITIES).
+WAY_IN = {
+    Language.ZH: "问一句“你能回答什么？”，可以看到资料有哪些主题。",
+    Language.EN: "To see which topics it covers, ask “What can you answer?”",
+}
 # In front of a quote where the odds are near to a refusal.
 NEAREST = {
     Language.ZH: "没有把握资料直接回答了这个问题，最接近的是：",
@@ -70,12 +75,12 @@ CALCULATED = {
 
 
 def refusal_text(question: str, refusal: Refusal) -> str:
-    """The refusal in the language of the question, with what can be asked instead."""
+    """The refusal in the language of the question, with what can be asked instead, or the way to find it."""
     language = language_of(question)
     text = REFUSALS[language][refusal.reason].format(missing=_listed(refusal.missing, language))
     if refusal.only:
         text += ONLY[language].format(only=_listed(refusal.only, language))
-    return text + _suggested(SUGGESTIONS[language], refusal.suggestions)
+    return text + (_suggested(SUGGESTIONS[language], refusal.suggestions) or f"\n\n{WAY_IN[language]}")
 
 
 def silent_side_text(question: str, silent: Sequence[str], known: Sequence[str]) -> str:

@@ -8,11 +8,12 @@ opening costs nothing and a query reads the postings of its terms.
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,8 @@ class KeywordIndex:
 
     Terms are numbered in the order of their UTF-8 bytes; `names` (uint8) holds them one after another, and
     `name_starts[t]:name_starts[t + 1]` is the slice of term t. `passages` (int32) and `weights` (float32, idf times
-    saturated frequency) run in parallel; `ceilings` (float32) is the most a term can add to a score.
+    saturated frequency) run in parallel; `ceilings` (float32) is the most a term can add to a score. `counts` (int32)
+    are the frequencies themselves, for the next generation; None in an index of an earlier version.
     """
 
     names: NDArray[np.uint8]
@@ -40,43 +42,84 @@ class KeywordIndex:
     weights: NDArray[np.float32]
     ceilings: NDArray[np.float32]
     passage_count: int
+    counts: NDArray[np.int32] | None = None
 
     @classmethod
     def build(cls, documents: Iterable[Sequence[str]]) -> "KeywordIndex":
         """Index passages given as lists of terms; their numbers are their places. Each list is let go once read."""
         seen: defaultdict[str, int] = defaultdict(count().__next__)  # numbered as they appear
         term_column, count_column = array("i"), array("i")
-        distinct_column, length_column = array("i"), array("i")
+        distinct_column = array("i")
         for document in documents:
             occurrences = Counter(document)
             term_column.extend(map(seen.__getitem__, occurrences))
             count_column.extend(occurrences.values())
             distinct_column.append(len(occurrences))
-            length_column.append(len(document))
-        names = sorted(seen)  # of code points, which is the order of their UTF-8 bytes
-        renumbered = np.empty(len(names), dtype=np.int64)
-        renumbered[np.fromiter(map(seen.__getitem__, names), np.int64, len(names))] = np.arange(len(names))
-        encoded = [name.encode() for name in names]
-        passage_count = len(length_column)
-        terms = renumbered[np.asarray(term_column)]
+        passage_count = len(distinct_column)
         passages = np.repeat(np.arange(passage_count, dtype=np.int32), np.asarray(distinct_column))
+        encoded = [name.encode() for name in seen]
+        return cls._of_postings(encoded, np.asarray(term_column), passages, np.asarray(count_column), passage_count)
+
+    def updated(
+        self, places: NDArray[np.int64], new: Mapping[int, Sequence[str]], passage_count: int
+    ) -> "KeywordIndex":
+        """What `build` would make where passage p of this index is number places[p] (-1: gone) and those in `new` are
+        as given, by number. Nothing that was there is cut into terms again. Needs `counts`."""
+        assert self.counts is not None
+        stayed = places[self.passages] >= 0
+        term_numbers = np.repeat(np.arange(len(self.ceilings)), np.diff(self.starts))[stayed]
+        names = self.names.tobytes()
+        borders = pairwise(self.name_starts.tolist())
+        seen = {names[start:end]: number for number, (start, end) in enumerate(borders)}
+        postings = [
+            (seen.setdefault(term.encode(), len(seen)), number, count)
+            for number, document in new.items()
+            for term, count in Counter(document).items()
+        ]
+        added = np.asarray(postings, np.int64).reshape(-1, 3)
+        return self._of_postings(
+            list(seen),
+            np.concatenate((term_numbers, added[:, 0])),
+            np.concatenate((places[self.passages[stayed]], added[:, 1])),
+            np.concatenate((self.counts[stayed], added[:, 2])),
+            passage_count,
+        )
+
+    @classmethod
+    def _of_postings(
+        cls,
+        encoded: Sequence[bytes],
+        terms: NDArray[np.integer[Any]],
+        passages: NDArray[np.integer[Any]],
+        counts: NDArray[np.integer[Any]],
+        passage_count: int,
+    ) -> "KeywordIndex":
+        """Of three columns in parallel, in any order: a term by its place in `encoded`, the passage that it stands in,
+        and how often. Terms that stand nowhere are left out."""
+        standing = np.flatnonzero(np.bincount(terms, minlength=len(encoded)))
+        order_of_names = sorted(standing.tolist(), key=encoded.__getitem__)
+        renumbered = np.full(len(encoded), -1, dtype=np.int64)
+        renumbered[order_of_names] = np.arange(len(order_of_names))
+        terms = renumbered[terms]
         # One 64-bit key per posting, since sorting such numbers is several times faster than a stable sort by term.
         order = np.argsort(terms * max(passage_count, 1) + passages)
-        terms, passages = terms[order], passages[order]
-        counts = np.asarray(count_column)[order].astype(np.float32)
-        frequencies = np.bincount(terms, minlength=len(names))
-        lengths = np.asarray(length_column).astype(np.float32)
+        terms, passages, counts = terms[order], passages[order], counts[order]
+        frequencies = np.bincount(terms, minlength=len(order_of_names))
+        lengths = np.bincount(passages, weights=counts, minlength=passage_count).astype(np.float32)
         mean_length = max(float(lengths.mean()), 1.0) if passage_count else 1.0
         idf = np.log1p((passage_count - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
-        saturated = counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths[passages] / mean_length))
+        often = counts.astype(np.float32)
+        saturated = often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[passages] / mean_length))
+        names = [encoded[place] for place in order_of_names]
         return cls(
-            names=np.frombuffer(b"".join(encoded), dtype=np.uint8),
-            name_starts=_starts(np.fromiter(map(len, encoded), np.int64, len(encoded))),
+            names=np.frombuffer(b"".join(names), dtype=np.uint8),
+            name_starts=_starts(np.fromiter(map(len, names), np.int64, len(names))),
             starts=_starts(frequencies),
-            passages=passages,
+            passages=passages.astype(np.int32),
             weights=(idf[terms] * saturated).astype(np.float32),
             ceilings=(idf * (K1 + 1)).astype(np.float32),
             passage_count=passage_count,
+            counts=counts.astype(np.int32),
         )
 
     def match(self, query: Sequence[str]) -> "KeywordScores":
@@ -141,11 +184,13 @@ class KeywordIndex:
                 "passage_count": np.asarray([self.passage_count], dtype=np.int64),
             },
         )
+        if self.counts is not None:
+            write_arrays(_beside(prefix), {"counts": self.counts})
 
     @classmethod
     def load(cls, prefix: Path) -> "KeywordIndex":
         """Map what `save` wrote. Flipped bytes are accepted without complaint: verify the checksums first."""
-        arrays = map_arrays(prefix)
+        arrays = map_arrays(prefix) | map_arrays(_beside(prefix))
         return cls(passage_count=int(arrays.pop("passage_count")[0]), **arrays)
 
 
@@ -169,6 +214,11 @@ class KeywordScores:
 
     def of(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         return np.asarray(self.scores[np.asarray(numbers, np.int64)], np.float32)
+
+
+def _beside(prefix: Path) -> Path:
+    """Where the counts are: an earlier version takes every file after the prefix itself for what it knows."""
+    return prefix.with_name(f"{prefix.name}-counts")
 
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

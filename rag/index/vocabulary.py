@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from rag.text.terms import CHINESE_RUN, simplified
@@ -22,7 +23,8 @@ SHORTEST_TRANSLATED = 3
 LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 LATIN_PHRASE = r"[A-Za-z][A-Za-z0-9.+/-]*(?: [A-Za-z0-9.+/-]+){0,4}"
 CHINESE_THEN_LATIN = re.compile(rf"({CHINESE_RUN})\s?[（(]\s?({LATIN_PHRASE})\s?[，,）)]")
-LATIN_THEN_CHINESE = re.compile(rf"({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s?[，,）)]")
+# From the middle of a word the same end is reached as from its beginning.
+LATIN_THEN_CHINESE = re.compile(rf"(?<![A-Za-z])({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s?[，,）)]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,9 @@ def read_vocabulary(storage: Named) -> Vocabulary:
     for word, count in spelt.most_common():
         spellings.setdefault(word.lower(), word)
         words[word.lower()] += count
-    for run in _runs(names):
-        words.update(run[start:end] for start, end in _words_of(run))
+    for run, count in Counter(_runs(names)).items():  # headings repeat from document to document
+        for start, end in _words_of(run):
+            words[run[start:end]] += count
     return Vocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 
@@ -70,12 +73,9 @@ def read_sounds(storage: Named) -> Sounds:
     counts: Counter[str] = Counter()
     words: dict[str, str] = {}
     syllables: set[str] = set()
-    spoken_of: dict[str, list[str]] = {}  # headings repeat from document to document
     for run in _runs(storage.names(MOST_NAMES)):
-        spoken = spoken_of.get(run)
-        if spoken is None:
-            spoken = spoken_of[run] = pinyin(run)
-            syllables.update(spoken)
+        spoken = pinyin(run)
+        syllables.update(spoken)
         for start, end in _words_of(run):
             word = run[start:end]
             counts[word] += 1
@@ -92,11 +92,12 @@ def _words_of(run: str) -> Iterator[tuple[int, int]]:
             yield start, start + length
 
 
-def pinyin(chinese: str) -> list[str]:
+@lru_cache(maxsize=1 << 15)  # the next generation has the same names, but for a few
+def pinyin(chinese: str) -> tuple[str, ...]:
     """The syllable of each character, without its tone."""
     from pypinyin import lazy_pinyin  # its tables take half a second to load
 
-    return lazy_pinyin(chinese)
+    return tuple(lazy_pinyin(chinese))
 
 
 def _runs(names: Iterable[str]) -> Iterator[str]:

@@ -41,8 +41,18 @@ function askQuestion() {
   sent = text;
   fill("");
   if (isReady) sendQuestion();
+  else setWaiting(text);
 }
-const sendQuestion = () => send({ action: "send", number: 0, rest: sent });
+function sendQuestion() {
+  setWaiting("");
+  send({ action: "send", number: 0, rest: sent });
+}
+// A question that waits until a document is read stands below what is said of it.
+function setWaiting(text) {
+  const place = find("#attached");
+  if (text && find("progress", place ?? tip)) place.dataset.waiting = text;
+  else if (place) delete place.dataset.waiting;
+}
 
 // The server has greeted, so that it knows who asks and what they chose, and the conversation of this tab is open. What it
 // answers before that would not be kept, and be overwritten by the greeting, which brings the page as it was.
@@ -69,6 +79,7 @@ function taken() {
 function notTaken() {
   isReady ||= greeted; // its conversation cannot be opened
   awaited = 0;
+  setWaiting("");
   if (!sent) return;
   const text = [sent, box().value].filter(Boolean).join("\n");
   sent = "";

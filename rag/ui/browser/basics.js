@@ -27,6 +27,7 @@ const EVENTS = {
   feedback: "download",
   whole: "expand",
   import: "upload",
+  large: "apply",
 };
 // What decides where the next question is asked, and from what: it waits until this is done.
 const STEPS = ["new", "open", "about", "delete", "restore", "import", "branch", "scope", "unscope"];

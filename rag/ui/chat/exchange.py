@@ -12,6 +12,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded
 from rag.answer.running import Run
+from rag.answer.suggestions import near
 from rag.answer.written.writer import prompt_of
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
@@ -147,6 +148,8 @@ def _write(
                     more = follow_ups(finished, assistant.source, [*asked, exchange.question])
                     exchange.follow_ups = finished.nearest or more
                     exchange.offers = offers(finished, assistant.source, trace.plan.standalone.intent)
+                    if finished.refusal is not None:
+                        exchange.nearby = nearest(near(assistant.index, trace.decision.result.for_decision))
                     exchange.answer = finished
                     exchange.prompt = prompt_of(trace)
                     exchange.state = State.DONE

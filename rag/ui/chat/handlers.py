@@ -1,6 +1,6 @@
 """What happens when something in the chat is used: each handler gives the updates of the components that it touches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from datetime import datetime
 from html import escape
@@ -19,6 +19,7 @@ from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import ALONE, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.auto_update import auto_update_text
+from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
 from rag.ui.chat.scope import Material, read_material, render_chooser
@@ -26,6 +27,8 @@ from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
+from rag.ui.library.refusals import too_large
+from rag.ui.library.texts import TEXTS as LIBRARY_TEXTS
 from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
@@ -44,6 +47,8 @@ class Handlers:
         self._assistant = assistant
         self._updates = rooms.auto_update
         self._auto_update = rooms.auto_update if rooms.may_change else None
+        self._library = rooms.library if rooms.may_change else None
+        self._documents = Documents(assistant, self._library) if self._library is not None else None
         self._keeper = Keeper(assistant.settings.data)
         self._material = ("", Material())
         self._answerers = Answerers(lambda: assistant.settings)
@@ -192,6 +197,28 @@ class Handlers:
             gr.Warning(escape(told), title=texts.toast_warning)
         return (gr.skip(), *self.show(state))
 
+    def attach(self, state: Session, paths: Sequence[str] | None) -> Updates:
+        """Of the paperclip, and what `look_at_documents` gives."""
+        if self._documents is not None:
+            self._documents.add(state, paths or [])
+        return (None, *self._told(state), *self.show(state))
+
+    def look_at_documents(self, state: Session) -> Updates:
+        """What is said of documents on their way, the clock that looks again, and all that is shown."""
+        changed = self._documents is not None and self._documents.settle(state)
+        return (*self._told(state), *(self.show(state) if changed else (gr.skip(),) * 8))
+
+    def _told(self, state: Session) -> Updates:
+        told = self._documents.render(state) if self._documents is not None else ""
+        return told, gr.Timer(active=bool(state.adding))
+
+    def refuse_file(self, state: Session, event: gr.EventData) -> None:
+        """Tell of a file that the browser did not send."""
+        action = Action.read(event._data)
+        if self._library is not None:
+            texts = LIBRARY_TEXTS[state.language]
+            gr.Warning(escape(too_large(action.rest, action.number, self._library, texts)), title=texts.heading)
+
     def look(self, state: Session) -> Updates:
         """The switch of the automatic updates, what they say, and the clock that looks again."""
         texts = TEXTS[state.language]
@@ -216,6 +243,8 @@ class Handlers:
             gr.update(value=texts.new_conversation),
             gr.update(placeholder=texts.search_keys, label=texts.search_conversations),
             bar(texts),
+            gr.update(label=texts.attach),
+            *self._told(state),
             *self.look(state),
             gr.update(
                 value=conversation,

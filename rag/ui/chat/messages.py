@@ -72,10 +72,9 @@ def panel(session: Session) -> str:
     if exchange.answer is not None and exchange.answer.refusal is None:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
-    elif exchange.answer is not None:
-        body = render_nearby(exchange.nearby, texts.sources_nearest)
     elif exchange.nearby:
-        body = render_nearby(exchange.nearby, texts.sources_found if session.busy else texts.sources_so_far)
+        so_far = texts.sources_found if session.busy else texts.sources_so_far
+        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest)
     else:
         body = hint(texts.searching if session.busy else texts.sources_none)
     return render_panel(

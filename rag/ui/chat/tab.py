@@ -19,6 +19,8 @@ from rag.ui.texts import TEXTS, Language, Texts
 ANSWERED_AT_ONCE = 8
 # Seconds between two looks at the automatic updates, while they are on.
 LOOK_SECONDS = 2.0
+# And at documents that are being read.
+READING_SECONDS = 0.7
 # Answered in order, a few at once, with the progress shown in the answer itself. A second question reaches the handler
 # while the first is answered, which says that it is busy; Gradio would drop it without a word.
 ANSWERING: dict[str, Any] = {
@@ -38,6 +40,9 @@ class ChatComponents:
     conversation: gr.Chatbot
     strip: gr.HTML
     bar: gr.HTML
+    attach: gr.UploadButton
+    attached: gr.HTML
+    reading: gr.Timer
     question: gr.Textbox
     send: gr.Button
     stop: gr.Button
@@ -58,7 +63,7 @@ class ChatComponents:
     @property
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`."""
-        labels = (self.question, self.new, self.sought, self.bar)
+        labels = (self.question, self.new, self.sought, self.bar, self.attach, self.attached, self.reading)
         return (*labels, self.switch, self.updates, self.clock, *self.view)
 
 
@@ -82,8 +87,12 @@ def _components(
         with gr.Column(elem_id="chat-column"):
             conversation = _chatbot(texts, handlers.examples(first))
             strip = gr.HTML(elem_id="strip")
+            attached = gr.HTML(elem_id="attached", visible=rooms.may_change)
             with gr.Row(elem_id="ask"):
                 open_list = gr.HTML(bar(texts), elem_id="bar")
+                attach = gr.UploadButton(
+                    texts.attach, file_count="multiple", elem_id="attach", visible=rooms.may_change
+                )  # without `file_types`: what is none is told in the reader's language
                 question = gr.Textbox(
                     elem_id="question",
                     label=texts.question_label,
@@ -113,6 +122,9 @@ def _components(
         conversation=conversation,
         strip=strip,
         bar=open_list,
+        attach=attach,
+        attached=attached,
+        reading=gr.Timer(READING_SECONDS, active=False),
         question=question,
         send=send,
         stop=stop,
@@ -173,6 +185,10 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
     parts.sources.upload(handlers.import_conversation, session, done, **queued)
+    parts.sources.apply(handlers.refuse_file, session, **queued)
+    told = [parts.attached, parts.reading, *parts.view]
+    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *told], **queued)
+    parts.reading.tick(handlers.look_at_documents, session, told, **AT_ONCE)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
     updates = [parts.switch, parts.updates, parts.clock]

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import gradio as gr
 
-from ingest.library import Library, digest
+from ingest.library import Library
 from rag.answer.assistant import Assistant
-from rag.errors import RagError, UsageError
+from rag.errors import UsageError
 from rag.index.topics import topic_title, topic_titles
+from rag.ui.library.adding import add_files
 from rag.ui.library.listing import Row, Unread, about_topic, matching, reader, rows_of, table, unread_list, unread_of
-from rag.ui.library.refusals import too_large, why_not
+from rag.ui.library.refusals import too_large
 from rag.ui.library.report import run_report
 from rag.ui.library.texts import TEXTS
 from rag.ui.part import Updates
@@ -93,28 +94,7 @@ class Handlers:
         )
 
     def add(self, state: Session, paths: list[str] | None, may_replace: bool) -> Updates:
-        texts, saved, accepted = TEXTS[state.language], 0, False
-        known = {entry.sha256: entry.name for entry in self._assistant.index.storage.entries()}
-        for path in map(Path, paths or []):
-            try:
-                already, content = self._library.holds(path.name, path), digest(path)
-                name = self._library.add(path.name, path, replace=may_replace)
-                accepted = True
-                if already:
-                    gr.Info(escape(texts.already.format(name=name)), title=texts.heading)
-                    continue
-                saved += 1
-                if (other := known.setdefault(content, name)) != name:
-                    gr.Info(escape(texts.duplicate.format(name=name, other=other)), title=texts.heading)
-            except (RagError, OSError) as error:
-                why = why_not(path, error, self._library, texts, PAGE_TEXTS[state.language])
-                gr.Warning(escape(why), title=texts.heading)
-            finally:
-                path.unlink(missing_ok=True)  # the server would give it to whoever knows its address
-        if accepted:
-            self._library.sync()
-        if saved:
-            gr.Info(escape(texts.added.format(count=saved)), title=texts.heading)
+        add_files(paths or [], self._assistant, self._library, state.language, replace=may_replace)
         return (None, *self.tell_run(state))
 
     def refuse(self, state: Session, event: gr.EventData) -> None:

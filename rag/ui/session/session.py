@@ -119,6 +119,9 @@ class Session:
     preferences: Choices = field(default_factory=Choices)
     # The documents and folders that questions of this conversation are answered from; empty is all.
     only: tuple[str, ...] = ()
+    # Documents given to this conversation that are being read, and those that could not be, with the reason.
+    adding: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     practice: Practice = field(default_factory=Practice)
     # The question whose sources are shown, and which of them is picked out.
     shown: int = 0
@@ -229,7 +232,7 @@ class Session:
         """Begin a new conversation. Numbers go on, so that a late click on an old marker finds nothing."""
         self.stop()
         self.opened += 1
-        self.only = ()
+        self.only = self.adding = self.unread = ()
         self.conversation, self.known, self.tip = None, {}, None
         self.editing = self.judging = self.missing = 0
         self.show(0)

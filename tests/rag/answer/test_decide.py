@@ -5,7 +5,7 @@ import pytest
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
 from rag.answer.calibration import CALIBRATIONS, Calibration
-from rag.answer.decide import judge, suggest
+from rag.answer.decide import judge
 from rag.index import Index
 from rag.search.retrieval import Evidence, search
 from rag.text.language import has_chinese
@@ -59,22 +59,6 @@ def test_nothing_found_is_refused(library_index: Index) -> None:
     refusal = judge(library_index, Evidence("显存", ())).refusal
     assert refusal is not None
     assert refusal.reason == "nothing_relevant"
-    assert refusal.suggestions == ()
-
-
-def test_suggestions_are_questions_that_the_material_answers(library_index: Index, hash_embedder: HashEmbedder) -> None:
-    suggestions = suggest(search(library_index, hash_embedder, "LoRA 和 GRPO"))
-    titles = {d.title for d in library_index.storage.documents()}
-    sections = {
-        name
-        for passage in library_index.storage.passages(range(library_index.manifest.passages))
-        for name in passage.section
-    }
-    assert 1 <= len(suggestions) <= 3
-    assert len(set(suggestions)) == len(suggestions)
-    for suggestion in suggestions:
-        assert suggestion in titles | sections
-        assert suggestion.endswith(("?", "？"))
 
 
 def test_has_chinese() -> None:

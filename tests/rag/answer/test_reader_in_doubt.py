@@ -99,17 +99,6 @@ def test_the_inspector_tells_what_the_odds_rest_on(assistant: Assistant, monkeyp
     assert "stands in the material" not in as_text(heard)
 
 
-@pytest.mark.parametrize("unheard", [True, False])
-def test_nothing_is_suggested_where_nothing_named_stands_in_the_material(
-    unheard: bool, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_log_odds(monkeypatch, READ_WITHIN + 0.1)
-    monkeypatch.setattr(deciding, "_is_unheard_of", lambda index, question: unheard)
-    refusal = assistant.ask(QUESTION).refusal
-    assert refusal is not None
-    assert bool(refusal.suggestions) is not unheard
-
-
 @pytest.mark.parametrize("question", ["LoRA 的秩怎么选？另外 Zorblax 框架怎么装", "LoRA 和 Zorblax 的秩有什么区别"])
 def test_what_is_left_out_makes_nothing_doubtful(
     question: str, assistant: Assistant, monkeypatch: pytest.MonkeyPatch

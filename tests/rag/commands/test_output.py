@@ -98,7 +98,7 @@ def test_the_steps_of_an_agent(assistant: Assistant) -> None:
 
 
 def test_refusal(assistant: Assistant) -> None:
-    answer = through_json(answer_as_dict(assistant.ask("GRPO 是什么？")))
+    answer = through_json(answer_as_dict(assistant.ask("GRPO 用的 LoRA 秩是多少？")))
     assert answer["refused"] is True
     assert kinds(answer["refusal"]) == {"reason": "str", "missing": ["str"], "suggestions": ["str"]}
     assert answer["refusal"]["missing"] == ["GRPO"]

@@ -86,3 +86,25 @@ def test_without_terms_all_scores_are_zero(documents: list[list[str]], tmp_path:
 
 def test_latin_terms() -> None:
     assert KeywordIndex.build([["zero-3", "显存", "3", "ε"]]).latin_terms == ["3", "zero-3"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_brought_up_to_date_it_is_as_if_made_anew(seed: int, tmp_path: Path) -> None:
+    """Some passages go, the others change places, some are new; terms go with the last passage that held them."""
+    before, after = random_corpus(seed)[0], random_corpus(seed + 100)[0]
+    KeywordIndex.build(before).save(tmp_path / "keywords")
+    chance = random.Random(seed)
+    stay = chance.sample(range(len(before)), chance.randint(0, len(before)))
+    numbers = chance.sample(range(len(stay) + len(after)), len(stay) + len(after))
+    places = np.full(len(before), -1)
+    places[stay] = numbers[: len(stay)]
+    new = {number: [*document, f"only {number}"] for number, document in zip(numbers[len(stay) :], after, strict=True)}
+    updated = KeywordIndex.load(tmp_path / "keywords").updated(places, new, len(numbers))
+    whole = {**new, **{number: before[place] for number, place in zip(numbers, stay, strict=False)}}
+    anew = KeywordIndex.build(whole[number] for number in range(len(numbers)))
+    updated.save(tmp_path / "updated")
+    anew.save(tmp_path / "anew")
+    files = sorted(tmp_path.glob("anew*"))
+    assert len(files) == 8
+    for file in files:
+        assert file.read_bytes() == file.with_name(file.name.replace("anew", "updated")).read_bytes(), file.name

@@ -42,6 +42,7 @@ graph TD; A[<img src=x onerror="window.ran=6">]-->B
 ```
 """
 STEADY_QUESTION = "不相干的问题：明天上海的天气怎么样，要带伞吗？"
+REFUSED_QUESTION = "GRPO 用的 LoRA 秩是多少？"
 
 
 @pytest.fixture(scope="module")
@@ -262,17 +263,28 @@ def test_the_policy_stops_what_slips_through(browser: Browser, address: str) -> 
 
 
 def test_a_refusal_and_its_suggestions(page: Page, assistant: Assistant) -> None:
-    refusal = assistant.ask(STEADY_QUESTION).refusal
+    refusal = assistant.ask(REFUSED_QUESTION).refusal
     assert refusal is not None
-    ask(page, STEADY_QUESTION)
+    ask(page, REFUSED_QUESTION)
     notice = page.locator("#chat .bot-row .notice.refusal")
     expect(notice).to_be_visible()
     expect(page.locator(".panel")).to_contain_text(ZH.sources_nearest)
     suggestions = notice.locator("a.suggestion")
+    expect(suggestions).not_to_have_count(0)
     assert suggestions.all_text_contents() == list(refusal.suggestions)
     suggestions.first.click()
     settle(page, 1)
     expect(page.locator("#chat .user-row").last).to_have_text(refusal.suggestions[0])
+
+
+def test_what_nothing_is_like_is_refused_with_the_way_to_the_topics(page: Page) -> None:
+    ask(page, STEADY_QUESTION)
+    notice = page.locator("#chat .notice.refusal")
+    expect(notice.locator("p")).to_have_text([ZH.refused, ZH.way_in])
+    expect(notice.locator("li")).to_have_count(0)
+    expect(page.locator(".panel .body")).to_have_text(ZH.sources_none)
+    notice.get_by_text(ZH.way_in).click()
+    expect(page.locator("#room-library table.documents")).to_be_visible()
 
 
 def test_languages(browser: Browser, address: str) -> None:
@@ -280,11 +292,11 @@ def test_languages(browser: Browser, address: str) -> None:
     expect(page.locator("#title")).to_contain_text(EN.title)
     expect(page.locator("html")).to_have_attribute("lang", "en")
     ask(page, STEADY_QUESTION)
-    expect(page.locator("#chat .notice")).to_contain_text(EN.suggestions)
+    expect(page.locator("#chat .notice")).to_contain_text(EN.way_in)
     page.get_by_label("中文").check()
     expect(page.locator("#title")).to_contain_text(ZH.title)
     expect(page.locator("#send")).to_have_text(ZH.send)
-    expect(page.locator("#chat .notice")).to_contain_text(ZH.suggestions)  # what was said is said anew
+    expect(page.locator("#chat .notice")).to_contain_text(ZH.way_in)  # what was said is said anew
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
     page.context.close()
 

@@ -354,3 +354,45 @@ def test_the_guide_opens_where_the_index_is_damaged(
         page.click("#guide-again")
         expect(page.locator("#question textarea")).to_be_visible(timeout=60_000)
         page.context.close()
+
+
+# A file, given to the chat as a reader's hand would.
+GIVE = """([way, name, text]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name));
+    const options = { bubbles: true, cancelable: true };
+    const box = document.querySelector("#question textarea");
+    if (way === "paste") return box.dispatchEvent(new ClipboardEvent("paste", { ...options, clipboardData: data }));
+    for (const kind of ["dragover", "drop"]) box.dispatchEvent(new DragEvent(kind, { ...options, dataTransfer: data }));
+}"""
+
+
+@pytest.mark.parametrize("way", ["drop", "paste"])
+def test_a_document_given_to_the_chat_is_asked(way: str, page: Page) -> None:
+    """Also by the question that is sent before it is read."""
+    expect(page.locator("#attach")).to_be_visible()
+    page.evaluate(GIVE, [way, f"{way}.txt", f"云门机器人的{way}型号能背 49 公斤。"])
+    ask(page, "云门机器人能背多重？")
+    expect(page.locator("#strip .scope-chip")).to_have_text(f"{way}×")
+    expect(page.locator("#chat .bot-row")).to_contain_text(f"{way}型号能背 49 公斤")
+    expect(page.locator("#attached progress")).to_have_count(0)
+
+
+def test_a_file_that_is_no_document_is_told_of_in_the_chat(page: Page) -> None:
+    page.locator("#ask input[type=file]").set_input_files({"name": "a.pdf", "mimeType": "", "buffer": b"no PDF"})
+    expect(page.locator("#attached .problem")).to_contain_text(f"a.pdf: {LIBRARY.unread_damaged}")
+    page.evaluate(GIVE, ["drop", "a.exe", "x"])
+    expect(page.locator(".toast-body")).to_contain_text(["a.exe"])
+    page.evaluate(GIVE, ["drop", "large.txt", "x" * 1_100_000])
+    expect(page.locator(".toast-body").filter(has_text="large.txt")).to_be_visible()
+    expect(page.locator("#strip .scope-chip")).to_have_count(0)
+
+
+def test_who_may_add_nothing_is_offered_nothing(browser: Browser, folder: Path, model_settings: Settings) -> None:
+    environment = {"INTERVIEW_RAG_UPLOADS": "false", "INTERVIEW_RAG_MODELS": str(model_settings.models)}
+    with serve("--index", str(folder / "index"), "--port", "8070", environment=environment) as address:
+        page = open_page(browser, address)
+        expect(page.locator("#ask input[type=file]")).to_have_count(0)
+        page.evaluate(GIVE, ["drop", "a.txt", "x"])
+        expect(page.locator("#attached")).not_to_be_visible()
+        page.context.close()

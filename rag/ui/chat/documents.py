@@ -1,0 +1,66 @@
+"""Documents that are given to the chat: they go into the library, and the conversation is then answered from them."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from ingest.library import Library, LibraryRun
+from ingest.report import Stage
+from rag.answer.assistant import Assistant
+from rag.ui.library.adding import add_files
+from rag.ui.library.refusals import failures_of, why_unread
+from rag.ui.library.texts import TEXTS as LIBRARY_TEXTS
+from rag.ui.problems import tell
+from rag.ui.session.scope import names_of
+from rag.ui.session.session import Session
+from rag.ui.texts import TEXTS
+
+
+class Documents:
+    """Those on their way are in `Session.adding`, by their names in the library."""
+
+    def __init__(self, assistant: Assistant, library: Library) -> None:
+        self._assistant = assistant
+        self._library = library
+
+    def add(self, state: Session, paths: Sequence[str]) -> None:
+        state.adding += add_files(paths, self._assistant, self._library, state.language)
+        state.unread = ()
+        state.done += not state.adding
+
+    def settle(self, state: Session) -> bool:
+        """Answer from what has been read, once all of it was tried. Whether anything changed."""
+        run = self._library.run()
+        index = self._assistant.index
+        # Another question may be opening the new generation.
+        if not state.adding or run.under_way or index.manifest.generation < run.report.get("generation", 0):
+            return False
+        own = {root.number for root in index.manifest.roots if self._library.owns(root.path)}
+        names = {entry.relative: entry.name for entry in index.storage.entries() if entry.root in own}
+        state.only = names_of([*state.only, *(names[file] for file in state.adding if file in names)])
+        why = self._why(state, run)
+        state.unread = tuple(f"{file}: {why.get(file, '')}" for file in state.adding if file not in names)
+        state.adding = ()
+        state.done += 1
+        return True
+
+    def render(self, state: Session) -> str:
+        """What is being read, or could not be, as HTML; attaching.js reads the attributes."""
+        drop = escape(TEXTS[state.language].attach_drop)
+        problems = "".join(f'<p class="problem" role="alert">{escape(line)}</p>' for line in state.unread)
+        told = self._progress(state) if state.adding else problems
+        return f'<div data-megabytes="{self._library.max_megabytes}" data-drop="{drop}">{told}</div>'
+
+    def _progress(self, state: Session) -> str:
+        texts, run = TEXTS[state.language], self._library.run()
+        separator = texts.list_separator
+        told = texts.attach_reading.format(names=separator.join(state.adding))
+        bar = f'value="{run.done}" max="{run.total}"' if run.total and run.stage is Stage.PASSAGES else ""
+        return f'<p role="status">{escape(told)}</p><progress {bar}>{escape(told)}</progress>'
+
+    def _why(self, state: Session, run: LibraryRun) -> Mapping[str, str]:
+        """Why files could not be read, by their names."""
+        if run.problem is not None:
+            return dict.fromkeys(state.adding, tell(run.problem, TEXTS[state.language]))
+        texts = LIBRARY_TEXTS[state.language]
+        return {Path(each.path).name: why_unread(each.reason, texts) for each in failures_of(run.report)}
