@@ -12,6 +12,7 @@ from tests.paths import ROOT
 TABLE = ROOT / "tests" / "suites.toml"
 # How many commits back a change still counts.
 COMMITS = 40
+NAMES = ("--no-renames", "--name-only", "-z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +51,15 @@ def unchanged(suites: Iterable[Suite], changed: Collection[str] | None) -> list[
 
 
 def lately_changed(root: Path = ROOT) -> set[str] | None:
-    """Files that the last COMMITS commits changed, or that differ from the last. None without a history that goes so
-    far back: in an archive, and in a shallow clone."""
+    """Files that the last COMMITS commits changed, a merge with all that it brings, or that differ from the last one.
+    None without a history that goes so far back: in an archive, and in a shallow clone."""
     if not (root / ".git").exists():
         return None
     try:
         if _git(root, "rev-parse", "--is-shallow-repository") != ["true"]:
             return {
-                *_git(root, "log", f"-{COMMITS}", "-m", "--no-renames", "--format=", "--name-only", "-z"),
-                *_git(root, "diff", "HEAD", "--no-renames", "--name-only", "-z"),
+                *_git(root, "log", f"-{COMMITS}", "--first-parent", "-m", "--format=", *NAMES),
+                *_git(root, "diff", "HEAD", *NAMES),
                 *_git(root, "ls-files", "--others", "--exclude-standard", "-z"),
             }
     except (OSError, subprocess.CalledProcessError):  # no git, or one that does not trust the folder
