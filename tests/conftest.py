@@ -70,9 +70,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files."""
+    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files, those of
+    the browser in a row, as they share it."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: not _is_in_long_file(item))
+        items.sort(key=lambda item: (not item.get_closest_marker("browser"), not _is_in_long_file(item)))
     unasked = [marker for marker in ASKED_FOR if marker not in config.getoption("markexpr")]
     left_out = {
         item
@@ -85,9 +86,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_in_long_file(item: pytest.Item) -> bool:
-    """With a browser, or of whole programs."""
+    """Of whole programs."""
     place = item.path.relative_to(ROOT / "tests")
-    return bool(item.get_closest_marker("browser")) or place.parts[0] == "tools" or len(place.parts) == 1
+    return place.parts[0] == "tools" or len(place.parts) == 1
 
 
 def pytest_collection() -> None:
