@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) * 3 // 2))')
 APT := $(shell command -v sudo >/dev/null 2>&1 && [ "$$(id -u)" != 0 ] && echo sudo) apt-get -y -q --no-install-recommends -o Acquire::http::Timeout=20
 
-.PHONY: help chat llm ingest test test-llm test-milvus torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
+.PHONY: help chat llm ingest test test-all test-llm test-milvus torture fuzz bench bench-ui check format lock test-system screenshots house reader clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -29,8 +29,11 @@ llm: $(VENV)/llm.done  ## set up the local chat model (1.1 GB), which then write
 ingest: $(VENV)/run.done  ## bring the index in line with its documents
 	$(BIN)/python -m ingest $(ARGS)
 
-test: $(VENV)/develop.done  ## run all tests but those of the next line (browser tests need Chromium: make test-system)
+test: $(VENV)/develop.done  ## run the tests but for suites whose code has not changed (browser tests need Chromium: make test-system)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-all: override ARGS += --all-suites
+test-all: test  ## run all tests but those of the next two lines
 
 test-llm: $(VENV)/develop.done  ## fetch a small chat model (491 MB) and run the tests that need one
 	$(BIN)/python -m pytest -m llm $(ARGS)

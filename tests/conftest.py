@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,18 +15,25 @@ from rag.models import fetch
 from rag.settings import Settings
 from tests.isolation import MODELS, isolate, the_machine
 from tests.paths import ROOT
+from tests.suites import Suite, lately_changed, told, unchanged
 from tools.hash_embedder import HashEmbedder
 
 __all__ = ["HashEmbedder"]
 
 HOME = pytest.StashKey[Path]()
+LEFT_OUT = pytest.StashKey[list[Suite]]()
 # Markers of tests that run only when the command names them.
 ASKED_FOR = ("llm", "full_milvus")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-suites", action="store_true", help="leave no suite out (tests/suites.toml)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Isolate before any test module is imported. A process that only hands tests to workers stays as it is, or they
     could not tell what the machine's own environment is."""
+    config.stash[LEFT_OUT] = suites_left_out(config)
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         return
     config.stash[HOME] = Path(tempfile.mkdtemp(prefix="interview-rag-home-"))
@@ -37,26 +45,50 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def suites_left_out(config: pytest.Config) -> list[Suite]:
+    """A run that names tests, or asks for all, leaves none out. Workers do what the process that starts them says."""
+    suites = Suite.read()
+    if hasattr(config, "workerinput"):
+        return [suite for suite in suites if suite.name in config.workerinput["left_out"]]
+    named = config.args_source is not config.ArgsSource.TESTPATHS or config.option.markexpr or config.option.keyword
+    return [] if named or config.getoption("all_suites") else unchanged(suites, lately_changed())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["left_out"] = [suite.name for suite in node.config.stash[LEFT_OUT]]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if suites := config.stash[LEFT_OUT]:
+        terminalreporter.write_line(told(suites))
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if home := config.stash.get(HOME, None):
         shutil.rmtree(home, ignore_errors=True)  # a browser that is ending may still write
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files."""
+    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files, those of
+    the browser in a row, as they share it."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: not _is_in_long_file(item))
-    for marker in ASKED_FOR:
-        if marker not in config.getoption("markexpr"):
-            left_out = [item for item in items if item.get_closest_marker(marker)]
-            config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if item not in left_out]
+        items.sort(key=lambda item: (not item.get_closest_marker("browser"), not _is_in_long_file(item)))
+    unasked = [marker for marker in ASKED_FOR if marker not in config.getoption("markexpr")]
+    left_out = {
+        item
+        for item in items
+        if any(map(item.get_closest_marker, unasked))
+        or any(suite.leaves_out(item.nodeid) for suite in config.stash[LEFT_OUT])
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def _is_in_long_file(item: pytest.Item) -> bool:
-    """With a browser, or of whole programs."""
+    """Of whole programs."""
     place = item.path.relative_to(ROOT / "tests")
-    return bool(item.get_closest_marker("browser")) or place.parts[0] == "tools" or len(place.parts) == 1
+    return place.parts[0] == "tools" or len(place.parts) == 1
 
 
 def pytest_collection() -> None:

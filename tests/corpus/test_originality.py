@@ -5,13 +5,14 @@ Needs the raw articles, which are not part of the project: INTERVIEW_RAG_SEEDS n
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.corpus.pages import CHINESE, PAGES, Page
+from tests.corpus.pages import CHINESE, Page
+from tests.corpus.violations import of_every_page
 
 SEEDS = os.environ.get("INTERVIEW_RAG_SEEDS", "")
 needs_articles = pytest.mark.skipif(not SEEDS, reason="the raw articles are not public; INTERVIEW_RAG_SEEDS names them")
@@ -39,14 +40,19 @@ def sentences(page: Page) -> Iterator[tuple[str, int]]:
                 yield sentence, number
 
 
-def copied_from(sentence: str, articles: str) -> str:
-    """The first run of the sentence that stands in the (normalised) articles, or ""."""
-    text = normalised(sentence)
-    for start in range(len(text) - COPIED_CHARACTERS + 1):
-        run = text[start : start + COPIED_CHARACTERS]
-        if run in articles and len(CHINESE.findall(run)) >= MIN_CHINESE:
-            return run
-    return ""
+def runs(text: str) -> Iterator[str]:
+    """The runs of a normalised text that would be copied ones."""
+    places = range(len(text) - COPIED_CHARACTERS + 1)
+    return (text[start : start + COPIED_CHARACTERS] for start in places)
+
+
+def telling(text: str) -> frozenset[str]:
+    return frozenset(run for run in runs(text) if len(CHINESE.findall(run)) >= MIN_CHINESE)
+
+
+def copied_from(sentence: str, articles: Set[str]) -> str:
+    """The first run of the sentence that stands in the articles, of which these are the telling ones, or ""."""
+    return next(filter(articles.__contains__, runs(normalised(sentence))), "")
 
 
 def article_files() -> list[Path]:
@@ -56,13 +62,12 @@ def article_files() -> list[Path]:
 
 
 @cache
-def articles() -> str:
-    return "\n".join(normalised(file.read_text(encoding="utf-8-sig")) for file in article_files())
+def articles() -> frozenset[str]:
+    return frozenset().union(*(telling(normalised(file.read_text(encoding="utf-8-sig"))) for file in article_files()))
 
 
-# One skip where there are no articles, not one for each page.
 @needs_articles
-@pytest.mark.parametrize("page", PAGES if SEEDS else PAGES[:1], ids=str)
+@of_every_page
 def test_no_sentence_is_copied(page: Page) -> None:
     copied = [(number, run) for sentence, number in sentences(page) if (run := copied_from(sentence, articles()))]
     assert not copied, f"stands in an article: {copied}"
@@ -90,7 +95,7 @@ def test_every_article_would_be_noticed() -> None:
     ],
 )
 def test_copies_are_found(sentence: str) -> None:
-    article = normalised("前言\n反向传播沿计算图的逆拓扑顺序逐个节点地应用链式法则。\n答案：略")
+    article = telling(normalised("前言\n反向传播沿计算图的逆拓扑顺序逐个节点地应用链式法则。\n答案：略"))
     assert copied_from(sentence, article)
 
 
@@ -103,5 +108,7 @@ def test_copies_are_found(sentence: str) -> None:
     ],
 )
 def test_own_words_and_names_are_not_copies(sentence: str) -> None:
-    article = normalised("反向传播沿计算图的逆拓扑顺序应用链式法则\ntorch.nn.parallel.DistributedDataParallel(model)")
+    article = telling(
+        normalised("反向传播沿计算图的逆拓扑顺序应用链式法则\ntorch.nn.parallel.DistributedDataParallel(model)")
+    )
     assert not copied_from(sentence, article)

@@ -4,13 +4,11 @@ the answers are measured by."""
 import json
 from collections import Counter, defaultdict
 
-import pytest
-
 from rag.text.terms import terms
-from tests.corpus.pages import Page, load_pages
+from tests.corpus.pages import PAGES, Page
+from tests.corpus.violations import of_every_page
 from tests.paths import ROOT
 
-PAGES = load_pages()
 LONGEST = 160
 MEASURED = ("asked", "best_places", "gold", "multi_hop", "talks")
 # The share of the terms of two questions (Dice) that both have, from which one is the other.
@@ -25,7 +23,7 @@ def questions_of(page: Page) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
+@of_every_page
 def test_every_section_is_known_by_some(page: Page) -> None:
     questions, headings = questions_of(page), [text for _, text, _ in page.headings]
     assert set(questions) <= set(headings)

@@ -1,24 +1,33 @@
 """An embedder of a few thousand weights: as much of one as training needs, with one token a character."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import BertConfig, BertModel
 
 from rag.embedding.bert import Bert
+
+if TYPE_CHECKING:
+    from transformers import BertModel
 
 WIDTH = 32
 
 
-def bert_weights(layers: int, seed: int = 3) -> dict[str, Tensor]:
+def small_bert(layers: int, seed: int = 3) -> "BertModel":
+    from transformers import BertConfig, BertModel  # four seconds, which whoever only collects this need not wait
+
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=100, hidden_size=WIDTH, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=64
     )
-    return {name: value.detach() for name, value in BertModel(config, add_pooling_layer=False).state_dict().items()}
+    return BertModel(config, add_pooling_layer=False)
+
+
+def bert_weights(layers: int, seed: int = 3) -> dict[str, Tensor]:
+    return {name: value.detach() for name, value in small_bert(layers, seed).state_dict().items()}
 
 
 class SmallEmbedder:

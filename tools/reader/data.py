@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sklearn.feature_extraction.text import TfidfVectorizer
-
 from rag.reader.reading import Text
 from rag.text.markdown import parse
 from rag.text.sentences import units
@@ -72,6 +70,8 @@ def without_answer(text: LabelledText) -> LabelledText | None:
 
 def likely_others(rows: list[Row], rng: random.Random) -> list[LabelledText | None]:
     """For each row a passage of another group that looks like its question: what a retriever would bring."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     passages = list({text.units: (text, row.group) for row in rows for text in row.texts[:1]}.values())
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True, min_df=2, max_features=60_000)
     matrix = vectorizer.fit_transform(" ".join(text.units) for text, _ in passages)

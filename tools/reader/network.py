@@ -1,21 +1,24 @@
 """The reader's network as it is trained: transformers' BertModel below the reader's heads."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from transformers import BertModel
 
 from rag.reader.network import ENCODER, Heads
 from rag.reader.windows import Window
+
+if TYPE_CHECKING:
+    from transformers import BertModel
 
 # The vocabulary, which is the embedder's and stays as it is.
 SHARED = f"{ENCODER}embeddings."
 
 
 class ReaderNetwork(Heads):
-    def __init__(self, encoder: BertModel) -> None:
+    def __init__(self, encoder: "BertModel") -> None:
         super().__init__(encoder.config.hidden_size)
         self.encoder = encoder
 

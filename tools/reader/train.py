@@ -11,7 +11,6 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from transformers import BertModel
 
 from rag.embedding import BertEmbedder
 from rag.reader.windows import Special, Window, windows
@@ -53,6 +52,8 @@ class Example:
 
 def fresh_network(folder: Path, layers: int) -> ReaderNetwork:
     """The encoder of a sentence-transformers folder with new heads; of 6 of 12 layers every second one."""
+    from transformers import BertModel
+
     encoder = BertModel.from_pretrained(folder, dtype=torch.float32, add_pooling_layer=False)
     kept = [place * len(encoder.encoder.layer) // layers for place in range(layers)]
     encoder.encoder.layer = nn.ModuleList(encoder.encoder.layer[place] for place in kept)

@@ -95,7 +95,7 @@ def test_a_follow_up_is_searched_with_its_subject(assistant: Assistant) -> None:
 
 
 def test_a_long_history_does_not_push_the_question_out(assistant: Assistant) -> None:
-    answer = assistant.ask("那秩怎么选", [Turn(Role.USER, "LoRA" + "背景" * 10_000)] * 3)
+    answer = assistant.ask("那秩怎么选", [Turn(Role.USER, "LoRA" + "背景" * 2_000)] * 3)
     assert answer.search_queries[0].endswith("那秩怎么选")
 
 

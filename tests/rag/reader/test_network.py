@@ -3,18 +3,22 @@
 import copy
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
 from torch import Tensor, nn
-from transformers import BertConfig, BertModel
 
 from rag.embedding.bert import Bert
 from rag.reader import weights
 from rag.reader.network import JoinedReader, network_over
 from rag.reader.reading import Text
 from rag.reader.windows import Special, Window
+from tests.tools.small_embedder import small_bert
 from tools.reader.network import SHARED, ReaderNetwork, pad
+
+if TYPE_CHECKING:
+    from transformers import BertModel
 
 SPECIAL = Special(begin=0, end=2)
 QUESTION = "what is kept"
@@ -30,23 +34,19 @@ def characters(texts: Sequence[str]) -> list[list[int]]:
 
 
 @pytest.fixture(scope="module")
-def model() -> BertModel:
-    torch.manual_seed(3)
-    config = BertConfig(
-        vocab_size=100, hidden_size=32, num_hidden_layers=3, num_attention_heads=2, intermediate_size=64
-    )
-    found = BertModel(config, add_pooling_layer=False)
+def model() -> "BertModel":
+    found = small_bert(layers=3)
     nn.Module.eval(found).requires_grad_(False)
     return found
 
 
 @pytest.fixture(scope="module")
-def encoder(model: BertModel) -> Bert:
+def encoder(model: "BertModel") -> Bert:
     return Bert.of(model.state_dict(), heads=2, epsilon=model.config.layer_norm_eps)
 
 
 @pytest.fixture(scope="module")
-def trained(model: BertModel) -> dict[str, Tensor]:
+def trained(model: "BertModel") -> dict[str, Tensor]:
     """Weights of two layers, with heads."""
     torch.manual_seed(4)
     network = ReaderNetwork(model)
@@ -74,7 +74,7 @@ def test_the_vocabulary_is_shared_and_the_layers_are_its_own(encoder: Bert, trai
     assert len(encoder.layers) == 3
 
 
-def test_it_reads_what_was_trained(model: BertModel, trained: dict[str, Tensor], reader: JoinedReader) -> None:
+def test_it_reads_what_was_trained(model: "BertModel", trained: dict[str, Tensor], reader: JoinedReader) -> None:
     """transformers' BertModel says the same of padded inputs."""
     network = ReaderNetwork(copy.deepcopy(model)).eval().requires_grad_(False)
     network.encoder.encoder.layer = network.encoder.encoder.layer[:2]

@@ -19,9 +19,11 @@ __all__ = [
     "HOLD",
     "IMPATIENT",
     "LATE",
+    "LATENESS",
     "LATE_GREETING",
     "SLOW",
     "VOICES",
+    "arrived",
     "ask",
     "begin",
     "is_remote",
@@ -31,26 +33,36 @@ __all__ = [
     "settle",
 ]
 
-# Holds back as many answers of the server as `delays` tells, each for its milliseconds.
+# Holds back as many answers of the server as `delays` tells, each for its milliseconds; `underWay` counts what has not
+# come yet.
 SLOW = """
 const fetched = window.fetch;
 window.delays = [];
+window.underWay = 0;
 window.fetch = async (...request) => {
-  const delay = String(request[0]?.url ?? request[0]).includes("run/predict") ? (window.delays.shift() ?? 0) : 0;
+  const isTold = String(request[0]?.url ?? request[0]).includes("run/predict");
+  const delay = isTold ? (window.delays.shift() ?? 0) : 0;
+  window.underWay += isTold;
   const answer = await fetched(...request);
   await new Promise((resolve) => setTimeout(resolve, delay));
+  window.underWay -= isTold;
   return answer;
 };
 """
 
-# What is done beside asking gets to the server two seconds late once `window.late` is set.
-LATE = """
+# What is done beside asking gets to the server late once `window.late` is set.
+LATENESS = 700  # milliseconds
+LATE = f"""
 const fetched = window.fetch;
-window.fetch = async (...request) => {
-  const isLate = window.late && String(request[0]?.url ?? request[0]).includes("run/predict");
-  if (isLate) await new Promise((resolve) => setTimeout(resolve, 2_000));
-  return fetched(...request);
-};
+window.underWay = 0;
+window.fetch = async (...request) => {{
+  const isTold = String(request[0]?.url ?? request[0]).includes("run/predict");
+  window.underWay += isTold;
+  if (isTold && window.late) await new Promise((resolve) => setTimeout(resolve, {LATENESS}));
+  const answer = await fetched(...request);
+  window.underWay -= isTold;
+  return answer;
+}};
 """
 
 # Once `window.impatient` is set, the page waits a second where it would wait fifteen.
@@ -59,27 +71,31 @@ const wait = setTimeout;
 setTimeout = (work, ms, ...more) => wait(work, window.impatient && ms === 15_000 ? 1_000 : ms, ...more);
 """
 
-# The greeting is the first that is asked of the server: it is asked once `letGo` is called, and is answered two seconds
-# late.
+# The greeting is the first that is asked of the server: it is asked once `letGo` is called, and is answered late; then
+# `underWay` is 0.
 LATE_GREETING = """
 const fetched = window.fetch;
 const released = new Promise((resolve) => (window.letGo = resolve));
 let isFirst = true;
+window.underWay = 1;
 window.fetch = async (...request) => {
   if (!isFirst || !String(request[0]?.url ?? request[0]).includes("run/predict")) return fetched(...request);
   isFirst = false;
   await released;
   const answer = await fetched(...request);
-  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  window.underWay = 0;
   return answer;
 };
 """
 
-# Once `window.holding` is set, what is typed does not get to the server.
+# Once `window.holding` is set, what is typed does not get to the server; `held` counts what did not.
 HOLD = """
 const fetched = window.fetch;
+window.held = 0;
 window.fetch = (...request) => {
-  const isHeld = window.holding && String(request[1]?.body).includes('"action":"keep"');
+  const isHeld = Boolean(window.holding) && String(request[1]?.body).includes('"action":"keep"');
+  window.held += isHeld;
   return isHeld ? new Promise(() => {}) : fetched(...request);
 };
 """
@@ -150,6 +166,14 @@ def settle(page: Page, number: int) -> None:
     reply = page.locator("#chat .bot-row").nth(number)
     expect(reply.locator("a[href^='#cite-'], .notice, .note").first).to_be_visible()
     expect(page.locator("#send")).to_be_visible()
+
+
+def arrived(page: Page) -> None:
+    """Wait until all has come that SLOW, LATE or LATE_GREETING hold back, and what follows it, and is shown."""
+    still = 0
+    while still < 3:
+        page.wait_for_timeout(100)
+        still = still + 1 if page.evaluate("window.underWay") == 0 else 0
 
 
 def is_remote(address: str) -> bool:

@@ -14,13 +14,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
-from rag.settings import ChatModelName, Settings
+from rag.settings import Settings
 from rag.types import Answer
 from rag.ui.policy import content_policy
 from rag.ui.texts import TEXTS, Language
 from tests.paths import ROOT
-from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, is_remote, open_browser, open_page, serve, settle
+from tests.rag.ui.browser import ask, is_remote, open_page, serve, settle
+from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -28,28 +28,13 @@ ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
 NUMBER = re.compile(r" *\[\d+(?:–\d+)?\]")
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 NASTY_QUESTION = "梯度裁剪的阈值怎么选？"
-NASTY = """\
-# 梯度裁剪的阈值怎么选？
-
-阈值常取 1.0 <script>window.ran = 1</script> <img src="http://evil.invalid/a.png" onerror="window.ran = 2">。
-先看梯度范数的分布 ![x](http://evil.invalid/b.png) ![y][z]，再取高分位 {{constructor}} ${window.ran = 3} `<b>`。
-
-[z]: http://evil.invalid/c.png
-
-裁剪后 $a<b$ 成立 <a href="javascript:window.ran = 4">点这里</a> <svg onload="window.ran = 5"></svg>。
-```mermaid
-graph TD; A[<img src=x onerror="window.ran=6">]-->B
-```
-"""
 STEADY_QUESTION = "不相干的问题：明天上海的天气怎么样，要带伞吗？"
 REFUSED_QUESTION = "GRPO 用的 LoRA 秩是多少？"
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Settings:
-    folder = tmp_path_factory.mktemp("browser")
-    ingest(folder, embedder, {**DOCUMENTS, "clipping.md": NASTY})
-    return model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
+def settings(house: House) -> Settings:
+    return house.settings
 
 
 @pytest.fixture(scope="module")
@@ -59,15 +44,8 @@ def assistant(settings: Settings, embedder: Embedder) -> Assistant:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def address(settings: Settings, browser: Browser) -> Iterator[str]:
-    with serve("--index", str(settings.index), "--port", "7960", "--llm", "extractive") as address:
-        yield address
+def address(house: House) -> str:
+    return house.address
 
 
 @pytest.fixture
@@ -427,20 +405,22 @@ def test_a_taken_port_ctrl_c_and_what_is_kept_until_the_next_start(
         page.context.close()
 
 
-def test_documents_are_updated_automatically(browser: Browser, address: str, settings: Settings) -> None:
-    """The last test: it adds a document."""
+def test_documents_are_updated_automatically(browser: Browser, address: str, house: House) -> None:
     page, other = open_page(browser, address), open_page(browser, address, language="en-GB")
     switch = page.get_by_label(ZH.auto_update)
     expect(switch).not_to_be_checked()
     switch.check()
     expect(page.locator("#updates")).to_contain_text("资料没有变化")
-    text = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练，避免过拟合。\n"
-    (settings.index.parent / "documents" / "stopping.md").write_text(text, encoding="utf-8")
+    text = "# 标签平滑是什么？\n\n标签平滑把目标从 1 降到 0.9，其余均分，避免过度自信。\n"
+    document = house.folder / "documents" / "smoothing.md"
+    document.write_text(text, encoding="utf-8")
     expect(page.locator("#updates")).to_contain_text("新增 1")
-    ask(page, "早停是什么？")
-    expect(page.locator("#chat .bot-row").last).to_contain_text("避免过拟合")
+    ask(page, "标签平滑是什么？")
+    expect(page.locator("#chat .bot-row").last).to_contain_text("避免过度自信")
     other.reload()
     expect(other.get_by_label(EN.auto_update)).to_be_checked()
+    document.unlink()
+    expect(page.locator("#updates")).to_contain_text("删除 1")
     switch.uncheck()
     expect(page.locator("#updates")).to_be_empty()
     page.context.close()

@@ -7,12 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from rag.embedding import Embedder
-from rag.settings import ChatModelName, Settings
 from rag.ui.texts import TEXTS, Language, language_of
-from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.browser import ask, open_page, serve
+from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -49,49 +46,25 @@ LOOK = """() => {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
+def address(house: House) -> Iterator[str]:
+    """Its model begins an answer, and does not go on with it; the library lists a file as not read."""
+    house.model_says("ZeRO-3 还切分模型参数。\n后来", cut_after=15, pause=60.0)
+    bad = house.folder / "own" / "bad.pdf"
+    bad.parent.mkdir(exist_ok=True)
+    bad.write_bytes(b"%PDF-1.7 no more")
+    yield house.address
+    bad.unlink()
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[ChatServer]:
-    """It begins an answer, and does not go on with it."""
-    with ChatServer(reply="ZeRO-3 还切分模型参数。\n后来", cut_after=15, pause=60.0).running() as server:
-        yield server
-        server.let_go.set()
-
-
-@pytest.fixture(scope="module")
-def addresses(
-    tmp_path_factory: pytest.TempPathFactory,
-    browser: Browser,
-    model: ChatServer,
-    model_settings: Settings,
-    embedder: Embedder,
-) -> Iterator[tuple[str, str]]:
-    """The page for everybody on this machine, and that behind a sign-in."""
-    folder = tmp_path_factory.mktemp("accessible")
-    ingest(folder, embedder, DOCUMENTS)
-    assert model_settings.llm is not ChatModelName.ENDPOINT
-    (folder / "own").mkdir()
-    (folder / "own" / "bad.pdf").write_bytes(b"%PDF-1.7 no more")  # the library lists it as not read
-    environment = {
-        "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
-        "INTERVIEW_RAG_ENDPOINT_URL": model.url,
-        "INTERVIEW_RAG_ENDPOINT_MODEL": "test",
-    }
-    users = folder / "users"
+def closed(house: House, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page behind a sign-in."""
+    users = tmp_path_factory.mktemp("closed") / "users"
     users.write_text("anna:secret one\n", encoding="utf-8")
     users.chmod(0o600)
-    arguments = ("--index", str(folder / "index"), "--port", "8030", "--llm", "extractive")
-    with serve(*arguments, environment=environment) as address, serve(*arguments, "--auth-file", str(users)) as closed:
-        yield address, closed
-
-
-@pytest.fixture
-def address(addresses: tuple[str, str]) -> str:
-    return addresses[0]
+    arguments = ("--index", str(house.settings.index), "--port", "8030", "--llm", "extractive")
+    with serve(*arguments, "--auth-file", str(users)) as address:
+        yield address
 
 
 def violations(page: Page) -> list[str]:
@@ -143,10 +116,10 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_signing_in_and_out(browser: Browser, addresses: tuple[str, str], dark: bool) -> None:
+def test_signing_in_and_out(browser: Browser, closed: str, dark: bool) -> None:
     context = browser.new_context(locale="en-GB", color_scheme="dark" if dark else "light")
     page = context.new_page()
-    page.goto(addresses[1])
+    page.goto(closed)
     name, password = page.get_by_test_id("textbox"), page.get_by_test_id("password")
     expect(password).to_be_visible()
     found = violations(page)
@@ -162,7 +135,7 @@ def test_signing_in_and_out(browser: Browser, addresses: tuple[str, str], dark: 
     found += [f"signed in: {line}" for line in violations(page)]
     page.get_by_role("link", name=EN.sign_out).click()
     expect(password).to_be_visible()
-    page.goto(addresses[1])
+    page.goto(closed)
     expect(password).to_be_visible()
     context.close()
     assert found == []

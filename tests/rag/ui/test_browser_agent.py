@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from rag.embedding import Embedder
 from rag.settings import Settings
 from rag.ui.texts import TEXTS, Language
 from tests.rag.answer.agent.tool_server import Call, ToolServer, search
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.browser import ask, open_page, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -20,7 +20,7 @@ QUESTION = "LoRA 为什么能省显存？量化格式 W4A16 的激活用多少�
 
 
 @pytest.fixture
-def page(tmp_path: Path, model_settings: Settings, embedder: Embedder) -> Iterator[Page]:
+def page(browser: Browser, tmp_path: Path, model_settings: Settings, embedder: Embedder) -> Iterator[Page]:
     ingest(tmp_path, embedder, DOCUMENTS)
     model = ToolServer(reply="LoRA 只训练两个低秩矩阵。")
     model.turns = [
@@ -28,7 +28,7 @@ def page(tmp_path: Path, model_settings: Settings, embedder: Embedder) -> Iterat
         [Call("calculator", '{"expression": "16 / 4"}')],
         "LoRA 只训练两个低秩矩阵。激活仍用 16 位浮点数计算。",
     ]
-    with model.running(), open_browser() as browser:
+    with model.running():
         environment = {
             "INTERVIEW_RAG_AGENT": "auto", "INTERVIEW_RAG_ENDPOINT_URL": model.url,
             "INTERVIEW_RAG_ENDPOINT_MODEL": "test", "INTERVIEW_RAG_MODELS": str(model_settings.models),

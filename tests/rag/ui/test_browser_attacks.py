@@ -16,7 +16,7 @@ from rag.embedding import Embedder
 from rag.settings import Settings
 from tests.paths import ROOT
 from tests.rag.library import ingest
-from tests.rag.ui.browser import ask, is_remote, open_browser, open_page, serve
+from tests.rag.ui.browser import ask, is_remote, open_page, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -156,12 +156,6 @@ class Misbehaving(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

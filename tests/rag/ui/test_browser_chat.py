@@ -13,54 +13,26 @@ from playwright.sync_api import Browser, Download, Page, expect
 
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
-from rag.settings import ChatModelName, Settings
 from rag.ui.texts import TEXTS, Language
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import open_browser, open_page, serve
+from tests.rag.ui.browser import open_page
+from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 OTHER = "LoRA 为什么能省显存？"
-STOPPING = """\
-# 早停是什么？
-
-早停在验证集损失不再下降时停止训练，避免过拟合。
-
-## 追问
-### 早停的耐心值怎么选？
-常取 5 到 10 轮，看验证集损失的波动。
-"""
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[ChatServer]:
-    with ChatServer(reply="ZeRO-3 还切分模型参数。量子纠缠让梯度瞬间到达火星。\n").running() as server:
-        yield server
+def model(house: House) -> ChatServer:
+    return house.model_says("ZeRO-3 还切分模型参数。量子纠缠让梯度瞬间到达火星。\n")
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Settings:
-    folder = tmp_path_factory.mktemp("chat")
-    ingest(folder, embedder, {**DOCUMENTS, "stopping.md": STOPPING})
-    return model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def address(settings: Settings, browser: Browser, model: ChatServer) -> Iterator[str]:
-    environment = {"INTERVIEW_RAG_ENDPOINT_URL": model.url, "INTERVIEW_RAG_ENDPOINT_MODEL": "test"}
-    with serve(
-        "--index", str(settings.index), "--port", "7920", "--llm", "extractive", environment=environment
-    ) as address:
-        yield address
+def address(house: House, model: ChatServer) -> str:
+    return house.address
 
 
 @pytest.fixture
@@ -178,8 +150,8 @@ def test_shift_enter_begins_a_line(page: Page) -> None:
     expect(page.locator("#chat .user-row")).to_have_count(0)
 
 
-def test_the_quote_of_a_marker_and_its_whole_source(page: Page, settings: Settings, embedder: Embedder) -> None:
-    assistant = Assistant(settings, embedder)
+def test_the_quote_of_a_marker_and_its_whole_source(page: Page, house: House, embedder: Embedder) -> None:
+    assistant = Assistant(house.settings, embedder)
     citation = assistant.ask(QUESTION).citations[0]
     ask(page, QUESTION, 1)
     tip, marker = page.locator("#quote-tip"), page.locator("#chat a[href='#cite-1-1']").first

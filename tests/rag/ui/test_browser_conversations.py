@@ -8,23 +8,20 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rag.embedding import Embedder
-from rag.settings import Settings
 from rag.ui.library import texts as library_texts
 from rag.ui.texts import TEXTS, Language
-from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import (
     IMPATIENT,
     LATE,
     SLOW,
     VOICES,
+    arrived,
     ask,
     begin,
-    open_browser,
     open_page,
-    serve,
     settle,
 )
+from tests.rag.ui.house import House
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -37,27 +34,8 @@ BOX = "#question textarea"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
-    folder = tmp_path_factory.mktemp("conversations")
-    ingest(folder, embedder, DOCUMENTS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterator[str]:
-    environment = {
-        "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
-        "INTERVIEW_RAG_MODELS": str(model_settings.models),
-    }
-    arguments = ("--index", str(folder / "index"), "--port", "8170", "--llm", "extractive")
-    with serve(*arguments, environment=environment) as address:
-        yield address
+def address(house: House) -> str:
+    return house.address
 
 
 @pytest.fixture
@@ -97,17 +75,17 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
     first, second, third = asked
     shown = page.locator("#chat .user-row")
     for delays, steps, end in (
-        ([1_500, 0], [-1, -1], first),
+        ([800, 0], [-1, -1], first),
         ([0], [2], third),
-        ([1_500, 700, 0], [-1, -1, 1], second),
-        ([1_500, 0], [1, -1], second),
+        ([800, 400, 0], [-1, -1, 1], second),
+        ([800, 0], [1, -1], second),
     ):
         page.evaluate("([delays]) => { window.delays = delays; }", [delays])
         for step in steps:
             before = page.url
             page.evaluate("step => history.go(step)", step)
             page.wait_for_function("before => location.href !== before", arg=before)
-        page.wait_for_timeout(2_500)  # whatever comes late has come
+        arrived(page)
         assert page.url == end
         expect(shown).to_have_text(asked[end])
         expect(page.locator("#sources .panel")).to_have_attribute("data-conversation", end.rpartition("-")[2])
@@ -142,15 +120,15 @@ def test_a_question_waits_for_the_conversation_it_is_asked_in(browser: Browser, 
     page = open_page(browser, address, before=before)
     first = begin(page, QUESTION)
     shown = page.locator("#chat .user-row")
-    page.evaluate("() => { window.delays = [2_000]; window.late = true; }")
+    page.evaluate("() => { window.delays = [800]; window.late = true; }")
     page.click("#clear")
     page.fill(BOX, OTHER)
     page.press(BOX, "Enter")
-    page.wait_for_timeout(3_000)  # whatever comes late has come
     settle(page, 0)
+    arrived(page)
     expect(shown).to_have_text([OTHER])
     second = page.url
-    page.evaluate("() => { window.delays = [2_000]; }")
+    page.evaluate("() => { window.delays = [800]; }")
     page.go_back()
     page.fill(BOX, "通信量呢？")
     page.press(BOX, "Enter")

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
-from rag.embedding import Embedder
-from rag.settings import Settings
-from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, open_browser, serve, settle
+from tests.rag.ui.browser import ask, settle
+from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -42,17 +40,8 @@ class Greeting:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("early")
-    ingest(folder, embedder, DOCUMENTS)
-    with serve("--index", str(folder / "index"), "--port", "7980", "--llm", "extractive") as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
+def address(house: House) -> str:
+    return house.address
 
 
 @pytest.fixture

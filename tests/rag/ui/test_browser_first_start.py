@@ -15,7 +15,6 @@ from rag.ui.guide.texts import TEXTS
 from rag.ui.open_page import FIRST_DOCUMENTS, UNFINISHED
 from rag.ui.texts import Language
 from tests.paths import ROOT
-from tools.browser import open_browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -24,12 +23,6 @@ COUNT = FIRST_DOCUMENTS * 2
 # Of the first document: so many that reading them takes longer than a browser takes to load the page.
 SECTIONS = 150
 PAGE = "# 方法{number}是什么？\n\n## 一句话回答\n方法{number}把第 {number} 层的激活缓存下来，省去重复计算。\n"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
 
 
 @pytest.fixture
@@ -41,14 +34,12 @@ def address(tmp_path: Path, model_settings: Settings) -> Iterator[str]:
         first.writelines(
             f"\n## 第 {number} 步做什么\n第 {number} 步写下编号 {number}。\n" for number in range(SECTIONS)
         )
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, str(ROOT / "app.py")], cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    yield process.stdout.readline().strip()
-    process.terminate()
-    process.wait(20)
-    process.stdout.close()
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
 
 
 def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Browser, tmp_path: Path) -> None:

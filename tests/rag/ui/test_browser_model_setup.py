@@ -15,7 +15,7 @@ from rag.ui.preferences import texts as preferences_texts
 from rag.ui.texts import Language
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, open_browser, open_page, serve
+from tests.rag.ui.browser import ask, open_page, serve
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -37,12 +37,6 @@ window.fetch = async (...given) => {
 };
 """
 KEY = "sk-typed-once-and-never-shown-again"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from rag.settings import Settings
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
-from tests.rag.ui.browser import FORBIDDEN, HOLD, LATE_GREETING, SLOW, open_browser, open_page, serve
+from tests.rag.ui.browser import FORBIDDEN, HOLD, LATE_GREETING, SLOW, arrived, open_page, serve
 from tests.rag.ui.practice.room import GOOD, ingest_pages
 from tests.rag.ui.practice.visit import QUESTION, enter, go, grade, open_question, reach
 from tests.rag.ui.test_browser_accessible import violations, walk
@@ -24,12 +24,6 @@ ZH = TEXTS[Language.ZH]
 # Seconds from the click on the room to its questions, where the machine is not busy with other things: then the page
 # itself takes longer too, and the room opens no later than it.
 FIRST_PAINT = 1.0
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +139,7 @@ def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, addres
     expect(page.locator(saved)).to_be_attached()
     page.evaluate("window.holding = true")
     box.fill("第二稿")
-    page.wait_for_timeout(1_500)  # it has been sent, and is on its way
+    page.wait_for_function("window.held")  # it has been sent, and is on its way
     page.reload()
     reach(page, question)
     expect(box).to_have_value("第二稿")
@@ -200,7 +194,7 @@ def test_a_greeting_that_comes_late_takes_nothing_back(browser: Browser, address
     enter(page)
     page.evaluate("window.letGo()")
     open_question(page)
-    page.wait_for_timeout(2_500)
+    arrived(page)
     page.fill("textarea[name='attempt']", "早到的人写的")
     page.context.close()
 
@@ -208,12 +202,12 @@ def test_a_greeting_that_comes_late_takes_nothing_back(browser: Browser, address
 def test_a_view_that_comes_late_takes_nothing_back(browser: Browser, address: str) -> None:
     page = open_page(browser, address, before=SLOW)
     enter(page)
-    page.evaluate("window.delays = [2000]")
+    page.evaluate("window.delays = [800]")
     page.get_by_text("English", exact=True).click()
     page.locator(".questions").get_by_role("button", name=QUESTION, exact=True).click()
     page.fill("textarea[name='attempt']", "写得早")
     expect(page.get_by_role("tab", name="Practice")).to_be_visible()  # the bank has come with it, in English
-    page.wait_for_timeout(1_000)
+    arrived(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("写得早")
     page.context.close()
 
@@ -226,7 +220,7 @@ def test_a_view_drawn_before_a_draft_was_saved_takes_nothing_back(browser: Brows
     page.fill("textarea[name='attempt']", "比旧视图早存下")
     expect(page.locator("#practice-saved [data-saved^='attempt:']")).to_be_attached()
     expect(page.get_by_role("tab", name="Practice")).to_be_visible()
-    page.wait_for_timeout(1_000)
+    arrived(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("比旧视图早存下")
     page.context.close()
 

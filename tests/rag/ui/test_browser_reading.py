@@ -5,12 +5,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from rag.embedding import Embedder
-from rag.settings import ChatModelName, Settings
 from rag.ui.texts import TEXTS, Language
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import open_browser, open_page, serve
+from tests.rag.ui.browser import open_page, serve
+from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -21,36 +19,13 @@ BOX = "#question textarea"
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[ChatServer]:
-    with ChatServer(reply="ZeRO-3 还切分模型参数。\n").running() as server:
-        yield server
+def model(house: House) -> ChatServer:
+    return house.model_says("ZeRO-3 还切分模型参数。\n")
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Settings:
-    folder = tmp_path_factory.mktemp("reading")
-    matter = "---\ntitle: T\ntags: [a]\n---\n\n"
-    ingest(
-        folder,
-        embedder,
-        {**DOCUMENTS, "matter.md": f"{matter}# 早停是什么？\n\n早停在损失 $L_{{val}}$ 不再下降时停止训练。\n"},
-    )
-    return model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def address(settings: Settings, browser: Browser, model: ChatServer) -> Iterator[str]:
-    environment = {"INTERVIEW_RAG_ENDPOINT_URL": model.url, "INTERVIEW_RAG_ENDPOINT_MODEL": "test"}
-    with serve(
-        "--index", str(settings.index), "--port", "8110", "--llm", "extractive", environment=environment
-    ) as address:
-        yield address
+def address(house: House, model: ChatServer) -> str:
+    return house.address
 
 
 @pytest.fixture
@@ -129,8 +104,8 @@ def test_a_question_that_the_server_does_not_take_comes_back(page: Page) -> None
     settle(page, 1)
 
 
-def test_a_connection_that_is_lost_is_told_in_the_readers_language(settings: Settings, browser: Browser) -> None:
-    arguments = ("--index", str(settings.index), "--port", "8140", "--llm", "extractive")
+def test_a_connection_that_is_lost_is_told_in_the_readers_language(house: House, browser: Browser) -> None:
+    arguments = ("--index", str(house.settings.index), "--port", "8140", "--llm", "extractive")
     with serve(*arguments) as address:
         page = open_page(browser, address)
         page.fill(BOX, OTHER)
@@ -196,7 +171,7 @@ def test_a_page_is_read_without_its_description_and_its_formulas_are_drawn(page:
     expect(page.locator(".panel .claims .katex").first).to_be_visible()
     page.locator(".panel .whole-source").first.click()
     body = page.get_by_role("dialog").locator(".body")
-    expect(body).to_contain_text("早停在损失")
+    expect(body).to_contain_text("早停在验证集损失")
     assert "tags:" not in body.inner_text()
 
 

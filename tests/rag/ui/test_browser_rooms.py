@@ -18,7 +18,7 @@ from rag.ui.preferences import texts as preferences_texts
 from rag.ui.quality import texts as quality_texts
 from rag.ui.texts import Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import LATE, open_browser, open_page, serve
+from tests.rag.ui.browser import LATE, LATENESS, arrived, open_page, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -45,12 +45,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (folder / "gold.jsonl").write_text(lines, encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -285,9 +279,8 @@ def test_quality_is_shown_and_measured(page: Page, folder: Path) -> None:
     expect(page.locator("#quality-progress")).to_contain_text(QUALITY.stopped)
 
 
-@pytest.mark.parametrize(
-    "milliseconds", [1_000, 3_000]
-)  # the first change, or the refresh that follows it, is on its way
+# The first change, or the refresh that follows it, is on its way.
+@pytest.mark.parametrize("milliseconds", [LATENESS // 2, LATENESS * 3 // 2])
 def test_what_comes_late_undoes_no_setting(browser: Browser, address: str, milliseconds: int) -> None:
     page = open_page(browser, address)
     page.add_init_script(LATE)
@@ -298,9 +291,11 @@ def test_what_comes_late_undoes_no_setting(browser: Browser, address: str, milli
     page.get_by_label(SETTINGS.style_short).click()
     page.wait_for_timeout(milliseconds)
     page.get_by_label(SETTINGS.caution_cautious).click()
-    for _ in range(30):
+    for _ in range(4 * LATENESS // 100):
         expect(page.get_by_label(SETTINGS.caution_cautious)).to_be_checked(timeout=1)
-        page.wait_for_timeout(200)
+        page.wait_for_timeout(100)
+    arrived(page)
+    expect(page.get_by_label(SETTINGS.caution_cautious)).to_be_checked(timeout=1)
     page.evaluate("() => { window.late = false; }")
     page.reload()
     open_room(page, SETTINGS.tab)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from transformers import BertConfig, BertModel
 
 from rag.embedding import BertEmbedder
+from tests.tools.small_embedder import small_bert
 from tools.reader.data import LabelledText, Row, of_sections, read_spans, with_negatives, without_answer
 from tools.reader.documents import write_documents
 from tools.reader.network import ReaderNetwork
@@ -41,11 +41,7 @@ class Characters:
 
 
 def network() -> ReaderNetwork:
-    torch.manual_seed(5)
-    config = BertConfig(
-        vocab_size=100, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
-    )
-    found = ReaderNetwork(BertModel(config, add_pooling_layer=False))
+    found = ReaderNetwork(small_bert(layers=2, seed=5))
     for parameter in found.encoder.embeddings.parameters():
         parameter.requires_grad = False
     return found

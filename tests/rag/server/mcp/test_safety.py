@@ -9,6 +9,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server import MCPServer
 
+from rag.server.mcp import resources
 from rag.server.mcp.library import Library
 from rag.server.mcp.quoting import WITHHELD, slice_of
 from rag.server.mcp.server import build_server
@@ -143,8 +144,11 @@ def test_what_is_too_much_or_makes_no_sense_is_an_error(
     assert "Traceback" not in text_of(result)
 
 
-def test_a_slice_that_is_too_long_is_an_error(tmp_path: Path, library: Library, hash_embedder: HashEmbedder) -> None:
-    ingest(tmp_path, hash_embedder, {"long.md": "# 长文\n\n" + "很长的一段话。\n\n" * 30_000})
+def test_a_slice_that_is_too_long_is_an_error(
+    tmp_path: Path, library: Library, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "MOST_CHARACTERS", 24_000)
+    ingest(tmp_path, hash_embedder, {"long.md": "# 长文\n\n" + "很长的一段话。\n\n" * 3_000})
     server = build_server(Library(library_settings(tmp_path)))
 
     async def work(client: Client) -> None:
@@ -152,7 +156,7 @@ def test_a_slice_that_is_too_long_is_an_error(tmp_path: Path, library: Library, 
         assert "at most 20,000" in text_of(result)
         part = values(await client.call_tool("read_source", {"document": "long.md"}))
         assert (part["end"], part["next_start"]) == (20_000, 20_000)
-        with pytest.raises(MCPError, match="at most 200,000"):
+        with pytest.raises(MCPError, match="at most 24,000"):
             await client.read_resource("interview-rag://source/long.md")
 
     with_client(server, work)

@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from html import escape
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import UsageError, UserDataError
+from rag.settings import Settings
 from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, download
@@ -34,6 +36,7 @@ from rag.ui.conversations.keeper import Keeper
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session, State
 from rag.ui.texts import TEXTS, Language
+from tests.conftest import HashEmbedder
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
@@ -48,15 +51,25 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
     keeper.close()
 
 
-@pytest.fixture
-def exported(assistant: Assistant, keeper: Keeper) -> dict[str, Any]:
+def export(assistant: Assistant, keeper: Keeper) -> str:
     """A follow-up, a refusal, and a question that was edited."""
     session = Session(user="ann")
     for question, parent in ((QUESTION, None), ("通信量呢？", 1), ("今天天气怎么样？", 2), ("RoPE 为什么能外推？", 1)):
         assert list(chat.answer_after(assistant, session, question, parent, keeper))
     file = download(session, Action(ActionName.JSON, session.conversation or 0), keeper, NOW)
     assert file is not None
-    return dict(json.loads(file.text))
+    return file.text
+
+
+@pytest.fixture(scope="module")
+def file(library: Settings, hash_embedder: HashEmbedder, tmp_path_factory: pytest.TempPathFactory) -> str:
+    with closing(Keeper(tmp_path_factory.mktemp("elsewhere"))) as keeper:
+        return export(Assistant(library, hash_embedder), keeper)
+
+
+@pytest.fixture
+def exported(file: str) -> dict[str, Any]:
+    return dict(json.loads(file))
 
 
 def added(file: object, assistant: Assistant, keeper: Keeper, user: str = "bob") -> Session:
@@ -69,7 +82,8 @@ def shown(session: Session) -> str:
     return "\n".join(message["content"] for message in messages(session))
 
 
-def test_what_was_exported_comes_back(exported: dict[str, Any], assistant: Assistant, keeper: Keeper) -> None:
+def test_what_was_exported_comes_back(assistant: Assistant, keeper: Keeper) -> None:
+    exported = json.loads(export(assistant, keeper))
     session = added(exported, assistant, keeper)
     assert [item.title for item in keeper.list(session)] == [QUESTION]
     assert [item.title for item in keeper.list(Session(user="ann"))] == [QUESTION]  # that one stays as it was
