@@ -11,7 +11,7 @@ from tests.paths import ROOT
 
 TABLE = ROOT / "tests" / "suites.toml"
 # How many commits back a change still counts.
-COMMITS = 40
+COMMITS = 25
 NAMES = ("--no-renames", "--name-only", "-z")
 
 
