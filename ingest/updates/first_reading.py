@@ -4,7 +4,6 @@ first."""
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 from ingest.previous_generation import Key
@@ -15,6 +14,8 @@ from rag.text.terms import terms
 
 # Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
+# Of those whose vectors are ready, which only have to be read: five seconds' work.
+READY_AT_ONCE = 72
 # How much of a file tells what it is about: its title, and what else it is known by; bytes. More finds no better.
 HEAD = 1_000
 # At most so many documents are read before a question is answered, those with this share of the best one's score: 2.1
@@ -58,8 +59,8 @@ class FirstReading:
             self._unread = {_key(file) for file in new} - self._tried
             wanted = [key for key in self._wanted if key in self._unread]
             unread = [file for file in new if _key(file) in self._unread]
-            chosen = {_key(file) for file in unread if self._is_ready(file.path)}
-            chosen |= set(islice(wanted or (key for file in unread if (key := _key(file)) not in chosen), AT_ONCE))
+            ready = [_key(file) for file in unread if self._is_ready(file.path)]
+            chosen = {*wanted[:AT_ONCE]} or {*ready[:READY_AT_ONCE]} or {_key(file) for file in unread[:AT_ONCE]}
             self._tried |= chosen
             # What could not be read is tried again by the last run, which tells of it.
             left = bool(self._unread - chosen)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from rag.embedding import Embedder
     from rag.ui.guide.preparing import Preparation
 
-# Documents that are read before the chat opens, of those whose vectors are ready and of others: some seconds, half a
-# minute on a laptop.
-FIRST_READY, FIRST_DOCUMENTS = 72, 24
+# Documents that are read before the chat opens, where no vectors are ready: half a minute on a laptop.
+FIRST_DOCUMENTS = 24
 # The file in the folder of the index that tells that only those were read, also after the program was ended.
 UNFINISHED = "unfinished"
 
@@ -154,7 +153,7 @@ def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation"
     from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
-    from ingest.updates.first_reading import spread
+    from ingest.updates.first_reading import READY_AT_ONCE, spread
     from rag.ui.guide.preparing import Step
 
     settings.index.mkdir(parents=True, exist_ok=True)
@@ -165,7 +164,7 @@ def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation"
 
         def some(new: "Sequence[File]", known: "Sequence[File]") -> "Sequence[File]":
             ready = [file for file in new if vectors.hold(file.path)]
-            return spread(ready, FIRST_READY) if ready else spread(new, FIRST_DOCUMENTS)
+            return spread(ready, READY_AT_ONCE) if ready else spread(new, FIRST_DOCUMENTS)
 
         def tell(stage: Stage, done: int, total: int) -> None:
             bars.update(stage, done, total)

@@ -180,11 +180,19 @@ def test_a_page_that_changes_meanwhile_is_read_whole(ready: Library) -> None:
     assert missing(ready) == 2
 
 
-def test_a_first_reading_takes_all_ready_pages_at_once(tmp_path: Path) -> None:
+def test_a_first_reading_begins_with_ready_pages_unless_others_are_asked_about(tmp_path: Path) -> None:
     files = [File(0, f"{number:02}.md", tmp_path / f"{number:02}.md") for number in range(5 * AT_ONCE)]
+    for file in files:
+        file.path.write_text(f"# step{file.path.stem}\n", encoding="utf-8")
     reading = FirstReading(lambda path: path.stem < "20")
+    reading.wait_for("step30 怎么做", 0.01)  # before anything is known of the documents
     first = reading.choose(files, [])
-    assert [file.relative for file in first] == [f"{number:02}.md" for number in range(20 + AT_ONCE)]
+    assert [file.relative for file in first] == [f"{number:02}.md" for number in range(20)]
+    reading.wait_for("step30 怎么做", 0.01)
+    second = reading.choose(files[20:], files[:20])
+    assert [file.relative for file in second] == ["30.md"]
+    third = reading.choose([file for file in files[20:] if file not in second], [*first, *second])
+    assert [file.relative for file in third] == [f"{number:02}.md" for number in range(20, 20 + AT_ONCE)]
 
 
 def test_without_token_vectors_ready_ones_serve_every_run(ready: Library) -> None:
