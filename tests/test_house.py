@@ -52,16 +52,16 @@ def test_a_file_counts_where_a_function_of_it_is_entered(tmp_path: Path) -> None
     """In threads that the work starts as well, and not because it was imported."""
     from threading import Thread
 
-    from rag.text import language
-    from rag.text.terms import fold
+    from rag.language import language
+    from rag.language.terms import fold
 
     def work() -> None:
         thread = Thread(target=fold, args=("RoPE",))
         thread.start()
         thread.join()
 
-    assert house.files_entered(work) == {"rag/text/terms.py"}
-    assert language.__name__ == "rag.text.language"
+    assert house.files_entered(work) == {"rag/language/terms.py"}
+    assert language.__name__ == "rag.language.language"
 
 
 def test_the_map_names_every_folder() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from rag.text.terms import CHINESE_RUN, simplified
+from rag.language.terms import CHINESE_RUN, simplified
 
 # A Chinese word of a name has so many characters.
 WORD_CHARACTERS = range(2, 8)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag.errors import UsageError
-from rag.practice.sentences import is_claim, is_question
-from rag.text.injection import injection_spans, overlaps
-from rag.text.language import has_chinese
-from rag.text.terms import terms
+from rag.language.injection import injection_spans, overlaps
+from rag.language.language import has_chinese
+from rag.language.sentence_kinds import is_claim, is_question
+from rag.language.terms import terms
 
 Span = tuple[int, int]
 

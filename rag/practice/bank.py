@@ -14,10 +14,10 @@ from pathlib import Path
 
 from rag.errors import UsageError
 from rag.index import Index
+from rag.language.language import Language
+from rag.language.terms import fold
 from rag.practice.pages import Page, PageSection, page_of
-from rag.text.language import Language
 from rag.text.roles import SectionRole, role_of, roles_in
-from rag.text.terms import fold
 from rag.types import Citation, translation_of
 
 # A page of ours has at least one of these.

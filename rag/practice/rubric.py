@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import yaml
 
 from rag.errors import UsageError
+from rag.language.sentence_kinds import is_claim, is_point, is_question
+from rag.language.terms import LATIN_TERM, fold
 from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections
 from rag.practice.pages import Page, PageSection, PageUnit, items_of
-from rag.practice.sentences import is_claim, is_point, is_question
 from rag.text.roles import SectionRole, role_of
 from rag.text.sentences import UnitKind
-from rag.text.terms import LATIN_TERM, fold
 from rag.types import Citation
 
 ESSENTIAL, FURTHER = 2, 1

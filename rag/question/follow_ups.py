@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from rag.embedding import Embedder
 from rag.index import Index
-from rag.question.comparison import compare
-from rag.question.courtesies import courtesy
-from rag.question.intents import Intent, intent_of
+from rag.language.comparison import compare
+from rag.language.courtesies import courtesy
+from rag.language.intents import Intent, intent_of
+from rag.language.language import has_chinese
+from rag.language.terms import fold, terms
 from rag.question.leaning import LeaningFeatures, leaning, leaning_features, points_back
 from rag.question.names import FUNCTION_WORDS, NAME
-from rag.text.language import has_chinese
-from rag.text.terms import fold, terms
 from rag.types import Role, Turn
 
 # All patterns see the folded question. A new subject is announced: what was said before no longer counts.

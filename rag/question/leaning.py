@@ -12,9 +12,9 @@ import numpy as np
 
 from rag.embedding import Embedder
 from rag.index import Index
+from rag.language.terms import fold, terms
 from rag.question.unheard import named_in, unheard_share
 from rag.search.retrieval import CANDIDATES, encode_questions, search
-from rag.text.terms import fold, terms
 
 # What a pair of Chinese characters counts beside a name in Latin letters: neighbouring pairs overlap.
 OF_A_PAIR = 0.5

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from langchain_core.prompts import ChatPromptTemplate
 
 from rag.chat_models.stopping import CURRENT, Stopped, within
+from rag.language.injection import defused, is_injection
+from rag.language.terms import terms
 from rag.question.follow_ups import MARKUP
-from rag.text.injection import defused, is_injection
-from rag.text.terms import terms
 from rag.text.tokens import count_tokens
 from rag.types import Role, Turn
 

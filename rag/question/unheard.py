@@ -3,7 +3,7 @@
 import re
 
 from rag.index import Index
-from rag.text.terms import fold, terms
+from rag.language.terms import fold, terms
 
 # What only asks, and names nothing.
 ASKING = re.compile(

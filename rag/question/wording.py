@@ -12,8 +12,8 @@ from rapidfuzz.distance import OSA
 
 from rag.index import Index
 from rag.index.vocabulary import Sounds, Vocabulary, pinyin
+from rag.language.terms import CHINESE_RUN, fold, simplified, terms
 from rag.question.names import TYPOS
-from rag.text.terms import CHINESE_RUN, fold, simplified, terms
 
 _ASKER = r"(?:面试官|面試官|他|对方)"
 _MAYBE = r"(?:要是|如果|假如|万一)?"

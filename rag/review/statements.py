@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.index.storage import StoredDocument, StoredPassage
+from rag.language.language import Language, language_of
 from rag.text.blocks import PROSE, Block, BlockKind
-from rag.text.language import Language, language_of
 from rag.text.sentences import UnitKind, units
 
 MISTAKES = re.compile(

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from rag.text.terms import terms
+from rag.language.terms import terms
 from tests.corpus.pages import Page, load_pages
 from tests.paths import ROOT
 

@@ -78,11 +78,11 @@ def test_only_the_ui_knows_the_ui() -> None:
     [
         ("rag.errors", set()),
         ("rag.text.mapped", set()),
-        ("rag.text.terms", set()),
+        ("rag.language.terms", set()),
         ("rag.text.blocks", set()),
         ("rag.text.markdown", {"rag.text.blocks"}),
         ("rag.text.sentences", {"rag.text.blocks"}),
-        ("rag.types", {"rag.errors", "rag.text.blocks", "rag.text.language", "rag.text.mapped"}),
+        ("rag.types", {"rag.errors", "rag.text.blocks", "rag.language.language", "rag.text.mapped"}),
         ("rag.paths", set()),
         ("rag.settings", {"rag.errors", "rag.paths"}),
     ],

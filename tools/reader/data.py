@@ -10,10 +10,10 @@ from typing import Any
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from rag.language.terms import simplified
 from rag.reader.reading import Text
 from rag.text.markdown import parse
 from rag.text.sentences import units
-from rag.text.terms import simplified
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag.text.injection import injection_spans, overlaps
+from rag.language.injection import injection_spans, overlaps
+from rag.language.terms import terms
 from rag.text.sentences import Unit, UnitKind, units
-from rag.text.terms import terms
 from rag.types import Passage
 
 # Passages whose paragraphs are remembered; some 5 kB each.

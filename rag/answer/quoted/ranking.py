@@ -10,12 +10,12 @@ from rag.answer.quoted.likeness import by_unit
 from rag.answer.quoted.sections import Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
-from rag.question.intents import Intent, answered_by
+from rag.language.intents import Intent, answered_by
+from rag.language.terms import fold, terms
 from rag.question.unheard import ASKING, named_in
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
-from rag.text.terms import fold, terms
 
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
 PAGES = 5

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.text.terms import CHINESE_RUN, fold, terms
+from rag.language.terms import CHINESE_RUN, fold, terms
 
 # Softmax regression over the 273 development questions of ExpMRC's Chinese part
 # (docs/results, `Evidence`), rounded.

@@ -9,9 +9,9 @@ from rag.answer.events import Written
 from rag.answer.written.claims import evidence_sentences, supporting, without_model_markers
 from rag.answer.written.prompts import AGENT_SYSTEM, SYSTEM, SYSTEM_OF_SMALL
 from rag.index import Index
+from rag.language.injection import injection_spans
 from rag.settings import ChatModelName
 from rag.text.blocks import BlockKind
-from rag.text.injection import injection_spans
 from rag.text.markdown import parse
 from rag.types import Citation, Claim, Passage
 

@@ -9,11 +9,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag.answer.written.polarity import Polarity, contradicts, polarity_of
 from rag.index import Index
-from rag.text.injection import injection_spans, overlaps
+from rag.language.injection import injection_spans, overlaps
+from rag.language.polarity import Polarity, contradicts, polarity_of
+from rag.language.terms import CHINESE_RUN, LATIN_TERM, fold, terms
 from rag.text.sentences import UnitKind, units
-from rag.text.terms import CHINESE_RUN, LATIN_TERM, fold, terms
 from rag.types import Citation, Passage
 
 # Share of a sentence's terms, weighted by rarity, that must stand in what it cites.

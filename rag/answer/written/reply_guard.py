@@ -4,9 +4,9 @@ import re
 from collections import Counter
 
 from rag.errors import ChatModelError, ChatModelProblem
+from rag.language.terms import CHINESE_RUN
 from rag.text.blocks import INLINE_VERBATIM
 from rag.text.markdown import prose_of
-from rag.text.terms import CHINESE_RUN
 
 # How often a sentence may stand in an answer, and how long it must be to count.
 MOST_REPEATS = 3

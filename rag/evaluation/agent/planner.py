@@ -18,11 +18,11 @@ from langchain_core.runnables import Runnable
 from rag.answer.assistant import Assistant
 from rag.answer.written.prompts import NO_ANSWER
 from rag.chat_models.model import ChatModel
+from rag.language.terms import LATIN_TERM
 from rag.settings import ChatModelName, Settings
-from rag.text.terms import LATIN_TERM
 
 MOST_SEARCHES = 4
-# Coarser than `rag.question.parts`: a model may try more than the program dares to.
+# Coarser than `rag.language.parts`: a model may try more than the program dares to.
 CLAUSE_END = re.compile(
     r"[，,；;。？！?!\n]+\s*|(?:然后|同时|另外|以及|并且)|\b(?:and then|and also|as well as)\b", re.IGNORECASE
 )

@@ -4,12 +4,12 @@ other parts of the page that opened it."""
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from rag.question.intents import MESSAGES, Intent
+from rag.language.intents import MESSAGES, Intent
+from rag.language.language import Language, has_chinese, language_of
+from rag.language.terms import fold
 from rag.text.blocks import PROSE, Block, BlockKind
-from rag.text.language import Language, has_chinese, language_of
 from rag.text.markdown import parse
 from rag.text.roles import SectionRole, roles_in
-from rag.text.terms import fold
 from rag.types import Answer, AnswerKind, Citation
 
 COUNT = 3

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from rag.index import Index
 from rag.index.topics import topic_title, topic_titles
-from rag.text.language import Language
+from rag.language.language import Language
 from rag.ui.texts import TEXTS, Texts
 
 # Documents of the conversation that are offered.

@@ -7,9 +7,9 @@ import pytest
 from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
+from rag.language.terms import fold
 from rag.question.leaning import points_back
 from rag.settings import ChatModelName, Settings
-from rag.text.terms import fold
 from rag.types import AnswerKind, Role, Turn
 from tests.corpus.pages import CORPUS
 

@@ -7,8 +7,8 @@ question. What leans on the part before ("它呢", "各自适合什么") is aske
 import re
 from collections.abc import Iterator
 
-from rag.text.language import has_chinese
-from rag.text.terms import terms
+from rag.language.language import has_chinese
+from rag.language.terms import terms
 
 MAX_PARTS = 4
 # What opens another question, in the middle of a message or after the end of one.

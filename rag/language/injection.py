@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag.text.terms import simplified
+from rag.language.terms import simplified
 
 # What a sign weighs. Alone a strong one is enough; what smuggles something into the answer needs another sign, for
 # products quote their fixed answers; duties of an assistant and forms of answers are what the corpus speaks about.

@@ -6,8 +6,8 @@ say nothing.
 
 import re
 
-from rag.text.language import has_chinese
-from rag.text.terms import CHINESE_RUN, fold
+from rag.language.language import has_chinese
+from rag.language.terms import CHINESE_RUN, fold
 
 QUESTION = re.compile(r"[?？][”’」』）)\s*]*$|^(?:请问|为什么|什么是|如何|怎么)[^，。]{0,40}$")
 # What announces says that something follows, not what.

@@ -2,7 +2,7 @@
 
 import re
 
-from rag.text.terms import fold
+from rag.language.terms import fold
 from rag.types import Courtesy
 
 # Each pattern must cover the whole message, so that a question that merely begins politely stays a question.

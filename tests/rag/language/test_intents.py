@@ -2,8 +2,8 @@
 
 import pytest
 
+from rag.language.intents import MESSAGES, Intent, answered_by, intent_of
 from rag.question.follow_ups import restates
-from rag.question.intents import MESSAGES, Intent, answered_by, intent_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ Buttons below an answer ask so, and so do readers: 写出来看看, 有什么坑
 import re
 from enum import StrEnum
 
-from rag.text.language import Language
-from rag.text.terms import fold
+from rag.language.language import Language
+from rag.language.terms import fold
 
 
 class Intent(StrEnum):
