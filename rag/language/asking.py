@@ -5,7 +5,6 @@ import re
 from rag.language.lexicon import either, told_by
 
 ASKS = told_by("asking", "asks", re.IGNORECASE)
-ASKS_TO_AN_AGENT = told_by("asking", "asks_to_an_agent", re.IGNORECASE)
 ONLY_ASKS = told_by("asking", "only_asks")
 ASKS_OF_A_SENTENCE = told_by("asking", "asks_of_a_sentence")
 # What is asked for, and what a sentence that gives it holds.

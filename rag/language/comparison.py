@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag.language.language import has_chinese
 from rag.language.lexicon import each, either, told_by
-from rag.language.terms import CHINESE
+from rag.language.terms import CHINESE, same_place
 
 # Longer stretches are clauses, not sides.
 MAX_SIDE_CHARACTERS = 28
@@ -54,9 +54,9 @@ class Comparison:
 def compare(question: str) -> Comparison | None:
     """The sides of a question, None where it has not at least two."""
     if has_chinese(question):
-        spans = _joined(question, COMPARES)
-        spans = spans or _joined(question, JOINS) or _side_by_side(question)
-        if not (CUE.search(question) or COMPARES.search(question) or _is_all(question, spans)):
+        plain = same_place(question)
+        spans = _joined(plain, COMPARES) or _joined(plain, JOINS) or _side_by_side(plain)
+        if not (CUE.search(plain) or COMPARES.search(plain) or _is_all(plain, spans)):
             return None
     else:
         spans = _english(question)

@@ -9,10 +9,10 @@ RIGHT = re.compile(rf"\*\*\s*{either('corrections', 'right')}[^*\n]{{0,4}}\*\*\s
 HEARSAY = told_by("corrections", "hearsay", re.IGNORECASE)
 COLON = r"(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)\s*"
 CORRECTED = re.compile(
-    rf"(?P<wrong>.+?)\s*\*\*{either('corrections', 'correct')}{COLON}(?P<right>.+)", re.DOTALL | re.IGNORECASE
+    rf"(?P<wrong>.+?)\s*\*\*{either('corrections', 'right')}{COLON}(?P<right>.+)", re.DOTALL | re.IGNORECASE
 )
 # What stands before a wrong claim: that it is one, and who says so.
 BEFORE_WRONG = re.compile(
-    rf"(?:\*\*{either('corrections', 'wrong')}{COLON})?(?:{either('corrections', 'hearsay_before')}\s*[:：]\s*)?",
+    rf"(?:\*\*{either('corrections', 'wrong')}{COLON})?(?:{either('corrections', 'hearsay')}\s*[:：]\s*)?",
     re.IGNORECASE,
 )

@@ -3,7 +3,7 @@
 import re
 
 from rag.language.lexicon import either, told_by
-from rag.language.terms import terms
+from rag.language.terms import same_place, terms
 
 INTERJECTIONS = re.compile(
     rf"^(?:{either('framing', 'interjection')}[，,.。!！ ]*+"
@@ -31,10 +31,13 @@ def unwrapped(question: str) -> str:
     >>> unwrapped("要是被问到 LoRA 的秩怎么选，该怎么说")
     'LoRA 的秩怎么选'
     """
-    inner = BEFORE.sub("", question.strip())
-    if inner == question.strip():
+    typed = question.strip()
+    before = BEFORE.match(same_place(typed))
+    if before is None:
         return question
-    inner = AFTER.sub("", inner)
+    inner = typed[before.end() :]
+    after = AFTER.search(same_place(inner))
+    inner = inner[: after.start()] if after else inner
     # One word of Chinese is no question by itself: it may be what the wrapper asks about (面试官问我缺点怎么答).
     return inner if inner.isascii() or len(terms(inner)) > 1 else question
 

@@ -4,7 +4,7 @@ An entry is a row of words or phrases with commas between them, of which English
 patterns, where words alone do not tell. `{name}` stands for another entry of its section in the same language.
 
 >>> either("pointing", "latter")
-'(?:后者|後者|\\\\b(?:the latter)\\\\b)'
+'(?:后者|\\\\b(?:the latter)\\\\b)'
 """
 
 import re

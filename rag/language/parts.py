@@ -11,7 +11,7 @@ from rag.language.asking import ASKS
 from rag.language.language import has_chinese
 from rag.language.lexicon import either, told_by
 from rag.language.pointing import part_points_back
-from rag.language.terms import CHINESE, terms
+from rag.language.terms import CHINESE, same_place, simplified, terms
 
 MAX_PARTS = 4
 # What opens another question, in the middle of a message or after the end of one.
@@ -37,7 +37,7 @@ def parts(question: str) -> tuple[str, ...]:
     said = ""  # what asks nothing yet
     for clause, opened in _clauses(question):
         said = _together(said, clause)
-        if not ASKS.search(clause):
+        if not ASKS.search(simplified(clause)):
             continue
         if found and not _stands_alone(said, opened=opened):
             found[-1] = _together(found[-1], said)
@@ -50,7 +50,7 @@ def parts(question: str) -> tuple[str, ...]:
 def _clauses(question: str) -> Iterator[tuple[str, bool]]:
     """The clauses, and whether each was opened as another question."""
     start, opened = 0, False
-    for match in JOINED.finditer(question):
+    for match in JOINED.finditer(same_place(question)):
         if clause := question[start : match.start()].strip():
             yield clause, opened
             opened = False
@@ -66,6 +66,6 @@ def _together(first: str, second: str) -> str:
 
 
 def _stands_alone(part: str, *, opened: bool) -> bool:
-    if part_points_back(part) or (BEGINS_ASKING.match(part) and not opened):
+    if part_points_back(part) or (BEGINS_ASKING.match(simplified(part)) and not opened):
         return False
-    return len(set(terms(ASKS.sub(" ", part)))) >= OWN_TERMS
+    return len(set(terms(ASKS.sub(" ", simplified(part))))) >= OWN_TERMS

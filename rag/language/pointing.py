@@ -3,6 +3,7 @@
 import re
 
 from rag.language.lexicon import either, told_by
+from rag.language.terms import same_place, simplified
 
 # All see folded text but the last four.
 ANNOUNCES_SUBJECT = told_by("pointing", "announces")
@@ -26,7 +27,7 @@ def points_back(folded: str) -> bool:
 
 def part_points_back(part: str) -> bool:
     """Whether a part of a message points to the part before it."""
-    return PART_POINTS_BACK.search(part) is not None
+    return PART_POINTS_BACK.search(simplified(part)) is not None
 
 
 def sentence_points_back(sentence: str) -> bool:
@@ -56,7 +57,10 @@ def without_leaning_words(question: str) -> str:
 
 def with_sides(question: str, former: str, latter: str) -> str:
     """The question with "the former" and "the latter" named."""
-    return FORMER_OR_LATTER.sub(lambda match: former if match[1] else latter, question)
+    found = list(FORMER_OR_LATTER.finditer(same_place(question)))
+    for match in reversed(found):
+        question = f"{question[: match.start()]}{former if match[1] else latter}{question[match.end() :]}"
+    return question
 
 
 def point_in(folded: str) -> int | None:

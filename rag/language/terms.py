@@ -27,6 +27,11 @@ def simplified(text: str) -> str:
     return text if text.isascii() else str(_to_simplified().convert(text))
 
 
+def same_place(text: str) -> str:
+    """The text in simplified script with each character where it stood; as it was where that cannot be."""
+    return plain if len(plain := simplified(text)) == len(text) else text
+
+
 def fold(text: str) -> str:
     """Lower case, half width, simplified script: what must not decide whether two texts speak of the same thing."""
     return simplified(unicodedata.normalize("NFKC", text).lower())

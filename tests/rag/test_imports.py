@@ -81,7 +81,7 @@ def test_only_the_ui_knows_the_ui() -> None:
         ("rag.language.terms", set()),
         ("rag.text.blocks", set()),
         ("rag.text.markdown", {"rag.text.blocks"}),
-        ("rag.text.sentences", {"rag.text.blocks"}),
+        ("rag.text.sentences", {"rag.language.ends", "rag.text.blocks"}),
         ("rag.types", {"rag.errors", "rag.text.blocks", "rag.language.language", "rag.text.mapped"}),
         ("rag.paths", set()),
         ("rag.settings", {"rag.errors", "rag.paths"}),

@@ -18,15 +18,14 @@ from langchain_core.runnables import Runnable
 from rag.answer.assistant import Assistant
 from rag.answer.written.prompts import NO_ANSWER
 from rag.chat_models.model import ChatModel
-from rag.language.asking import ASKS_TO_AN_AGENT
+from rag.language.asking import ASKS
+from rag.language.lexicon import either
 from rag.language.terms import LATIN_TERM
 from rag.settings import ChatModelName, Settings
 
 MOST_SEARCHES = 4
 # Coarser than `rag.language.parts`: a model may try more than the program dares to.
-CLAUSE_END = re.compile(
-    r"[，,；;。？！?!\n]+\s*|(?:然后|同时|另外|以及|并且)|\b(?:and then|and also|as well as)\b", re.IGNORECASE
-)
+CLAUSE_END = re.compile(rf"[，,；;。？！?!\n]+\s*|{either('parts', 'goes_on')}", re.IGNORECASE)
 QUESTION = re.compile(r"</material>\s*Question: (.*)\n[^\n]*\Z", re.DOTALL)
 
 
@@ -77,7 +76,7 @@ def plan(question: str) -> list[str]:
     lead: list[str] = []
     for clause in filter(None, (clause.strip() for clause in CLAUSE_END.split(question))):
         lead.append(clause)
-        if ASKS_TO_AN_AGENT.search(clause):
+        if ASKS.search(clause):
             parts.append("，".join(lead))
             lead = []
     if lead and parts:
