@@ -11,9 +11,9 @@ from rag.answer.answerability import BEST, read_features
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors
+from rag.language.language import has_chinese
 from rag.parallel import in_parallel
 from rag.search.retrieval import encode_questions, search
-from rag.text.language import has_chinese
 
 QUESTIONS = Path(__file__).with_name("questions_from_elsewhere.txt")
 # Asked in each language: some 15 ms a question on the corpus. All of them move no anchor there by more than .002.

@@ -15,8 +15,8 @@ from ingest.structure.sections import structure
 from rag.embedding import Embedder
 from rag.errors import DocumentError, Unreadable
 from rag.index.storage import StoredDocument, StoredPassage
+from rag.language.terms import terms
 from rag.settings import Settings
-from rag.text.terms import terms
 
 ATTEMPTS = 3
 

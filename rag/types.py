@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rag.errors import ChatModelProblem
+from rag.language.language import Language
 from rag.text.blocks import Block, BlockKind
-from rag.text.language import Language
 from rag.text.mapped import MappedText
 
 # A section of this name says what the page says, in another language.

@@ -48,20 +48,31 @@ def test_an_answer_becomes_json_in_one_place() -> None:
     assert written == {"rag.wire"}
 
 
+def test_patterns_of_chinese_words_stand_in_one_room() -> None:
+    """Elsewhere than in `rag/language` only what reads formats and repairs scraped pages has any."""
+    chinese = re.compile(r"[\u3400-\u9fff]")
+    found = set()
+    for name, (_, tree) in modules().items():
+        if not name.startswith(("rag.language.", "ingest.formats.", "ingest.structure.")):
+            calls = (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+            found |= {(name, call) for call in calls if call.startswith("re.") and chinese.search(call)}
+    assert found == set()
+
+
 def test_a_file_counts_where_a_function_of_it_is_entered(tmp_path: Path) -> None:
     """In threads that the work starts as well, and not because it was imported."""
     from threading import Thread
 
-    from rag.text import language
-    from rag.text.terms import fold
+    from rag.language import language
+    from rag.language.terms import fold
 
     def work() -> None:
         thread = Thread(target=fold, args=("RoPE",))
         thread.start()
         thread.join()
 
-    assert house.files_entered(work) == {"rag/text/terms.py"}
-    assert language.__name__ == "rag.text.language"
+    assert house.files_entered(work) == {"rag/language/terms.py"}
+    assert language.__name__ == "rag.language.language"
 
 
 def test_the_map_names_every_folder() -> None:

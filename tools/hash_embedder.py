@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
+from rag.language.terms import fold, terms
 from rag.settings import Settings
-from rag.text.terms import fold, terms
 
 
 class HashEmbedder:

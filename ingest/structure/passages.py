@@ -12,10 +12,10 @@ from itertools import chain
 
 from ingest.structure.large_blocks import between, count_tokens, cut_part
 from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together, without_numbering
+from rag.language.language import Language, language_of
+from rag.language.terms import simplified
 from rag.text.blocks import Block, BlockKind
-from rag.text.language import Language, language_of
 from rag.text.mapped import MappedText
-from rag.text.terms import simplified
 from rag.types import translation_of
 
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ingest.structure.sections import without_numbering
 from rag.index.storage import StoredDocument
-from rag.text.terms import fold
+from rag.language.terms import fold
 
 DIGEST = 16
 LINE_MARK = re.compile(r"^\s*(?:#+|[-*+•·>])\s+")

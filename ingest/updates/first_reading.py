@@ -9,8 +9,8 @@ from pathlib import Path
 from ingest.previous_generation import Key
 from ingest.workers import File
 from rag.index.keywords import KeywordIndex
+from rag.language.terms import terms
 from rag.question.unheard import named_in
-from rag.text.terms import terms
 
 # Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8

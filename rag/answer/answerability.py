@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.index import Index
+from rag.language.language import has_chinese
+from rag.language.terms import terms
 from rag.question.names import Kind, Name, rarity, stands_in
 from rag.search.fusion import DEFAULT
 from rag.search.retrieval import Evidence
-from rag.text.language import has_chinese
-from rag.text.terms import terms
 
 # The best passages are compared token by token, and as background others spread evenly over the index.
 BEST = 5

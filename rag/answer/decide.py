@@ -9,12 +9,12 @@ from rag.answer.answerability import AnswerabilityFeatures, read_features
 from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.evidence import SearchResult
 from rag.index import Index
-from rag.question.intents import Intent, answered_by
+from rag.language.intents import Intent, answered_by
+from rag.language.language import has_chinese
+from rag.language.terms import terms
 from rag.question.names import Kind, Name, find_names
 from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
-from rag.text.language import has_chinese
-from rag.text.terms import terms
 from rag.types import Refusal, RefusalReason
 
 # Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of

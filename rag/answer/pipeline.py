@@ -26,7 +26,7 @@ from rag.answer.suggestions import suggest
 from rag.answer.trace import Resources, Selection, Trace
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
-from rag.question.courtesies import courtesy
+from rag.language.courtesies import courtesy
 from rag.question.follow_ups import Standalone, names_something, stand_alone
 from rag.question.plan import SearchPlan, plan_search
 from rag.question.rewriting import rewrite

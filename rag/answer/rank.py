@@ -7,7 +7,7 @@ from rag.answer.quoted.ranking import PAGES, SIDE_PAGES, Ranking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.answer.trace import Resources
-from rag.question.intents import Intent, answered_by
+from rag.language.intents import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 

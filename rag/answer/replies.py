@@ -6,7 +6,7 @@ from pathlib import Path
 from rag.index import Index
 from rag.index.storage import StoredDocument
 from rag.index.topics import topic_title, topic_titles
-from rag.text.language import Language, language_of
+from rag.language.language import Language, language_of
 from rag.types import Courtesy, Refusal, RefusalReason, Step
 
 REFUSALS = {

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rag.index import Index
+from rag.language.terms import terms
 from rag.question.names import find_names
 from rag.question.unheard import named_in
 from rag.search.retrieval import Evidence
-from rag.text.terms import terms
 
 SUGGESTIONS = 3
 # Of what a question names in plain words, more than this share makes its subject: a word by the way (今天) is in

@@ -11,7 +11,7 @@ from enum import StrEnum
 from rag.answer.written.checked_text import UNSUPPORTED_MARK
 from rag.answer.written.prompts import NO_ANSWER
 from rag.feedback.store import IMPORTED, Feedback, Opinion
-from rag.text.terms import fold
+from rag.language.terms import fold
 from rag.types import Answer
 
 Row = Mapping[str, str]

@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rag.errors import IndexCorruptError
+from rag.language.terms import simplified, terms
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText, Piece
-from rag.text.terms import simplified, terms
 from rag.types import Passage, Place
 
 SCHEMA = """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from rag.text.language import Language
+from rag.language.language import Language
 
 README = "README.md"
 FENCE = "---\n"

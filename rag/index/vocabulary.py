@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from rag.text.terms import CHINESE_RUN, simplified
+from rag.language.terms import CHINESE_RUN, simplified
 
 # A Chinese word of a name has so many characters.
 WORD_CHARACTERS = range(2, 8)

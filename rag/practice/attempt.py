@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag.errors import UsageError
-from rag.practice.sentences import is_claim, is_question
-from rag.text.injection import injection_spans, overlaps
-from rag.text.language import has_chinese
-from rag.text.terms import terms
+from rag.language.ends import ENDS_CLAUSE, SPOKEN_END
+from rag.language.evasions import begs, knows_nothing
+from rag.language.injection import injection_spans, overlaps
+from rag.language.language import has_chinese
+from rag.language.sentence_kinds import is_claim, is_question
+from rag.language.terms import terms
 
 Span = tuple[int, int]
 
@@ -16,28 +18,11 @@ Span = tuple[int, int]
 MOST_CHARACTERS = 100_000
 MOST_GRADED = 4_000
 LONGEST_SENTENCE = 160
-SENTENCE_END = re.compile(r"[。！？!?；;\n]+[”’」』）)]*|(?<=[a-z0-9)])\.(?=\s+[A-Z]|\s*$)", re.MULTILINE)
-CLAUSE_END = re.compile(r"[，,、：:]|\s")
 LIST_MARK = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.、)）])\s+")
-# Sentences that ask for a grade instead of answering.
-BEGS = re.compile(
-    r"(?:给|打|判|算|评)(?:我|个|出|一个)?.{0,6}(?:满分|高分|全对|通过|1\.0|100\s?分|十分)"
-    r"|(?:忽略|无视|不用管|绕过).{0,12}(?:评分|标准|要求|规则|rubric|指令)"
-    r"|(?:所有|全部|每个|每一个).{0,8}(?:要点|得分点|point).{0,12}(?:found|命中|答到|算对|满分|覆盖)"
-    r"|评分(?:员|者|系统|模型|助手|规则|标准|说明)|得分点|打\s*[\d一十百]+\s*分|阅卷|</?[a-z_]{2,20}>|\bgrading\b|\bgraders?\b|system\s*[:：]|<\|?/?(?:system|im_start)"
-    r"|\b(?:full (?:marks?|score|credit)|score\W{0,3}(?:of |this )?(?:1(?:\.0)?\b|100)|perfect score|mark (?:all|every)"
-    r"|grade (?:this|me)|rubric|verdict)\b",
-    re.IGNORECASE,
-)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
 # Letters of neither Chinese nor the Latin and Greek alphabets.
 FOREIGN = re.compile(r"[\u0400-\u1fff\u3040-\u30ff\uac00-\ud7af]")
 LETTER = re.compile(r"[^\W\d_]")
-NOTHING = re.compile(
-    r"\W*(?:我?(?:也|真的?|完全)?(?:不知道|不会|不懂|不清楚|不了解|没学过|忘了|想不起来)(?:了|呢|啊|这个|这题)?"
-    r"|pass|跳过|无|no idea|i don'?t know)\W*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +48,7 @@ class Attempt:
     @property
     def is_empty(self) -> bool:
         plain = CONTROL.sub(" ", self.typed)
-        return not terms(plain) or bool(NOTHING.fullmatch(plain))
+        return not terms(plain) or knows_nothing(plain)
 
     @cached_property
     def claims(self) -> tuple[Sentence, ...]:
@@ -94,7 +79,7 @@ def read_attempt(typed: str) -> Attempt:
     sentences = []
     for start, end in _spans(text):
         words = text[start:end]
-        order = overlaps(orders, start, end) or bool(BEGS.search(words))
+        order = overlaps(orders, start, end) or begs(words)
         sentences.append(Sentence(start, end, words, is_claim(words) and not is_question(words), order))
     return Attempt(typed, tuple(sentences), len(typed.rstrip()) > MOST_GRADED)
 
@@ -103,11 +88,11 @@ def _spans(text: str) -> list[Span]:
     """Where the sentences begin and end, without list marks; a very long one is cut between clauses."""
     spans: list[Span] = []
     start = 0
-    for end in (*(match.end() for match in SENTENCE_END.finditer(text)), len(text)):
+    for end in (*(match.end() for match in SPOKEN_END.finditer(text)), len(text)):
         mark = LIST_MARK.match(text, start, end)
         low = mark.end() if mark else start
         while end - low > LONGEST_SENTENCE:
-            cuts = [match.end() for match in CLAUSE_END.finditer(text, low + 1, low + LONGEST_SENTENCE)]
+            cuts = [match.end() for match in ENDS_CLAUSE.finditer(text, low + 1, low + LONGEST_SENTENCE)]
             cut = cuts[-1] if cuts else low + LONGEST_SENTENCE
             spans.append((low, cut))
             low = cut

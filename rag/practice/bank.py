@@ -5,7 +5,6 @@ source text: `source[start:end] == quote`.
 """
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,22 +13,16 @@ from pathlib import Path
 
 from rag.errors import UsageError
 from rag.index import Index
+from rag.language.asking import HEADING
+from rag.language.headings import NUMBERING
+from rag.language.language import Language
+from rag.language.terms import fold
 from rag.practice.pages import Page, PageSection, page_of
-from rag.text.language import Language
 from rag.text.roles import SectionRole, role_of, roles_in
-from rag.text.terms import fold
 from rag.types import Citation, translation_of
 
 # A page of ours has at least one of these.
 OF_A_PAGE = (SectionRole.SHORT_ANSWER, SectionRole.POINTS, SectionRole.FOLLOW_UPS)
-NUMBERING = re.compile(
-    r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）](?!\d)|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
-)
-ASKS = re.compile(
-    r".*[?？][\s*]*$|(?:请(?:说明|解释|描述|简述|介绍|比较|谈)|简述|谈谈|介绍一下|解释一下|什么是|为什么|如何|怎么|怎样)"
-    r"|(?:what|why|how|when|which|where|explain|describe|compare)\b",
-    re.IGNORECASE,
-)
 
 
 class QuestionKind(StrEnum):
@@ -140,7 +133,7 @@ def english_sections(page: Page) -> list[PageSection]:
 
 def questions_of(page: Page) -> list[Question]:
     """The questions that one page asks."""
-    is_page = bool(below(page, *OF_A_PAGE)) and bool(ASKS.match(page.title))
+    is_page = bool(below(page, *OF_A_PAGE)) and bool(HEADING.match(page.title))
     found = list(_of_page(page) if is_page else _of_sections(page))
     if is_page and len(english := english_sections(page)) == len(found):
         found = [replace(q, english=section.heading) for q, section in zip(found, english, strict=True)]
@@ -157,7 +150,7 @@ def _of_page(page: Page) -> Iterator[Question]:
             short=page.slice(short[0].start, short[0].end, short[0].path) if short else None,
         )
     for section in below(page, SectionRole.FOLLOW_UPS):
-        if ASKS.match(section.heading) and role_of(section.heading) is None:
+        if HEADING.match(section.heading) and role_of(section.heading) is None:
             yield _question(page, QuestionKind.FOLLOW_UP, section.heading, [section])
 
 
@@ -165,7 +158,7 @@ def _of_sections(page: Page) -> Iterator[Question]:
     """Headings that ask, each with all that stands below it and below no other that asks."""
     asking: dict[tuple[str, ...], list[PageSection]] = {}
     for section in page.sections:
-        depths = [depth for depth, name in enumerate(section.path, start=1) if ASKS.match(NUMBERING.sub("", name))]
+        depths = [depth for depth, name in enumerate(section.path, start=1) if HEADING.match(NUMBERING.sub("", name))]
         if depths:
             asking.setdefault(section.path[: depths[-1]], []).append(section)
     for path, sections in asking.items():

@@ -17,10 +17,10 @@ from langchain_core.prompts import ChatPromptTemplate
 
 from rag.chat_models.model import ChatModel
 from rag.chat_models.stopping import within
+from rag.language.injection import defused
 from rag.practice.attempt import Attempt, read_attempt
 from rag.practice.grading import MADE, EmbedderGrader, Grade, GradeNote, Method, PointGrade, Verdict, without_made
 from rag.practice.rubric import Rubric
-from rag.text.injection import defused
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag.answer.written.claims import Clause, clauses_of, counts_otherwise
-from rag.answer.written.polarity import contradicts
+from rag.language.polarity import contradicts
+from rag.language.sentence_kinds import plain
 from rag.practice.attempt import Sentence, Span
 from rag.practice.regressions import Features
-from rag.practice.sentences import plain
 
 # Sentences whose clauses are remembered, some 2 kB each.
 REMEMBERED = 4_096

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
+from rag.language.terms import fold
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
 from rag.practice.direction import directions
@@ -21,7 +22,6 @@ from rag.practice.judge import Judge
 from rag.practice.likeness import Compared, Comparer, Read
 from rag.practice.regressions import Regressions, with_judge, without_judge
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
-from rag.text.terms import fold
 
 
 class Verdict(StrEnum):

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from rag.embedding import BertEmbedder, Embedder
+from rag.language.terms import simplified
 from rag.parallel import in_parallel
-from rag.text.terms import simplified
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from rag.answer.written.claims import EXACT
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
+from rag.language.terms import fold, terms
 from rag.practice.attempt import Attempt, Sentence, Span
 from rag.practice.regressions import Features
-from rag.text.terms import fold, terms
 
 Matrix = NDArray[np.float32]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
+from rag.language.language import Language
 from rag.practice.bank import Bank
 from rag.practice.grading import Verdict
 from rag.practice.rounds import Answered, Round
 from rag.practice.schedule import Card
-from rag.text.language import Language
 from rag.types import Citation
 
 # Below it a page is worth reading again.

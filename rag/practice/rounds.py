@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from rag.errors import UsageError
+from rag.language.terms import terms
 from rag.practice.bank import Bank, Question, QuestionKind
 from rag.practice.grading import MADE, Grade, Verdict
 from rag.practice.rubric import mistakes_of
 from rag.practice.schedule import Card
-from rag.text.terms import terms
 from rag.types import Citation
 
 FEWEST, MOST = 5, 8

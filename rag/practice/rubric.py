@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import yaml
 
 from rag.errors import UsageError
+from rag.language.corrections import BEFORE_WRONG, CORRECTED
+from rag.language.sentence_kinds import is_claim, is_point, is_question
+from rag.language.terms import CHINESE, LATIN_TERM, fold
 from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections
 from rag.practice.pages import Page, PageSection, PageUnit, items_of
-from rag.practice.sentences import is_claim, is_point, is_question
 from rag.text.roles import SectionRole, role_of
 from rag.text.sentences import UnitKind
-from rag.text.terms import LATIN_TERM, fold
 from rag.types import Citation
 
 ESSENTIAL, FURTHER = 2, 1
@@ -26,17 +27,8 @@ FEWEST_POINTS = 3
 # Shares of a claim's characters and words that one other claim, or all of them together, hold where it is not new.
 SAID_BY_ONE = 0.6
 SAID_BY_ALL = 0.75
-CHARACTER_OR_WORD = re.compile(rf"[\u3400-\u9fff]|{LATIN_TERM}")
+CHARACTER_OR_WORD = re.compile(rf"{CHINESE}|{LATIN_TERM}")
 FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
-CORRECTED = re.compile(
-    r"(?P<wrong>.+?)\s*\*\*(?:正确|正解|Right|Correct)(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)\s*(?P<right>.+)",
-    re.DOTALL | re.IGNORECASE,
-)
-# What stands before a wrong claim: that it is one, and who says so.
-BEFORE_WRONG = re.compile(
-    r"(?:\*\*(?:误解|错误|误区|Myth|Wrong|Mistake)(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)\s*)?(?:网上常见说法\s*[:：]\s*)?",
-    re.IGNORECASE,
-)
 QUOTED_WHOLE = re.compile(r"[“「]([^”」]+)[”」][。.]?")
 
 

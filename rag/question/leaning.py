@@ -12,9 +12,10 @@ import numpy as np
 
 from rag.embedding import Embedder
 from rag.index import Index
+from rag.language.pointing import points_back
+from rag.language.terms import CHINESE, fold, terms
 from rag.question.unheard import named_in, unheard_share
 from rag.search.retrieval import CANDIDATES, encode_questions, search
-from rag.text.terms import fold, terms
 
 # What a pair of Chinese characters counts beside a name in Latin letters: neighbouring pairs overlap.
 OF_A_PAIR = 0.5
@@ -23,16 +24,7 @@ FIRST = 5
 # Names that were not said before are counted up to so many.
 MAX_NEW_NAMES = 3
 LATIN_NAME = re.compile(r"[a-z0-9]{2,}")
-WORD = re.compile(r"[a-z0-9][\w.+-]*|[\u3400-\u9fff]")
-# Pronouns, words that continue a sentence, and particles that ask how it is with another, in a folded message.
-POINTS_BACK = re.compile(
-    r"^(?:那|它|他|该|这|上面|前面|上述|刚才|第[一二三四五六七八九十\d]+[点条个步种]|再|还有|继续|换成|改成|要是|相比之下"
-    r"|(?:为什么|为啥|why)[?？]?$|(?:and|so|but|then|also|or|vs)\b|(?:what|how) about\b"
-    r"|(?:that|this|those|these|their)\b"
-    r"|[和跟与][^和跟与]*比(?:起来)?[，, ]*(?:呢|有|[?？]?$))"
-    r"|它|这样|这个|这些|这种|那样|那些|那个|前者|后者|两者|\b(?:its?|they|them|the (?:former|latter))\b"
-    r"|(?:呢|\b(?:instead|then|too|as well))[?？。!！]?$"
-)
+WORD = re.compile(rf"[a-z0-9][\w.+-]*|{CHINESE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +81,6 @@ BY_WORDS = Leaning(
     ),
 )  # fmt: skip
 FITTED_OVER = "multilingual-e5-small"
-
-
-def points_back(folded: str) -> bool:
-    """Whether a word of a folded message points to what was said before."""
-    return POINTS_BACK.search(folded) is not None
 
 
 def leaning_features(

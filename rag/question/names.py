@@ -17,8 +17,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from rag.index.store import KeywordSearch
-from rag.text.language import has_chinese
-from rag.text.terms import LATIN_TERM, fold
+from rag.language.language import has_chinese
+from rag.language.terms import LATIN_TERM, fold
 
 LATIN_NAME = re.compile(LATIN_TERM, re.IGNORECASE)
 # What is written like a name: GRPO, LoRA, iPhone, W4A16, ZeRO-3; not 80G or 0.3ms.

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from rag.question.comparison import Comparison, compare
+from rag.language.comparison import Comparison, compare
+from rag.language.parts import parts
 from rag.question.follow_ups import Standalone
-from rag.question.parts import parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
 """A chat model rewrites a question so that it stands alone, where the rules of `follow_ups` are in doubt."""
 
 import logging
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from langchain_core.prompts import ChatPromptTemplate
 
 from rag.chat_models.stopping import CURRENT, Stopped, within
+from rag.language.ends import first_sentence
+from rag.language.injection import defused, is_injection
+from rag.language.terms import terms
 from rag.question.follow_ups import MARKUP
-from rag.text.injection import defused, is_injection
-from rag.text.terms import terms
 from rag.text.tokens import count_tokens
 from rag.types import Role, Turn
 
@@ -26,7 +26,6 @@ SUMMARY_TOKENS = 400
 LONGEST = 200
 # Of an answer the first sentence is told.
 MAX_OPENING_CHARACTERS = 60
-SENTENCE_END = re.compile(r"(?<=[。！？!?])|(?<=[.])\s|\n")
 
 PROMPT = ChatPromptTemplate.from_messages(
     [
@@ -86,5 +85,4 @@ def _is_line(text: str) -> bool:
 
 def opening(said: str) -> str:
     """The first sentence of an answer."""
-    sentences = (sentence.strip() for sentence in SENTENCE_END.split(MARKUP.sub("", said)) if sentence)
-    return next(filter(None, sentences), "")[:MAX_OPENING_CHARACTERS]
+    return first_sentence(MARKUP.sub("", said))[:MAX_OPENING_CHARACTERS]

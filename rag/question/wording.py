@@ -12,24 +12,10 @@ from rapidfuzz.distance import OSA
 
 from rag.index import Index
 from rag.index.vocabulary import Sounds, Vocabulary, pinyin
+from rag.language.framing import plainly_for_code, unwrapped
+from rag.language.terms import CHINESE_RUN, fold, simplified, terms
 from rag.question.names import TYPOS
-from rag.text.terms import CHINESE_RUN, fold, simplified, terms
 
-_ASKER = r"(?:面试官|面試官|他|对方)"
-_MAYBE = r"(?:要是|如果|假如|万一)?"
-WRAPPED_BEFORE = re.compile(
-    r"^(?:(?:请问|想问|问(?!题))(?:一下|下)?"
-    rf"|{_MAYBE}(?:{_ASKER}(?:要是|如果)?)?(?:被问到?|被問到?|追问|追問|问(?!题)我?|問(?!題)我?)"
-    r"|(?:懂不懂|知不知道|了不了解|会不会讲)(?:一下)?"
-    rf"|{_ASKER}?(?:要我|让我|叫我)(?:讲讲|讲一下|说说|聊聊|谈谈)?"
-    r"|how (?:do|should) i (?:answer|explain)(?: in (?:an|the) interview)?)[：:，, ]*(?=.{4})"
-)
-WRAPPED_AFTER = re.compile(
-    r"[，, ]*(?:我|这题|这个)?(?:该|应该|要|得)?(?:怎么|咋|如何|怎样)(?:说|答|回答|讲|作答)"
-    r"(?:比较好|才好|才对|合适|好|啊|呢|呀|吗)*[?？。]*$"
-)
-# What asks for code by a word that some pages have in their names says nothing of which page is meant.
-BY_HAND = re.compile(r"手[撕搓敲]")
 LATIN_WORDS = re.compile(r"[A-Za-z]+(?: +[A-Za-z]+)*")
 LATIN_WORD = re.compile(r"[A-Za-z]+")
 APART = re.compile(r"[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})+")
@@ -54,26 +40,12 @@ RARER = 3
 def in_the_materials_words(index: Index, question: str) -> str:
     """The question with what can be put in the material's words; as it was where nothing can."""
     vocabulary = index.vocabulary
-    text = BY_HAND.sub("手写", unwrapped(question))
+    text = plainly_for_code(unwrapped(question))
     text = LATIN_WORDS.sub(lambda match: _spoken(index, match[0]), text)
     text = APART.sub(lambda match: _joined(vocabulary, match[0]), text)
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
     text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)
     return _with_translations(index, vocabulary, text)
-
-
-def unwrapped(question: str) -> str:
-    """The question without what is said around it, where that leaves a name or more than a word.
-
-    >>> unwrapped("要是被问到 LoRA 的秩怎么选，该怎么说")
-    'LoRA 的秩怎么选'
-    """
-    inner = WRAPPED_BEFORE.sub("", question.strip())
-    if inner == question.strip():
-        return question
-    inner = WRAPPED_AFTER.sub("", inner)
-    # One word of Chinese is no question by itself: it may be what the wrapper asks about (面试官问我缺点怎么答).
-    return inner if inner.isascii() or len(terms(inner)) > 1 else question
 
 
 def _spoken(index: Index, run: str) -> str:

@@ -16,12 +16,12 @@ from torch import Tensor, nn
 
 from rag.embedding import BertEmbedder
 from rag.embedding.bert import Bert, layers_of
+from rag.language.terms import simplified
 from rag.parallel import in_parallel
 from rag.process import torch_thread_count
 from rag.reader import weights
 from rag.reader.reading import Reading, Text
 from rag.reader.windows import Special, TokenIds, Window, windows
-from rag.text.terms import simplified
 
 # Windows read together at most; more are not faster on a processor.
 BATCH = 8

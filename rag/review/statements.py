@@ -10,15 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.index.storage import StoredDocument, StoredPassage
+from rag.language.corrections import HEARSAY, LISTS_MISTAKES, RIGHT
+from rag.language.language import Language, language_of
 from rag.text.blocks import PROSE, Block, BlockKind
-from rag.text.language import Language, language_of
 from rag.text.sentences import UnitKind, units
 
-MISTAKES = re.compile(
-    r"常见(?:的)?(?:错误|误区|误解)|\bcommon (?:mistakes|errors|misconceptions|pitfalls)\b", re.IGNORECASE
-)
-RIGHT = re.compile(r"\*\*\s*(?:正确|纠正|Correct(?:ion)?|Right)[^*\n]{0,4}\*\*\s*[：:]?\s*", re.IGNORECASE)
-HEARSAY = re.compile(r"网上(?:常见|流行)?的?说法|流传的?说法|有人(?:说|认为)|\bmyth\b|\bpopular claim\b", re.IGNORECASE)
 QUESTION_END = re.compile(r"[？?][”」』）)*]*$")
 # Below this a sentence says too little.
 SHORTEST = 6
@@ -101,7 +97,7 @@ def _wrong_parts(text: str, blocks: Sequence[Block], sections: Sequence[tuple[st
     """What is wrong on purpose: among mistakes all of a block up to the mark of what is right, or all of it."""
     parts = []
     for block, section in zip(blocks, sections, strict=True):
-        if block.kind in PROSE and any(map(MISTAKES.search, section)):
+        if block.kind in PROSE and any(map(LISTS_MISTAKES.search, section)):
             right = RIGHT.search(text, block.start, block.end)
             parts.append((block.start, right.end() if right else block.end))
     return parts

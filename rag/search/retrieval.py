@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.index.store import KeywordMatch
+from rag.language.language import Language, language_of
+from rag.language.terms import simplified, terms
 from rag.search.fusion import Ranking, fuse_scores, ranking_for
-from rag.text.language import Language, language_of
-from rag.text.terms import simplified, terms
 from rag.types import Found, Hit, Passage
 
 # Candidates taken from each search before fusion.

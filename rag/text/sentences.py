@@ -6,16 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, pairwise
 
+from rag.language.ends import SENTENCE_END
 from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind, columns
 
-# Before whose full stop a sentence goes on ("Hu et al. 发现"), unless the text ends there.
-ABBREVIATIONS = "".join(
-    rf"(?<!\b{name})" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
-)
-SENTENCE_END = re.compile(
-    r"(?:[。！？]|[!?](?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff]))+[”’」』）)]*"
-    rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
-)
 # Marks of emphasis, which belong to the sentence that they close.
 EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|~~)[”’」』）)]*")
 LONGEST_EMPHASIS = 1_000

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag.text.language import Language
+from rag.language.language import Language
 
 __all__ = ["TEXTS", "Language", "Texts", "language_of", "read_texts"]
 

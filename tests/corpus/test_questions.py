@@ -4,7 +4,7 @@ the answers are measured by."""
 import json
 from collections import Counter, defaultdict
 
-from rag.text.terms import terms
+from rag.language.terms import terms
 from tests.corpus.pages import PAGES, Page
 from tests.corpus.violations import of_every_page
 from tests.paths import ROOT

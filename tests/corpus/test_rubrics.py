@@ -6,10 +6,10 @@ import pytest
 
 from ingest.prepare import prepare
 from ingest.reading.parser_process import ParserProcess
+from rag.language.sentence_kinds import is_question, is_whole
 from rag.practice.bank import Bank, Question, QuestionKind, questions_of
 from rag.practice.pages import page_of
 from rag.practice.rubric import ESSENTIAL, FEWEST_POINTS, MOST_POINTS, rubric_of
-from rag.practice.sentences import is_question, is_whole
 from rag.settings import Settings
 from tests.corpus.pages import PAGES, Page
 from tests.corpus.violations import told, violations

@@ -11,7 +11,7 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.index import open_index
 from rag.index.manifest import Anchor, Anchors, Manifest
-from rag.text.language import has_chinese
+from rag.language.language import has_chinese
 from rag.types import AnswerKind
 from tests.ingest.library import TOPICS, Library
 from tests.rag.library import ingest, library_settings

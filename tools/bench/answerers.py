@@ -11,7 +11,7 @@ from rag.evaluation.answers.judging import judge
 from rag.evaluation.extra import evaluation_extra
 from rag.evaluation.retrieval.langchain_systems import LangChainEmbeddings, tutorial_splitter
 from rag.index import Index
-from rag.text.language import Language, language_of
+from rag.language.language import Language, language_of
 from rag.text.markdown import parse
 from rag.text.sentences import UnitKind, units
 from rag.types import AnswerKind

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from rag.index import open_index
+from rag.language.terms import terms
 from rag.search.retrieval import CANDIDATES, search_keyword
 from rag.settings import Settings
-from rag.text.terms import terms
 from tools.bench.embedded_corpus import EmbeddedCorpus
 from tools.bench.measuring import in_fresh_process, milliseconds, resident_megabytes, seconds, spread, table
 from tools.bench.plot import draw

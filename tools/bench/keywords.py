@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from rag.index.keywords import K1, B, KeywordIndex
+from rag.language.terms import terms
 from rag.search.retrieval import search_keyword
-from rag.text.terms import terms
 from tools.bench.embedded_corpus import EmbeddedCorpus
 from tools.bench.measuring import in_fresh_process, milliseconds, resident_megabytes, seconds, spread, table
 from tools.bench.synthetic import recombine
@@ -48,7 +48,7 @@ def measure(corpus: EmbeddedCorpus, *, quick: bool) -> dict[str, Any]:
                     agreeing = [len(set(a) & set(b)) / max(len(b), 1) for a, b in zip(best, reference, strict=True)]
                     same = round(float(np.mean(agreeing)), 3)
                     rows.append({"passages": count, "way": way, **row, "best 10 shared with ours": same})
-    return {"rows": rows, "settings": {"k1": K1, "b": B, "queries": len(queries), "terms": "rag.text.terms.terms"}}
+    return {"rows": rows, "settings": {"k1": K1, "b": B, "queries": len(queries), "terms": "rag.language.terms.terms"}}
 
 
 def show(result: dict[str, Any]) -> str:

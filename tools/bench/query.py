@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder, Encoded, Progress
 from rag.index import DiskIndex, open_index
+from rag.language.terms import terms
 from rag.paths import PROGRAM
 from rag.search.fusion import Ranking
 from rag.search.retrieval import CANDIDATES, search, search_keyword
 from rag.settings import Settings
-from rag.text.terms import terms
 from tools.bench.embedded_corpus import EmbeddedCorpus
 from tools.bench.measuring import in_fresh_process, median, milliseconds, resident_megabytes, spread, table
 from tools.bench.synthetic_index import synthetic_index

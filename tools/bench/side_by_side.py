@@ -37,8 +37,8 @@ from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.evaluation.retrieval.report import language_of, with_table
 from rag.evaluation.table import with_interval
+from rag.language.terms import fold
 from rag.settings import ChatModelName, Settings
-from rag.text.terms import fold
 from tools.bench.answerers import Answerer, Reply, ours, plain_chain, sources
 
 QUESTIONS, NEAR_MISSES = 60, 20

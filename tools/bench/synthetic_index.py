@@ -16,9 +16,9 @@ from rag.index.keywords import KeywordIndex
 from rag.index.storage import StoredDocument, StoredPassage, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
+from rag.language.terms import simplified, terms
 from rag.settings import Settings, rebuild_settings
 from rag.text.mapped import MappedText
-from rag.text.terms import simplified, terms
 from tools.bench.embedded_corpus import WORK, EmbeddedCorpus, bench_settings
 from tools.bench.measuring import seconds
 from tools.bench.synthetic import perturb, recombine

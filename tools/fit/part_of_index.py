@@ -10,7 +10,7 @@ from rag.index.keywords import KeywordIndex
 from rag.index.storage import StoredDocument, write_storage
 from rag.index.tokens import save_tokens
 from rag.index.vectors import save_vectors
-from rag.text.terms import terms
+from rag.language.terms import terms
 
 
 def part_of(index: DiskIndex, dropped: Container[str], folder: Path) -> DiskIndex:

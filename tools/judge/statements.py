@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag.language.terms import simplified
 from rag.practice.judge import Relation
-from rag.text.terms import simplified
 
 # One page in so many is left out of training, to measure on.
 HELD_OUT_PAGES = 10

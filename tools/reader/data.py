@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rag.language.terms import simplified
 from rag.reader.reading import Text
 from rag.text.markdown import parse
 from rag.text.sentences import units
-from rag.text.terms import simplified
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from ingest.formats.markdown import lowered, raised
-from rag.text.language import has_chinese
+from rag.language.language import has_chinese
 
 SENTENCE_END = re.compile(r"[。！？!?]+[”’」』）)]*|\.[”’)]*(?=\s|$)|\n|$")
 ENDS_SENTENCE = re.compile(r"(?:[。！？!?]+|\.)[”’」』）)]*\s*\Z")

@@ -6,7 +6,7 @@ from ingest.formats.pdf.glyphs import Box, Run
 from ingest.formats.pdf.lines import Line
 from ingest.formats.pdf.notes import Note
 from ingest.formats.pdf.rules import Grid
-from rag.text.language import has_chinese
+from rag.language.language import has_chinese
 
 # The label of a field stands beside it, or above it, at most this far away, in points.
 BESIDE, ABOVE = 220.0, 30.0

@@ -21,8 +21,8 @@ from rag.answer.written.prompts import AGENT_SYSTEM, HUMAN, LANGUAGES
 from rag.answer.written.reply_guard import Watch
 from rag.answer.written.writer import ChatModelWriter
 from rag.chat_models.stopping import CURRENT, Stopped, within
+from rag.language.language import has_chinese
 from rag.search.retrieval import merge
-from rag.text.language import has_chinese
 from rag.types import Step, StepKind
 
 if TYPE_CHECKING:

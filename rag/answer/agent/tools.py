@@ -16,10 +16,10 @@ from rag.answer.rank import rank_sections
 from rag.answer.written.checked_text import is_plain
 from rag.answer.written.context import as_context, choose_context
 from rag.errors import RagError, UsageError
+from rag.language.injection import is_injection
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
 from rag.question.wording import in_the_materials_words
-from rag.text.injection import is_injection
 from rag.text.tokens import count_tokens
 from rag.types import StepKind
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.sections import Section
-from rag.question.intents import Intent, answered_by
+from rag.language.intents import Intent, answered_by
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import Unit, UnitKind
 

@@ -11,8 +11,8 @@ from rag.answer.quoted.sections import Section
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.index.store import TokenScores
+from rag.language.terms import simplified
 from rag.search.retrieval import Evidence
-from rag.text.terms import simplified
 
 LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)")
 

@@ -1,24 +1,21 @@
 """The paragraphs of a passage: units that make sense together."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag.text.injection import injection_spans, overlaps
+from rag.language.headings import LABEL
+from rag.language.injection import injection_spans, overlaps
+from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK
+from rag.language.terms import terms
 from rag.text.sentences import Unit, UnitKind, units
-from rag.text.terms import terms
 from rag.types import Passage
 
 # Passages whose paragraphs are remembered; some 5 kB each.
 PASSAGES_KEPT = 4_096
-# A line like `常见追问` in a document without markup heads what follows.
-LABEL = re.compile(r"[\u4e00-\u9fff]{2,8}[:：]?")
 # A heading may hold several sentences; a shorter text stands in one by accident.
 LONG_ENOUGH = 6
 BLOCKS = (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE)
-# After a formula: what its letters stand for.
-LEGEND = re.compile(r"(?:其中|这里|where\b|here\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
         if passage.content.source_range(unit.start, unit.end) is None:
             continue
         is_block = unit.kind in BLOCKS
-        explains = bool(gathered) and gathered[-1].kind in BLOCKS and bool(LEGEND.match(part))
+        explains = bool(gathered) and gathered[-1].kind in BLOCKS and bool(LEGEND_OF_A_BLOCK.match(part))
         if gathered and unit.begins_line and not (is_block or explains or (unit.mark and announced)):
             yield Paragraph(passage, heading, tuple(gathered))
             gathered, announced = [], False

@@ -10,12 +10,13 @@ from rag.answer.quoted.likeness import by_unit
 from rag.answer.quoted.sections import Section, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
-from rag.question.intents import Intent, answered_by
-from rag.question.unheard import ASKING, named_in
+from rag.language.asking import ONLY_ASKS
+from rag.language.intents import Intent, answered_by
+from rag.language.terms import fold, terms
+from rag.question.unheard import named_in
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
-from rag.text.terms import fold, terms
 
 # Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
 PAGES = 5
@@ -157,7 +158,7 @@ def rank(
     features = section_features(index, evidence, sections, wanted)
     scores = np.asarray([of.row() for of in features]) @ weights_for(index).row()
     # Whoever asks in words reads their language, however well either was matched; bare names are of every language.
-    said_twice = _said_twice(sections) if ASKING.search(fold(evidence.query)) else {}
+    said_twice = _said_twice(sections) if ONLY_ASKS.search(fold(evidence.query)) else {}
     for place, translation in said_twice.items():
         scores[translation] = max(scores[place], scores[translation])
     places = [place for place in range(len(sections)) if place not in said_twice]

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.index import Index
+from rag.language.language import language_of
 from rag.search.retrieval import Evidence
-from rag.text.language import language_of
 from rag.text.roles import SectionRole, role_of
 from rag.text.sentences import UnitKind
 from rag.types import Passage

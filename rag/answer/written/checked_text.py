@@ -9,14 +9,13 @@ from rag.answer.events import Written
 from rag.answer.written.claims import evidence_sentences, supporting, without_model_markers
 from rag.answer.written.prompts import AGENT_SYSTEM, SYSTEM, SYSTEM_OF_SMALL
 from rag.index import Index
+from rag.language.ends import SENTENCE_OF_A_STREAM
+from rag.language.injection import injection_spans
 from rag.settings import ChatModelName
 from rag.text.blocks import BlockKind
-from rag.text.injection import injection_spans
 from rag.text.markdown import parse
 from rag.types import Citation, Claim, Passage
 
-# Half-width marks end a sentence only before white space: neither in a URL nor in `a != b`.
-SENTENCE = re.compile(r".*?(?:[。！？；]+[”’」』）)]*|[!?;]+[”’」』）)]*(?=\s)|(?<=[a-z0-9)])\.(?=\s)|\n)", re.DOTALL)
 # Links, images, their definitions and HTML tags, but nothing in code, and not the signs of `a < b`.
 LINK = re.compile(
     r"(?P<code>`[^`\n]+`)|!?\[(?P<text>[^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|^\s*\[[^\]\n]+\]:.*"
@@ -65,7 +64,7 @@ class CheckedText:
     def _complete(self, *, has_new_line: bool) -> int:
         """Where the first sentence or code block of what is pending ends; 0 where its end has not come."""
         if not _may_be_code(self._pending):
-            match = SENTENCE.match(self._pending)
+            match = SENTENCE_OF_A_STREAM.match(self._pending)
             return match.end() if match else 0
         if not has_new_line:  # the end of code is a line of its own
             return 0

@@ -9,11 +9,14 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag.answer.written.polarity import Polarity, contradicts, polarity_of
 from rag.index import Index
-from rag.text.injection import injection_spans, overlaps
+from rag.language.ends import CLAUSE_END
+from rag.language.figures import NUMBER, quantities
+from rag.language.injection import injection_spans, overlaps
+from rag.language.language import has_chinese
+from rag.language.polarity import Polarity, contradicts, polarity_of
+from rag.language.terms import CHINESE, LATIN_TERM, fold, terms
 from rag.text.sentences import UnitKind, units
-from rag.text.terms import CHINESE_RUN, LATIN_TERM, fold, terms
 from rag.types import Citation, Passage
 
 # Share of a sentence's terms, weighted by rarity, that must stand in what it cites.
@@ -25,28 +28,15 @@ NEAR = 0.7
 MODEL_MARKERS = re.compile(
     r"(`[^`\n]+`)|\s*[\[【［]\s*\^?\d{1,3}(?:\s*[-–,，、]\s*\d{1,3})*(?:†[^\]】］\n]*)?\s*[\]】］]"
 )
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
 EXACT = re.compile(rf"{NUMBER.pattern}|{LATIN_TERM}")
 # In an English sentence: what is written like a name (LoRA, bf16, W4A16), or has a capital within it (… with Adam).
 NAME = re.compile(r"(?=[A-Za-z])(?:\w*[A-Z][\w]*[A-Z]|\w*[A-Za-z]-?\d|(?<=[a-z,;)] )[A-Z][a-z])[\w.+#-]*")
-MARKUP = re.compile(r"[*`]|(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
-# Quantities in words, as figures. One of them is no quantity (一般, one might); 两者 and both count nothing.
-QUANTITY = re.compile(
-    r"(?<!第)[二两三四五六七八九十百千万亿]+(?!者)|[三四五六七八九]者"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|half|twice|double|triple)\b"
-)
-NOT_QUANTITY = re.compile(r"万一|十分|四舍五入|千万别|[二两]者")
-FIGURES = str.maketrans("二两三四五六七八九", "223456789")
-IN_FIGURES = {
-    "十": "10", "百": "100", "千": "1000", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
-    "eight": "8", "nine": "9", "ten": "10", "half": "0.5", "twice": "2", "double": "2", "triple": "3",
-}  # fmt: skip
+MARKUP = re.compile(rf"[*`]|(?<={CHINESE})\s+|\s+(?={CHINESE})")
 
 FORMULA = re.compile(r"\$+([^$]+)\$")
 FORMULA_TOKEN = re.compile(r"\\[a-z]+|[a-z]+|\d+(?:\.\d+)?|[^\s{}$\\]")
 # How a formula is set, not what it says.
 TYPESETTING = re.compile(r"\\(?:math[a-z]+|text|operatorname|left|right|big[lr]?|d?frac|tfrac|[,;! ])(?![a-z])")
-CLAUSE_END = re.compile(r"[，,；;：:。！？!?]\s*|\b(?:but|while|whereas)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +90,7 @@ def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> 
                     frozenset(terms(f"{context} {text}")),
                     # The numbers of a heading mostly count the headings.
                     frozenset(EXACT.findall(fold(text)))
-                    | _quantities(text)
+                    | quantities(text)
                     | {word for word in EXACT.findall(fold(context)) if not word[0].isdigit()},
                     _formulas(text),
                     tuple(clauses_of(text)),
@@ -158,7 +148,7 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
 
 
 def clauses_of(sentence: str) -> list[Clause]:
-    english = not re.search(CHINESE_RUN, sentence)
+    english = not has_chinese(sentence)
     whole = FORMULA.sub(lambda formula: CLAUSE_END.sub(" ", formula[0]), sentence)  # a comma in one ends no clause
     return [_clause(text, english=english) for text in CLAUSE_END.split(whole) if terms(text)]
 
@@ -168,8 +158,8 @@ def _clause(text: str, *, english: bool) -> Clause:
     return Clause(
         polarity_of(folded),
         frozenset(terms(text)),
-        frozenset(_exact(text, english=english) | _quantities(text)),
-        (*NUMBER.findall(folded), *_quantities(text)),
+        frozenset(_exact(text, english=english) | quantities(text)),
+        (*NUMBER.findall(folded), *quantities(text)),
         tuple(_symbols(text)),
     )
 
@@ -195,12 +185,6 @@ def _exact(text: str, *, english: bool) -> set[str]:
         return set(EXACT.findall(fold(text)))
     names = (fold(name.rstrip(".-")) for name in NAME.findall(text))
     return set(NUMBER.findall(NAME.sub(" ", text))) | {part for name in names for part in EXACT.findall(name)}
-
-
-def _quantities(text: str) -> set[str]:
-    """Quantities in words, as figures."""
-    found = QUANTITY.findall(NOT_QUANTITY.sub(" ", fold(text)))
-    return {IN_FIGURES.get(word, word.translate(FIGURES).removesuffix("者")) for word in found}
 
 
 def _formulas(text: str) -> frozenset[Formula]:

@@ -8,8 +8,8 @@ from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs, without_orders
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.relevance import relevance
+from rag.language.injection import defused, is_injection
 from rag.search.retrieval import Evidence
-from rag.text.injection import defused, is_injection
 from rag.text.tokens import count_tokens
 
 # Share of the budget that the best page may take where other pages were found too; see docs/results/context.md.

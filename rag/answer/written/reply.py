@@ -9,7 +9,7 @@ from rag.answer.written.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMAL
 from rag.answer.written.reply_guard import Watch
 from rag.chat_models.stopping import CURRENT, Stopped
 from rag.errors import ChatModelError, ChatModelProblem
-from rag.text.terms import CHINESE_RUN
+from rag.language.terms import CHINESE_RUN
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -4,9 +4,10 @@ import re
 from collections import Counter
 
 from rag.errors import ChatModelError, ChatModelProblem
+from rag.language.ends import SENTENCE_OF_A_STREAM
+from rag.language.terms import CHINESE_RUN
 from rag.text.blocks import INLINE_VERBATIM
 from rag.text.markdown import prose_of
-from rag.text.terms import CHINESE_RUN
 
 # How often a sentence may stand in an answer, and how long it must be to count.
 MOST_REPEATS = 3
@@ -18,7 +19,6 @@ MOST_CHARACTERS = 20_000
 # Characters and words after which the language of a text is plain, and fewer than which say nothing.
 PLAIN = 60
 TOO_FEW = 8
-SENTENCE_END = re.compile(r"[。！？；!?;\n]|\.(?=\s)")
 WORD = re.compile(r"[A-Za-z]{2,}")
 HINT = "ask again, or choose another chat model"
 
@@ -36,7 +36,8 @@ class Watch:
     def see(self, text: str) -> None:
         self._text += text
         self._sentence += text
-        *ended, self._sentence = SENTENCE_END.split(self._sentence)
+        ended = SENTENCE_OF_A_STREAM.findall(self._sentence)
+        self._sentence = self._sentence[sum(map(len, ended)) :]
         for sentence in ended:
             key = "".join(filter(str.isalnum, sentence))
             self._seen[key] += len(key) >= SENTENCE_CHARACTERS

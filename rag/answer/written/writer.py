@@ -14,7 +14,7 @@ from rag.answer.written.checked_text import CheckedText
 from rag.answer.written.context import as_context, choose_context
 from rag.answer.written.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
 from rag.errors import ChatModelError, ChatModelProblem
-from rag.text.language import Language, language_of
+from rag.language.language import Language, language_of
 from rag.text.sentences import Unit
 from rag.types import Passage
 

@@ -18,19 +18,14 @@ from langchain_core.runnables import Runnable
 from rag.answer.assistant import Assistant
 from rag.answer.written.prompts import NO_ANSWER
 from rag.chat_models.model import ChatModel
+from rag.language.asking import ASKS
+from rag.language.lexicon import either
+from rag.language.terms import LATIN_TERM
 from rag.settings import ChatModelName, Settings
-from rag.text.terms import LATIN_TERM
 
 MOST_SEARCHES = 4
-# Coarser than `rag.question.parts`: a model may try more than the program dares to.
-CLAUSE_END = re.compile(
-    r"[，,；;。？！?!\n]+\s*|(?:然后|同时|另外|以及|并且)|\b(?:and then|and also|as well as)\b", re.IGNORECASE
-)
-ASKS = re.compile(
-    r"什么|为啥|啥|怎么|怎样|如何|多少|多大|多长|哪|几[个种步倍层]|谁|是否|能不能|会不会|要不要|吗|呢"
-    r"|\b(?:how|what|why|which|who|when|where|do|does|is|are|can|should)\b",
-    re.IGNORECASE,
-)
+# Coarser than `rag.language.parts`: a model may try more than the program dares to.
+CLAUSE_END = re.compile(rf"[，,；;。？！?!\n]+\s*|{either('parts', 'goes_on')}", re.IGNORECASE)
 QUESTION = re.compile(r"</material>\s*Question: (.*)\n[^\n]*\Z", re.DOTALL)
 
 

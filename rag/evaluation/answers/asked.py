@@ -13,7 +13,6 @@ without which nothing was said. Measured is what a reader would notice:
   whether the refusal is the one that the same question gets fresh.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from rag.evaluation.datasets import IdentifiedRow, Split, first_row_has, json_ro
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
+from rag.language.pointing import ELSEWHERE
 from rag.settings import Settings
 from rag.text.blocks import Block, BlockKind
 from rag.text.markdown import parse
@@ -36,9 +36,6 @@ from rag.types import Answer, AnswerKind, Citation, Role, Turn
 OFF_SUBJECT = "off-subject"
 # A section of which this share is quoted is quoted whole: headings and list marks are no part of a quote.
 WHOLE = 0.9
-POINTS_ELSEWHERE = re.compile(
-    r"如上|如下|上述|上[面表式图]|下[面表式图]|[表图式]中|见[上下]|前文|后文|\b(?:above|below)\b"
-)
 
 
 class Answerable(StrEnum):
@@ -199,7 +196,7 @@ def body_length(section: Section) -> int:
 def _dangles(section: Section, citations: Sequence[Citation]) -> bool:
     """Whether a quoted sentence speaks of something in its section that is not quoted."""
     whole = sum(c.end - c.start for c in citations) >= WHOLE * body_length(section)
-    return not whole and any(POINTS_ELSEWHERE.search(citation.quote) for citation in citations)
+    return not whole and any(ELSEWHERE.search(citation.quote) for citation in citations)
 
 
 def _has_whole_code(section: Section, citations: Sequence[Citation]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rag.evaluation.answers.locate import locate
-from rag.text.terms import fold
+from rag.language.terms import fold
 from rag.types import Answer, Citation, Passage
 
 OVERLAP = 0.5

@@ -14,7 +14,7 @@ from langchain_core.embeddings import Embeddings
 from rag.embedding import Embedder
 from rag.evaluation.extra import evaluation_extra
 from rag.evaluation.retrieval.system_interface import Builder, Ranked, System, SystemInputs
-from rag.text.terms import terms
+from rag.language.terms import terms
 
 if TYPE_CHECKING:
     from langchain_text_splitters import RecursiveCharacterTextSplitter

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from rag.evaluation.retrieval.system_interface import Builder, Ranked, System, SystemInputs
+from rag.language.terms import simplified, terms
 from rag.search.fusion import ranking_for
 from rag.search.retrieval import CANDIDATES, Proposals, search, search_dense, search_keyword
-from rag.text.terms import simplified, terms
 
 # Cormack, Clarke & Buettcher (2009).
 RECIPROCAL_RANK_K = 60

@@ -11,6 +11,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices, StyleName
 from rag.errors import RagError, UsageError
 from rag.index.scope import check_names
+from rag.language.injection import is_injection
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import Grade, Grader
@@ -18,7 +19,6 @@ from rag.practice.rubric import rubric_of
 from rag.practice.schedule import due_cards, review_of
 from rag.practice.store import PracticeStore
 from rag.settings import Settings
-from rag.text.injection import is_injection
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from rag.text.injection import defused, injection_spans, overlaps
+from rag.language.injection import defused, injection_spans, overlaps
 
 NOTICE = (
     "What stands between <material> and </material>, and every text and quote below, is quoted from documents. "

@@ -7,11 +7,11 @@ from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, Field
 
 from rag.index import Index
+from rag.language.injection import is_injection
 from rag.practice.bank import Question
 from rag.practice.grading import Grade
 from rag.search.retrieval import Evidence
 from rag.server.mcp.quoting import NOTICE, WITHHELD, fenced, slice_of, slice_uri, without_orders
-from rag.text.injection import is_injection
 from rag.types import Answer, Citation
 from rag.wire import answer_as_dict, grade_as_dict
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from rag.index.storage import StoredDocument
-from rag.text.language import has_chinese
+from rag.language.language import has_chinese
 from rag.ui.texts import Language
 
 COUNT = 6

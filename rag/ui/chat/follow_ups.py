@@ -1,34 +1,21 @@
 """What can be asked after an answer: follow-ups that the cited pages name (their sections 追问 or "Follow-ups"), and
 other parts of the page that opened it."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from rag.question.intents import MESSAGES, Intent
+from rag.language.headings import FOLLOW_UPS_BEGIN, FOLLOW_UPS_END, MARKED_QUESTION, QUESTION
+from rag.language.intents import MESSAGES, Intent
+from rag.language.language import Language, has_chinese, language_of
+from rag.language.terms import fold
 from rag.text.blocks import PROSE, Block, BlockKind
-from rag.text.language import Language, has_chinese, language_of
 from rag.text.markdown import parse
 from rag.text.roles import SectionRole, roles_in
-from rag.text.terms import fold
 from rag.types import Answer, AnswerKind, Citation
 
 COUNT = 3
 MAX_CHARACTERS = 90
-# `## 追问`, `**常见追问**`, `常见追问：`, `### Follow-up questions`
-BEGINS = re.compile(
-    r"^[ \t]*(?P<marks>#{0,6})[ \t]*\**(?:常见|可能的|高频)?追问(?:[ \t]*&[^\n]*)?\**[:：]?[ \t]*$"
-    r"|^[ \t]*(?P<english>#{1,6})[ \t]*(?:common )?follow-?ups?(?: questions)?[:：]?[ \t]*$",
-    re.MULTILINE | re.IGNORECASE,
-)
 # Of a source so much is read after the heading of such a section.
 REACH = 20_000
-# A question that a line of prose marks as one: `Q: …`, `**…？**`, `1、…？`.
-MARKED_QUESTION = re.compile(
-    r"[ \t]*(?:\d{1,2}[.)、][ \t]*|Q\d*[ \t]*[:：.][ \t]*|\*\*Q?[:：]?)(.{4,}?[?？])\**[ \t]*$"
-)
-QUESTION = re.compile(r"(.{4,}?[?？])\**[ \t]*$")
-# Lines without a mark of their own after which a section without a heading ends.
-ENDS = re.compile(r"^[ \t]*(?:反向提问|面试官想听|完整(?:推导|回答|对比|代码)|常见错误|\d{1,2}[.、][^?？]*$)")
 
 
 def follow_ups(answer: Answer, source_of: Callable[[str], str | None], asked: Sequence[str]) -> tuple[str, ...]:
@@ -74,7 +61,7 @@ def _named_by(source: str, position: int, language: Language) -> list[str]:
 
 def questions_after(source: str, position: int) -> list[str]:
     """The questions of the follow-up section that stands after a place of a source, else of the last one."""
-    sections = list(BEGINS.finditer(source))
+    sections = list(FOLLOW_UPS_BEGIN.finditer(source))
     if not sections:
         return []
     section = next((found for found in sections if found.end() > position), sections[-1])
@@ -94,7 +81,7 @@ def _questions(text: str, blocks: Iterable[Block], level: int) -> Iterator[str]:
         is_marked = block.kind in (BlockKind.HEADING, BlockKind.LIST_ITEM)
         for number, line in enumerate(text[block.body_start : block.body_end].splitlines()):
             whole = f"{block.mark} {line}" if block.mark and not number else line
-            if not level and ENDS.match(whole):
+            if not level and FOLLOW_UPS_END.match(whole):
                 return
             question = (QUESTION if is_marked and not number else MARKED_QUESTION).match(line)
             if question:

@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import RagError, UsageError
+from rag.language.language import has_chinese
 from rag.settings import ChatModelName
-from rag.text.language import has_chinese
 from rag.types import Answer, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
 from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nearby, render_panel

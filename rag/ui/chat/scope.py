@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from rag.index import Index
 from rag.index.topics import topic_title, topic_titles
-from rag.text.language import Language
+from rag.language.language import Language
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS
 

@@ -9,7 +9,7 @@ import gradio as gr
 from ingest.library import Library, digest
 from rag.answer.assistant import Assistant
 from rag.errors import RagError
-from rag.text.language import Language
+from rag.language.language import Language
 from rag.ui.library.refusals import why_not
 from rag.ui.library.texts import TEXTS
 from rag.ui.texts import TEXTS as PAGE_TEXTS

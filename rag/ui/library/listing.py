@@ -10,7 +10,7 @@ from ingest.library import Library
 from rag.errors import Unreadable
 from rag.index import Index
 from rag.index.storage import DocumentEntry
-from rag.text.terms import fold
+from rag.language.terms import fold
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.readable import FRONT_MATTER, readable
 from rag.ui.templates import macros_of

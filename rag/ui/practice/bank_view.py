@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from rag.language.language import Language
 from rag.practice.bank import Bank, Question
 from rag.practice.schedule import Knowledge, TopicProgress, is_reworded
-from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import button, checkbox, heading, hint, select
 from rag.ui.practice.resources import Kept, Material

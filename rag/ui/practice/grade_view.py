@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rag.language.language import Language
 from rag.practice.attempt import Span
 from rag.practice.bank import Question
 from rag.practice.grading import Grade, GradeNote, PointGrade, Verdict
 from rag.practice.rubric import ESSENTIAL, Point
-from rag.text.language import Language
 from rag.types import Citation
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.elements import button, hint, percent, source_button, words

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.rounds import Level, Round
-from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.elements import (

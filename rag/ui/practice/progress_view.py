@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import date
 
+from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.schedule import TopicProgress
-from rag.text.language import Language
 from rag.ui.figures import figures
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.elements import button, heading, hint

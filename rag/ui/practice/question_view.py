@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from rag.language.language import Language
 from rag.practice.bank import Question, QuestionKind
 from rag.practice.schedule import Review
-from rag.text.language import Language
 from rag.ui.practice.bank_view import asked, badges, bookmark
 from rag.ui.practice.elements import (
     button,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.schedule import Rating
-from rag.text.language import Language
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked, badges
 from rag.ui.practice.elements import button, checkbox, heading, hint, prose, select, source_button, submit, timer

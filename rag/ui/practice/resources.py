@@ -10,13 +10,13 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.errors import RagError, UserDataError
 from rag.index.topics import Titles, topic_title, topic_titles
+from rag.language.language import Language
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import Grader, Method
 from rag.practice.schedule import Card, Knowledge, knowledge_of
 from rag.practice.store import Jotting, PracticeStore
 from rag.settings import Settings
-from rag.text.language import Language
 
 logger = logging.getLogger(__name__)
 

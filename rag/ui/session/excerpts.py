@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rag.language.ends import ends_of
 from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
 from rag.types import Citation, Passage
@@ -25,7 +26,6 @@ REACH = 120
 # A table or a formula longer than this may be cut between its lines.
 WHOLE = 2_000
 LINE = re.compile(r"^", re.MULTILINE)
-SENTENCE = re.compile(r"(?:[。！？]+[”’」』）)]*|[.!?]+[\"')]*(?=\s))[ \t]*")
 TABLE = r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){1,200}"
 DISPLAY = rf"\$\$(?:(?!\n[ \t]*\n)[^$]){{1,{WHOLE}}}\$\$"
 INLINE = r"(?<!\\)\$(?![\s$])[^$\n]{1,400}?(?<!\s)\$|`[^`\n]{1,400}`|\[[^\[\]\n]{1,200}\]\([^()\s]{0,400}\)"
@@ -150,7 +150,7 @@ def _borders(source: str, low: int, high: int) -> Iterator[int]:
     low, high = max(low, 0), min(high, len(source))
     wholes = _wholes(source, low, high)
     places = {found.start() for found in LINE.finditer(source, low, high)}
-    places |= {found.end() for found in SENTENCE.finditer(source, low, high)} | {0, len(source)}
+    places |= {low + end for end in ends_of(source[low : high + 1])} | {0, len(source)}
     for place in places:
         if low <= place <= high and not any(start < place < end for start, end in wholes):
             yield place

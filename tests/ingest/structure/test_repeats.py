@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.structure.repeats import find_repeats, fingerprint
-from rag.text.terms import simplified
+from rag.language.terms import simplified
 
 BASE = (
     "混合精度训练用半精度计算，用单精度保存权重。为了不让很小的梯度变成零，先把损失放大，更新之前再缩小。"

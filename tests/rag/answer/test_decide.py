@@ -7,8 +7,8 @@ from rag.answer.assistant import Assistant
 from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.decide import judge
 from rag.index import Index
+from rag.language.language import has_chinese
 from rag.search.retrieval import Evidence, search
-from rag.text.language import has_chinese
 from rag.types import AnswerKind
 from tests.conftest import HashEmbedder
 

@@ -9,13 +9,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from rag.errors import UsageError
+from rag.language.language import Language
 from rag.practice.bank import Bank, Question
 from rag.practice.grading import Grade, Method, MistakeMade, PointGrade, Verdict
 from rag.practice.round_report import report
 from rag.practice.rounds import Level, Round, answer, begin_round, next_follow_up, skip_vanished, statements
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import Card
-from rag.text.language import Language
 from tests.rag.practice.pages import CACHE, CACHE_ID, GQA_ID, LORA_ID, NOTES, QUERY_ID, bank_of
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -3,11 +3,11 @@
 import pytest
 
 from rag.index import Index
+from rag.language.intents import restates
 from rag.question.follow_ups import (
     MAX_SUBJECT_CHARACTERS,
     Standalone,
     follow,
-    restates,
     stand_alone,
     tells_by_itself,
 )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rag.index.keywords import KeywordIndex
+from rag.language.terms import terms
 from rag.question.names import Kind, find_names, rarity, stands_in
-from rag.text.terms import terms
 
 PASSAGES = (
     "LoRA 冻结权重，只训练低秩矩阵",

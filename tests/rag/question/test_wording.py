@@ -8,7 +8,8 @@ from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.index import DiskIndex, open_index
 from rag.index.vocabulary import pinyin
-from rag.question.wording import LIKE_PINYIN, in_the_materials_words, unwrapped
+from rag.language.framing import unwrapped
+from rag.question.wording import LIKE_PINYIN, in_the_materials_words
 from rag.settings import ChatModelName, Settings
 from rag.types import Role, Turn
 from tools.hash_embedder import HashEmbedder

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rag.embedding import Embedder
 from rag.index import DiskIndex, open_index
 from rag.index.keywords import KeywordScores
+from rag.language.terms import terms
 from rag.search.fusion import Ranking, spread, weighted_mean
 from rag.search.retrieval import CANDIDATES, merge, search, search_dense, search_keyword
-from rag.text.terms import terms
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 

@@ -6,8 +6,8 @@ import pytest
 
 from ingest.sync import sync
 from rag.answer.assistant import Assistant
+from rag.language.language import Language
 from rag.settings import ChatModelName, Settings
-from rag.text.language import Language
 from tools.hash_embedder import HashEmbedder
 
 PAGE = """# 秩怎么选？

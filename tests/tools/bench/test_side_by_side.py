@@ -11,8 +11,8 @@ from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.evaluation.answers.asked import AskedRow
 from rag.evaluation.datasets import Split
+from rag.language.language import Language
 from rag.settings import Settings
-from rag.text.language import Language
 from tests.conftest import HashEmbedder
 from tests.rag.answer.written.asked import QUESTION, SUPPORTED, UNSUPPORTED, connected
 from tests.rag.chat_models.chat_server import ChatServer

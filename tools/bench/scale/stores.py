@@ -23,10 +23,10 @@ from rag.index import open_index
 from rag.index.generation import DiskIndex
 from rag.index.milvus.store import MilvusStore
 from rag.index.stores import open_store
+from rag.language.terms import terms
 from rag.search.fusion import ranking_for
 from rag.search.retrieval import CANDIDATES, encode_questions, propose, search_keyword
 from rag.settings import Settings, StoreName
-from rag.text.terms import terms
 from tools.bench.embedded_corpus import WORK, EmbeddedCorpus
 from tools.bench.measuring import (
     in_fresh_process,

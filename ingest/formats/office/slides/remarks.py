@@ -9,7 +9,7 @@ from ingest.formats.office.slides.shapes import FRAME, place_of
 from ingest.formats.office.slides.text import SlideText
 from ingest.formats.office.told import RESOLVED, Told
 from ingest.formats.office_xml import attribute, child, local_name, text_of
-from rag.text.language import has_chinese
+from rag.language.language import has_chinese
 
 # The picture of the slide stands on the page of its notes as well.
 NO_NOTES = FRAME | {"sldImg"}

@@ -13,8 +13,8 @@ from rag.answer.assistant import Assistant
 from rag.answer.events import Finished, ModelLoading, StepTaken, TextAdded
 from rag.answer.running import Run
 from rag.answer.written.writer import ALSO
+from rag.language.language import Language
 from rag.settings import AgentMode, Settings
-from rag.text.language import Language
 from rag.types import AnswerKind, Role, StepKind, Turn
 from tests.conftest import HashEmbedder
 from tests.rag.answer.agent.tool_server import Call, ToolServer, search

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from opencc import OpenCC
 
-from rag.text.terms import simplified
+from rag.language.terms import simplified
 
 # Quantities that are spelled out, with what each becomes.
 SPELLED = {

@@ -16,8 +16,8 @@ from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
 from rag.answer.written.writer import ALSO
 from rag.chat_models.select import open_chat_model
 from rag.index import Index
+from rag.language.language import Language
 from rag.settings import ChatModelName
-from rag.text.language import Language
 from tests.conftest import HashEmbedder
 from tests.rag.answer.quoted.test_selection import check
 from tests.rag.answer.written.asked import QUESTION, SUPPORTED, UNSUPPORTED

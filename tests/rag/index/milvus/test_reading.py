@@ -14,9 +14,9 @@ from rag.index.milvus.connection import Connection
 from rag.index.milvus.records import PART_CHARACTERS
 from rag.index.milvus.schema import Table
 from rag.index.scope import check_names, part_of
+from rag.language.terms import terms
 from rag.question.names import find_names
 from rag.search.retrieval import search
-from rag.text.terms import terms
 from rag.types import Passage
 from tests.corpus.gold import GOLD
 from tests.rag.index.milvus.conftest import Place

@@ -9,11 +9,11 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server import MCPServer
 
+from rag.language.injection import injection_spans
 from rag.server.mcp import resources
 from rag.server.mcp.library import Library
 from rag.server.mcp.quoting import WITHHELD, slice_of
 from rag.server.mcp.server import build_server
-from rag.text.injection import injection_spans
 from tests.conftest import HashEmbedder
 from tests.paths import DATA
 from tests.rag.library import ingest, library_settings

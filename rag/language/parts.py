@@ -7,30 +7,20 @@ question. What leans on the part before ("它呢", "各自适合什么") is aske
 import re
 from collections.abc import Iterator
 
-from rag.text.language import has_chinese
-from rag.text.terms import terms
+from rag.language.asking import ASKS
+from rag.language.language import has_chinese
+from rag.language.lexicon import either, told_by
+from rag.language.pointing import part_points_back
+from rag.language.terms import CHINESE, same_place, simplified, terms
 
 MAX_PARTS = 4
 # What opens another question, in the middle of a message or after the end of one.
-ANOTHER = (
-    r"(?:另外|顺便|順便|此外|还有(?![什啥哪没多别其])|再问|(?<=[\s，,])(?:然后|以及))(?:顺便|再|想|问一?下?|一个|[，,\s])*"
-    r"|\band (?=(?:how|what|why|which|when|where|who|do|does|can|should)\b)"
-)
 JOINED = re.compile(
-    rf"[\s，,]*(?P<another>{ANOTHER})|\s*[；;。？！!\n]+\s*|\?+(?:\s+|(?=[\u3400-\u9fff]|(?-i:[A-Z])))", re.IGNORECASE
-)
-ASKS = re.compile(
-    r"什么|什麼|为啥|為啥|啥|咋|怎|如何|多少|多[大长久高]|哪|几[个种步倍层比]|谁|是否|是不是|能不能|会不会|要不要|靠谁|吗|嗎"
-    r"|\b(?:how|what|why|which|who|when|where|do|does|can|should)\b",
-    re.IGNORECASE,
-)
-LEANS = re.compile(
-    r"^(?:和|跟|与|比|又)|它|其(?![他实它])|这|那(?!样)|该|两者|二者|三者|各自|前者|后者|前面|上面|反过来"
-    r"|\b(?:it|its|they|them|their|this|that|these|those|each|both|one|latter|former|instead)\b",
+    rf"[\s，,]*(?P<another>{either('parts', 'another')})|\s*[；;。？！!\n]+\s*|\?+(?:\s+|(?={CHINESE}|(?-i:[A-Z])))",
     re.IGNORECASE,
 )
 # A subject is left out where a question begins with what it asks: 为什么能外推.
-BEGINS_ASKING = re.compile(r"(?:为什么|为啥|怎么|怎样|如何|有[什啥哪多几没]|能|会|要|先|一般|why|how)", re.IGNORECASE)
+BEGINS_ASKING = told_by("parts", "begins_asking", re.IGNORECASE)
 # Terms of its own without which a part says too little to be searched alone.
 OWN_TERMS = 2
 
@@ -47,7 +37,7 @@ def parts(question: str) -> tuple[str, ...]:
     said = ""  # what asks nothing yet
     for clause, opened in _clauses(question):
         said = _together(said, clause)
-        if not ASKS.search(clause):
+        if not ASKS.search(simplified(clause)):
             continue
         if found and not _stands_alone(said, opened=opened):
             found[-1] = _together(found[-1], said)
@@ -60,7 +50,7 @@ def parts(question: str) -> tuple[str, ...]:
 def _clauses(question: str) -> Iterator[tuple[str, bool]]:
     """The clauses, and whether each was opened as another question."""
     start, opened = 0, False
-    for match in JOINED.finditer(question):
+    for match in JOINED.finditer(same_place(question)):
         if clause := question[start : match.start()].strip():
             yield clause, opened
             opened = False
@@ -76,6 +66,6 @@ def _together(first: str, second: str) -> str:
 
 
 def _stands_alone(part: str, *, opened: bool) -> bool:
-    if LEANS.search(part) or (BEGINS_ASKING.match(part) and not opened):
+    if part_points_back(part) or (BEGINS_ASKING.match(simplified(part)) and not opened):
         return False
-    return len(set(terms(ASKS.sub(" ", part)))) >= OWN_TERMS
+    return len(set(terms(ASKS.sub(" ", simplified(part))))) >= OWN_TERMS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.question.comparison import compare
+from rag.language.comparison import compare
 
 SIDES = [
     ("RoPE 和 ALiBi 的区别", ("RoPE", "ALiBi")),

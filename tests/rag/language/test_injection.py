@@ -20,9 +20,9 @@ from rag.answer.assistant import Assistant
 from rag.answer.written.prompts import SYSTEM, SYSTEM_OF_SMALL
 from rag.answer.written.writer import ALSO
 from rag.chat_models.select import open_chat_model
+from rag.language.injection import injection_spans, is_injection, overlaps, signs
+from rag.language.language import Language
 from rag.settings import Settings
-from rag.text.injection import injection_spans, is_injection, overlaps, signs
-from rag.text.language import Language
 from rag.text.markdown import parse
 from rag.text.sentences import units
 from rag.types import Answer

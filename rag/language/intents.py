@@ -6,8 +6,11 @@ Buttons below an answer ask so, and so do readers: 写出来看看, 有什么坑
 import re
 from enum import StrEnum
 
-from rag.text.language import Language
-from rag.text.terms import fold
+from rag.language.framing import without_interjections
+from rag.language.language import Language
+from rag.language.lexicon import told_by
+from rag.language.pointing import point_in
+from rag.language.terms import fold, terms
 
 
 class Intent(StrEnum):
@@ -30,38 +33,16 @@ MESSAGES = {
 }
 # In this order: "写出代码" asks for code, "写出来看看" for whatever can be written down. All see the folded question.
 PATTERNS = {
-    Intent.CODE: re.compile(r"(?<!写)代码|手[写撕]|能跑|\b(?:pseudo-?code|code|snippet|implementation)\b"),
-    Intent.MISTAKES: re.compile(
-        r"常见(?:的)?(?:错误|误区|坑)|(?:有|哪)[些什么啥]*坑|容易[搞弄]?错|\b(?:mistakes?|pitfalls?)\b"
-    ),
-    Intent.FORMULA: re.compile(
-        r"公式|式子|推导|伪代码|步骤|那?几步|[写列](?:一下|下来|出来|个|一遍)"
-        r"|\b(?:formula|equation|derive|steps?|write it)\b"
-    ),
-    Intent.SHORTER: re.compile(
-        r"短|精简|简洁|太长|[一两]句话|\b(?:shorter?|brief(?:ly|er)?|tl;?dr|summar(?:y|ize)|(?:one|two) sentences?)\b"
-    ),
-    Intent.SIMPLER: re.compile(
-        r"简单|通俗|白话|直白|口语|形象|人话|比方|[没不]太?[听看]?[懂明]|太[难绕复抽专]"
-        r"|\b(?:simpler?|simply|easier|plain|eli5|too hard)\b"
-    ),
-    Intent.MORE: re.compile(
-        r"展开|深入|详细|具体[说讲]|继续|还有(?:呢|吗|什么)|多[说讲]"
-        r"|\b(?:more|elaborate|go on|go deeper|in detail|expand)\b"
-    ),
+    intent: told_by("intents", intent)
+    for intent in (Intent.CODE, Intent.MISTAKES, Intent.FORMULA, Intent.SHORTER, Intent.SIMPLER, Intent.MORE)
 }
-
-
 # Questions that code or a formula answers, though they ask for more than that form.
-ANSWERED_BY = {
-    Intent.CODE: re.compile(
-        r"(?<!写)代码|手[写撕]|(?<!的)实现(?!的?(?:方式|方法|原理|思路|机制))|怎么写|能跑|写出来|写[一个段]|\b(?:code|implement|write|snippet)\b",
-        re.IGNORECASE,
-    ),
-    Intent.FORMULA: re.compile(
-        r"公式|推导|写出来|怎么算|咋算|表达式|式子|几步|\b(?:formula|derive|equation|write it|steps)\b", re.IGNORECASE
-    ),
-}
+ANSWERED_BY = {form: told_by("intents", f"answered_by_{form}", re.IGNORECASE) for form in (Intent.CODE, Intent.FORMULA)}
+# What asks for the last answer in another form: written out, simpler, shorter, as a formula or as code. Whoever asks so
+# names no subject: what is left when these words are taken away has few terms, and no Latin one, which is a name.
+RESTATING = told_by("intents", "restating")
+ASKS_AGAIN = told_by("intents", "asks_again")
+RESTATING_TERMS = 2
 
 
 def answered_by(form: Intent, question: str) -> bool:
@@ -83,3 +64,17 @@ def intent_of(question: str) -> Intent | None:
     """
     folded = fold(question)
     return next((intent for intent, pattern in PATTERNS.items() if pattern.search(folded)), None)
+
+
+def restates(question: str) -> bool:
+    """Whether a question asks for the last answer in another form, and for nothing else.
+
+    >>> restates("写出来看看"), restates("too hard, say it simpler"), restates("写一个 LoRA 层")
+    (True, True, False)
+    """
+    folded = without_interjections(fold(question))
+    if point_in(folded):
+        return False
+    left = set(terms(RESTATING.sub(" ", folded)))
+    asks = intent_of(question) is not None or ASKS_AGAIN.search(folded)
+    return bool(asks) and len(left) <= RESTATING_TERMS and not any(map(str.isascii, left))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.question.parts import parts
+from rag.language.parts import parts
 
 
 @pytest.mark.parametrize(

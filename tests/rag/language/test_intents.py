@@ -2,8 +2,7 @@
 
 import pytest
 
-from rag.question.follow_ups import restates
-from rag.question.intents import MESSAGES, Intent, answered_by, intent_of
+from rag.language.intents import MESSAGES, Intent, answered_by, intent_of, restates
 
 
 @pytest.mark.parametrize(

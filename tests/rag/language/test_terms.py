@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.text.terms import fold, terms
+from rag.language.terms import fold, terms
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.practice.sentences import is_claim, is_point, is_question
+from rag.language.sentence_kinds import is_claim, is_point, is_question
 
 
 @pytest.mark.parametrize(

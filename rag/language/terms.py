@@ -11,7 +11,8 @@ from functools import cache, lru_cache
 from opencc import OpenCC
 
 LATIN_TERM = r"[a-z0-9]+(?:[-_.+#/&][a-z0-9]+)*(?:\+\+|\+|#)?"
-CHINESE_RUN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+CHINESE = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+CHINESE_RUN = f"{CHINESE}+"
 TERM = re.compile(f"(?P<latin>{LATIN_TERM})|(?P<chinese>{CHINESE_RUN})|(?P<symbol>[\u0370-\u03ff])")
 PART = re.compile(r"[a-z]+|[0-9]+")
 
@@ -24,6 +25,11 @@ def _to_simplified() -> OpenCC:
 def simplified(text: str) -> str:
     """The text in simplified script, so that both scripts are embedded alike."""
     return text if text.isascii() else str(_to_simplified().convert(text))
+
+
+def same_place(text: str) -> str:
+    """The text in simplified script with each character where it stood; as it was where that cannot be."""
+    return plain if len(plain := simplified(text)) == len(text) else text
 
 
 def fold(text: str) -> str:

@@ -6,66 +6,38 @@ Recognised by how such questions are phrased, whatever their subject.
 import re
 from dataclasses import dataclass
 
+from rag.language.language import has_chinese
+from rag.language.lexicon import each, either, told_by
+from rag.language.terms import CHINESE, same_place
+
 # Longer stretches are clauses, not sides.
 MAX_SIDE_CHARACTERS = 28
 MAX_SIDES = 4
 CLAUSE_END = "，。？！；：,;?!\n"
 LATIN_WORD = r"[A-Za-z0-9.#_][\w.+#()*/-]*"
 LATIN_RUN = rf"{LATIN_WORD}(?: {LATIN_WORD}){{0,2}}"
-CHINESE = r"\u3400-\u9fff"
 # What joins two sides, where something else in the question compares.
-JOINS = re.compile(r"\s*(?:以及|和|与|與|跟|及|、)\s*")
+JOINS = re.compile(rf"\s*{either('comparison', 'joins')}\s*")
 # What compares by itself. A clause may end before it: 只量化一层，还是全量化
-COMPARES = re.compile(
-    r"[，,]?\s*(?:还是|還是|而不是|(?P<instead>而?不[用选選])|相比(?:于|起)?|\b(?:vs\.?|versus)(?![\w.]))\s*",
-    re.IGNORECASE,
-)
+COMPARES = re.compile(rf"[，,]?\s*{either('comparison', 'compares')}\s*", re.IGNORECASE)
 # 用 A 不用 B
-CHOOSES = re.compile("(?<!不)[用选選]")
-CUE = re.compile(
-    r"区别|區別|[差之]别|差別|差异|差異|不同|异同|不一?样|一样|一回事|对比|對比|比较|比較|差在|差多少|差哪"
-    r"|分别|分別|各|哪[个個种種边邊一]|谁更|誰更|[怎咋]么?[选選分]|分工|优缺点|优劣|取舍",
-)
+CHOOSES = told_by("comparison", "chooses")
+CUE = told_by("comparison", "cue")
 # What a side does not reach over, before it and after it.
-BEFORE = re.compile(
-    r".*(?:为什么|为啥|為什麼|凭什么|凭啥|干嘛|到底|究竟|请问|說說|说说|讲讲|比较|對比|对比|一下|[用选選按在把是拿有])(?!于)\s*"
-)
-AFTER = re.compile(
-    r"\s*(?:的|之间|之間|两者|两种|两个|二者|有|差|区|區|在|分别|分別|各|哪|怎|咋|啥|什么|什麼|谁|誰|是|到底|本质"
-    r"|能|会|會|可以|应该|應該|一样|不一?[样同]|先|要|用|多|为|為|凭|每|更|都|比|如何|来|对于|吗|嗎|呢|啊|好|快).*",
-    re.DOTALL,
-)
+BEFORE = re.compile(rf".*{either('comparison', 'before')}(?!于)\s*")
+AFTER = re.compile(rf"\s*{either('comparison', 'after')}.*", re.DOTALL)
 # "QDQ 跟 QOperator": of a clause that begins or ends in Latin letters these are the side.
-LATIN_BEGIN = re.compile(rf"{LATIN_RUN}(?:\s*的\s*{LATIN_WORD}|\s?[下时時里裡上中])?")
+LATIN_BEGIN = re.compile(
+    rf"{LATIN_RUN}(?:\s*{either('comparison', 'of')}\s*{LATIN_WORD}|\s?{either('comparison', 'places')})?"
+)
 LATIN_END = re.compile(rf"(?<![A-Za-z0-9]){LATIN_RUN}$")
 # "gptq awq 区别": two words of one script side by side, and then something Chinese. Chinese ones end alike: 静态量化
 # 动态量化.
 SIDE_BY_SIDE = re.compile(
-    rf"^\s*(?:({LATIN_WORD})[ /]+({LATIN_WORD})(?=\s+\S*[{CHINESE}])"
-    rf"|([{CHINESE}]+([{CHINESE}]{{2}})) ([{CHINESE}]+\4)(?=\s))"
+    rf"^\s*(?:({LATIN_WORD})[ /]+({LATIN_WORD})(?=\s+\S*{CHINESE})|({CHINESE}+({CHINESE}{{2}})) ({CHINESE}+\4)(?=\s))"
 )
-
-END = (
-    r"(?=\s*(?:[,;:?.!](?:\s|$)|$)"
-    r"|\s+(?:in|for|when|during|on|at|to|of|while|if|as|is|are|do|does|better|faster|work|and)\b)"
-)
-A = r"(?:the |an? |using )?(?P<a>[^,;?!]{1,40}?)"
-B = rf"(?:the |an? |using )?(?P<b>[^,;?!]{{1,40}}?){END}"
-ENGLISH = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?:differences?|distinguish|distinction|trade-?offs?|comparison|choose|choosing) between {A} and {B}",
-        rf"\bcompar(?:e|ing) {A} (?:and|with|to|against) {B}",
-        rf"\bhow (?:do|does|is|are|did) {A} (?:differ(?:ent)? from|compared? (?:to|with)) {B}",
-        rf"\bhow (?:do|are) {A} and {B}(?= (?:differ|compare|related))",
-        rf"\b(?:use|used|using|prefer|choose|pick|need|take|in) {A} (?:instead of|rather than|and not|over) {B}",
-        rf"^why {A} (?:instead of|rather than|and not|over) {B}",
-        rf"\b(?:use|choose|pick|prefer|better|faster|cheaper|with|between|want|try),?:? {A} or {B}",
-        rf", {A} or {B}",
-        rf"^(?:is |are )?{A} or {B}",
-        rf"^{A} (?:vs\.?|versus) {B}",
-    )
-)
+VERB = re.compile(rf"{either('comparison', 'verbs')}?\s*")
+IN_ENGLISH = tuple(re.compile(pattern, re.IGNORECASE) for pattern in each("comparison", "sides"))
 # In English "or" joins anything; sides that are chosen between are short and at least one is a name.
 NAME = re.compile(r"[A-Z].*[A-Z]|\d|_|[a-z]-[a-z]")
 MAX_WORDS = 4
@@ -81,10 +53,10 @@ class Comparison:
 
 def compare(question: str) -> Comparison | None:
     """The sides of a question, None where it has not at least two."""
-    if re.search(rf"[{CHINESE}]", question):
-        spans = _joined(question, COMPARES)
-        spans = spans or _joined(question, JOINS) or _side_by_side(question)
-        if not (CUE.search(question) or COMPARES.search(question) or _is_all(question, spans)):
+    if has_chinese(question):
+        plain = same_place(question)
+        spans = _joined(plain, COMPARES) or _joined(plain, JOINS) or _side_by_side(plain)
+        if not (CUE.search(plain) or COMPARES.search(plain) or _is_all(plain, spans)):
             return None
     else:
         spans = _english(question)
@@ -125,7 +97,7 @@ def _left(question: str, end: int) -> tuple[int, int]:
 
 
 def _right(question: str, start: int) -> tuple[int, int]:
-    start += len(re.match(r"[用选按在]?\s*", question[start:])[0])  # type: ignore[index]
+    start += len(VERB.match(question[start:])[0])  # type: ignore[index]
     latin = LATIN_BEGIN.match(question, start)
     end = min((place for mark in CLAUSE_END if (place := question.find(mark, start)) >= 0), default=len(question))
     joined = JOINS.search(question, start, end)
@@ -140,7 +112,7 @@ JOINED = re.compile(f"^(?:{COMPARES.pattern}|{JOINS.pattern})", re.IGNORECASE)
 
 def _is_side(question: str, span: tuple[int, int]) -> bool:
     text = question[span[0] : span[1]]
-    return len(text) <= MAX_SIDE_CHARACTERS and bool(re.search(rf"[A-Za-z0-9]|[{CHINESE}]{{2}}", text))
+    return len(text) <= MAX_SIDE_CHARACTERS and bool(re.search(rf"[A-Za-z0-9]|{CHINESE}{{2}}", text))
 
 
 def _side_by_side(question: str) -> list[tuple[int, int]]:
@@ -154,7 +126,7 @@ def _is_all(question: str, spans: list[tuple[int, int]]) -> bool:
 
 
 def _english(question: str) -> list[tuple[int, int]]:
-    for pattern in ENGLISH:
+    for pattern in IN_ENGLISH:
         match = pattern.search(question)
         if match is None:
             continue

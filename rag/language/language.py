@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-from rag.text.terms import CHINESE_RUN
+from rag.language.terms import CHINESE_RUN
 
 
 class Language(StrEnum):

@@ -1,0 +1,24 @@
+"""Headings of follow-ups in a source: `## 追问`, `**常见追问**`, `常见追问：`, `### Follow-up questions`."""
+
+import re
+
+from rag.language.lexicon import either
+
+FOLLOW_UPS_BEGIN = re.compile(
+    rf"^[ \t]*(?P<marks>#{{0,6}})[ \t]*\**{either('headings', 'follow_ups')}(?:[ \t]*&[^\n]*)?\**[:：]?[ \t]*$"
+    rf"|^[ \t]*(?P<english>#{{1,6}})[ \t]*{either('headings', 'follow_ups_in_english')}[:：]?[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+# Lines without a mark of their own after which a section of follow-ups without a heading ends.
+FOLLOW_UPS_END = re.compile(rf"^[ \t]*(?:{either('headings', 'after_follow_ups')}|\d{{1,2}}[.、][^?？]*$)")
+# A question that a line of prose marks as one: `Q: …`, `**…？**`, `1、…？`.
+MARKED_QUESTION = re.compile(
+    r"[ \t]*(?:\d{1,2}[.)、][ \t]*|Q\d*[ \t]*[:：.][ \t]*|\*\*Q?[:：]?)(.{4,}?[?？])\**[ \t]*$"
+)
+QUESTION = re.compile(r"(.{4,}?[?？])\**[ \t]*$")
+NUMBERING = re.compile(
+    rf"^(?:Q\s?\d{{1,3}}\s*[:：.、]|\d{{1,3}}\s*[、.．)）](?!\d)"
+    rf"|{either('headings', 'numbers')}|[(（]\d{{1,2}}[)）])\s*"
+)
+# A line that is a heading by itself, in a document without markup.
+LABEL = re.compile(r"[\u4e00-\u9fff]{2,8}[:：]?")
