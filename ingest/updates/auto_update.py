@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 WAIT = 60.0
 # How long an answer may hold up what is done meanwhile; seconds.
 REST = 120.0
+# How long a program that ends waits for the step under way: torch aborts a process that ends in the middle; seconds.
+LAST_STEP = 3.0
 # Between two runs that read a material for the first time, so that other writers come to their turn; seconds.
 LET_OTHERS = 0.1
 
@@ -77,13 +79,14 @@ class AutoUpdate:
         self._status = AutoUpdateStatus()
         self._stop: threading.Event | None = None
         self._reading: FirstReading | None = None
+        self._thread: threading.Thread | None = None
         # Answers that are being written.
         self._answers = 0
         self._rests = threading.Condition()
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """While an answer is written, which needs the processors: tokens that nobody waits for are made afterwards."""
+        """While an answer is written, which needs the processors: what nobody waits for is read afterwards."""
         with self._rests:
             self._answers += 1
         try:
@@ -116,7 +119,10 @@ class AutoUpdate:
                 self._status = AutoUpdateStatus(once=True)
                 ready = ready_vectors(self._embedder.identity, self._settings.passage_tokens)
                 self._reading = FirstReading(ready.hold)
-                threading.Thread(target=self._once, args=(self._reading, then), name="one update", daemon=True).start()
+                self._thread = threading.Thread(
+                    target=self._once, args=(self._reading, then), name="one update", daemon=True
+                )
+                self._thread.start()
 
     def stop(self) -> None:
         """Off from the caller's view at once; a run under way is brought to its end."""
@@ -135,6 +141,8 @@ class AutoUpdate:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        if self._thread is not None:
+            self._thread.join(LAST_STEP)
 
     def _once(self, reading: FirstReading, then: Callable[[], None]) -> None:
         def is_wanted() -> bool:
@@ -159,6 +167,7 @@ class AutoUpdate:
                 )  # fmt: skip
                 added += report.documents.added
                 time.sleep(LET_OTHERS)
+                self._rest(unless=lambda: reading.is_awaited)
             if reading.is_unfinished:
                 return
             self._end(reading)
@@ -167,8 +176,7 @@ class AutoUpdate:
             tell(done=0, total=0, fills=True, last=Update(datetime.now().astimezone(), counts))
 
             def goes_on() -> bool:
-                with self._rests:
-                    self._rests.wait_for(lambda: not self._answers, REST)
+                self._rest()
                 return is_wanted()
 
             fill_tokens(
@@ -183,6 +191,13 @@ class AutoUpdate:
         finally:
             tell(done=0, total=0, fills=False)
             self._end(reading)
+
+    def _rest(self, unless: Callable[[], bool] = lambda: False) -> None:
+        """Wait while answers are written, but not for ever."""
+        end = time.monotonic() + REST
+        with self._rests:
+            while self._answers and not unless() and time.monotonic() < end:
+                self._rests.wait(LET_OTHERS)
 
     def _end(self, reading: FirstReading) -> None:
         reading.end()

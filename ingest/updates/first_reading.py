@@ -14,8 +14,8 @@ from rag.question.unheard import named_in
 
 # Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
-# Of those whose vectors are ready, which only have to be read: five seconds' work.
-READY_AT_ONCE = 72
+# Of those whose vectors are ready, which only have to be read: three seconds' work.
+READY_AT_ONCE = 32
 # How much of a file tells what it is about: its title, and what else it is known by; bytes. More finds no better.
 HEAD = 1_000
 # At most so many documents are read before a question is answered, those with this share of the best one's score: 2.1
@@ -42,6 +42,7 @@ class FirstReading:
         self._wanted: dict[Key, None] = {}
         self._heads: tuple[KeywordIndex, tuple[Key, ...]] | None = None
         self._all = 0
+        self._waiting = 0
         self._over = False
 
     @property
@@ -49,6 +50,12 @@ class FirstReading:
         """Whether documents are left for another run."""
         with self._changed:
             return not self._over and (self._unread is None or bool(self._unread - self._tried))
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a question waits for documents."""
+        with self._changed:
+            return self._waiting > 0
 
     def choose(self, new: Sequence[File], known: Sequence[File]) -> Sequence[File]:
         """Those of the new documents that are read by this run, which ends the one before."""
@@ -82,10 +89,14 @@ class FirstReading:
     def wait_for(self, question: str, seconds: float) -> None:
         """Have the documents read first that say most, at their beginning, of what is asked; until they are read."""
         with self._changed:
-            self._changed.wait_for(lambda: self._over or self._unread is not None, seconds)
-            about = self._about(question)
-            self._wanted |= dict.fromkeys(about)
-            self._changed.wait_for(lambda: self._over or not about & (self._unread or set()), seconds)
+            self._waiting += 1
+            try:
+                self._changed.wait_for(lambda: self._over or self._unread is not None, seconds)
+                about = self._about(question)
+                self._wanted |= dict.fromkeys(about)
+                self._changed.wait_for(lambda: self._over or not about & (self._unread or set()), seconds)
+            finally:
+                self._waiting -= 1
 
     def _about(self, question: str) -> set[Key]:
         if self._heads is None:

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ingest.workers import File
     from rag.answer.assistant import Assistant
     from rag.embedding import Embedder
-    from rag.ui.guide.preparing import Preparation
+    from rag.ui.guide.preparing import Preparation, Step
 
-# Documents that are read before the chat opens, where no vectors are ready: half a minute on a laptop.
-FIRST_DOCUMENTS = 24
+# Documents that are read before the chat opens, of those whose vectors are ready and of others: some seconds, half a
+# minute on a laptop.
+FIRST_READY, FIRST_DOCUMENTS = 64, 24
 # The file in the folder of the index that tells that only those were read, also after the program was ended.
 UNFINISHED = "unfinished"
 
@@ -143,17 +144,17 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     preparation.tell(Step.LOAD)
     embedder = load_embedder(settings)
     if not open_store(settings).is_there():
-        _ingest(settings, embedder, preparation)
+        index_the_first(settings, embedder, preparation.tell)
     return Assistant(settings, embedder, chat_model=chat_model)
 
 
-def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation") -> None:
+def index_the_first(settings: Settings, embedder: "Embedder", tell: "Callable[[Step, int, int], None]") -> None:
     """An index of the first documents; the others follow while readers ask."""
     from ingest.progress import Bars
     from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
-    from ingest.updates.first_reading import READY_AT_ONCE, spread
+    from ingest.updates.first_reading import spread
     from rag.ui.guide.preparing import Step
 
     settings.index.mkdir(parents=True, exist_ok=True)
@@ -164,14 +165,14 @@ def _ingest(settings: Settings, embedder: "Embedder", preparation: "Preparation"
 
         def some(new: "Sequence[File]", known: "Sequence[File]") -> "Sequence[File]":
             ready = [file for file in new if vectors.hold(file.path)]
-            return spread(ready, READY_AT_ONCE) if ready else spread(new, FIRST_DOCUMENTS)
+            return spread(ready, FIRST_READY) if ready else spread(new, FIRST_DOCUMENTS)
 
-        def tell(stage: Stage, done: int, total: int) -> None:
+        def progress(stage: Stage, done: int, total: int) -> None:
             bars.update(stage, done, total)
-            preparation.tell(Step(stage), done, total)
+            tell(Step(stage), done, total)
 
         report = sync(
-            settings, lambda: embedder, identity=embedder.identity, choose=some, complete=False, progress=tell
+            settings, lambda: embedder, identity=embedder.identity, choose=some, complete=False, progress=progress
         )
     sys.stderr.write(report.as_text())
 
