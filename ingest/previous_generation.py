@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from rag.errors import IndexCorruptError, IndexMismatchError, IndexMissingError
 from rag.index.generation import STORAGE_FILE, DiskIndex, open_index, sealed_generations
-from rag.index.manifest import FORMAT, REBUILD_HINT, Manifest, Root, verify_file
+from rag.index.manifest import FORMATS, REBUILD_HINT, Manifest, Root, verify_file
 from rag.index.storage import DocumentEntry, Storage, StoredDocument
 from rag.settings import Settings, rebuild_settings
 
@@ -68,7 +68,7 @@ def _salvage(index_folder: Path) -> Earlier:
     for folder, raw in sealed_generations(index_folder):
         try:
             roots = roots or tuple(Root.model_validate(root) for root in raw["roots"])
-            if raw["format"] == FORMAT:
+            if raw["format"] in FORMATS:
                 verify_file(folder / STORAGE_FILE, Manifest.model_validate(raw).files[STORAGE_FILE])
                 return Earlier(roots, storage=Storage(folder / STORAGE_FILE))
         except (KeyError, TypeError, ValidationError, IndexCorruptError):

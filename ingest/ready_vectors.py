@@ -15,6 +15,8 @@ FILE = Path(__file__).with_suffix(".safetensors")
 KEY = 16
 # A number of a vector, as a share of the largest, in 8 bits: the cosine with the vector itself is .9999.
 LARGEST = 127
+# No larger file is looked at, since no page is; bytes.
+LARGEST_PAGE = 1_000_000
 
 
 class ReadyVectors(Mapping[str, NDArray[np.float32]]):
@@ -41,7 +43,9 @@ class ReadyVectors(Mapping[str, NDArray[np.float32]]):
     def hold(self, file: Path) -> bool:
         """Whether all passages of a file are among them."""
         try:
-            return bool(self.documents) and hashlib.sha256(file.read_bytes()).hexdigest() in self.documents
+            if not self.documents or file.stat().st_size > LARGEST_PAGE:
+                return False
+            return hashlib.sha256(file.read_bytes()).hexdigest() in self.documents
         except OSError:  # the run tells of it
             return False
 

@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 # How long another writer may hold the index before that counts as a problem; seconds.
 WAIT = 60.0
-# How long an answer may hold up what is done meanwhile; seconds.
-REST = 120.0
+# How long answers may hold up a step of what is done meanwhile; seconds.
+REST = 10.0
 # How long a program that ends waits for the step under way: torch aborts a process that ends in the middle; seconds.
 LAST_STEP = 3.0
 # Between two runs that read a material for the first time, so that other writers come to their turn; seconds.
@@ -192,6 +192,18 @@ class AutoUpdate:
             tell(done=0, total=0, fills=False)
             self._end(reading)
 
+    def _fill(self, stop: threading.Event) -> None:
+        def goes_on() -> bool:
+            self._rest()
+            return not stop.is_set()
+
+        try:
+            fill_tokens(
+                self._settings, self._embedder, wait=WAIT, is_wanted=goes_on, tell=lambda done, total: None
+            )  # fmt: skip
+        except RagError as error:  # the watch tells of it
+            logger.debug("%s", error.message)
+
     def _rest(self, unless: Callable[[], bool] = lambda: False) -> None:
         """Wait while answers are written, but not for ever."""
         end = time.monotonic() + REST
@@ -229,12 +241,16 @@ class AutoUpdate:
             logger.warning("%s", error.message)
             tell(problem=error)
 
+        # So that no run of the watch keeps others from the index for minutes.
+        filling = threading.Thread(target=self._fill, args=(stop,), name="tokens", daemon=True)
+        filling.start()
         # The watch ends where its first run fails. What was in the way may go, so it is begun again.
         while not stop.is_set():
             try:
                 watch(
                     self._settings, lambda: self._embedder, identity=self._embedder.identity, progress=progress,
                     on_report=on_report, on_error=on_error, wait=WAIT, stop=stop, retry_seconds=self._retry_seconds,
+                    complete=lambda: not filling.is_alive(),
                 )  # fmt: skip
             except Exception as error:
                 if not isinstance(error, RagError):

@@ -12,6 +12,8 @@ from rag.index.keywords import KeywordIndex
 from rag.language.terms import terms
 from rag.question.unheard import named_in
 
+# The file in the folder of the index that tells that not all is read, also after the program was ended.
+UNFINISHED = "unfinished"
 # Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
 # Of those whose vectors are ready, which only have to be read: three seconds' work.
@@ -60,13 +62,14 @@ class FirstReading:
     def choose(self, new: Sequence[File], known: Sequence[File]) -> Sequence[File]:
         """Those of the new documents that are read by this run, which ends the one before."""
         heads = self._heads or _heads([*new, *known])
+        is_ready = {_key(file): self._is_ready(file.path) for file in new}
         with self._changed:
             self._heads = heads
             self._all = self._all or len(new)
             self._unread = {_key(file) for file in new} - self._tried
             wanted = [key for key in self._wanted if key in self._unread]
             unread = [file for file in new if _key(file) in self._unread]
-            ready = [_key(file) for file in unread if self._is_ready(file.path)]
+            ready = [_key(file) for file in unread if is_ready[_key(file)]]
             chosen = {*wanted[:AT_ONCE]} or {*ready[:READY_AT_ONCE]} or {_key(file) for file in unread[:AT_ONCE]}
             self._tried |= chosen
             # What could not be read is tried again by the last run, which tells of it.

@@ -1,12 +1,14 @@
 """The tokens of passages that came with a ready vector: made while readers ask, and published a part at a time. Nobody
 waits for the index meanwhile."""
 
+import contextlib
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ingest.sync import sync
 from ingest.vectors import Computed
+from rag.errors import IndexLockedError
 from rag.index.generation import open_index
 from rag.settings import Settings
 
@@ -49,7 +51,11 @@ def fill_tokens(
             for place, encoded in embedder.encode_passages([text for _, text in some]):
                 computed[some[place][0]] = encoded.vector, codec.encode(encoded)
             tell(done + len(computed), total)
-        sync(
-            settings, lambda: embedder, identity=embedder.identity, wait=wait, complete=False, computed=computed
-        )  # fmt: skip
+        while is_wanted():
+            with contextlib.suppress(IndexLockedError):  # what was computed is kept for another try
+                sync(
+                    settings, lambda: embedder, identity=embedder.identity, wait=wait, complete=False,
+                    computed=computed,
+                )  # fmt: skip
+                break
         done += len(computed)

@@ -46,6 +46,7 @@ def watch(
     on_error: Callable[[RagError], None],
     allow_empty: bool = False,
     wait: float = 0.0,
+    complete: Callable[[], bool] = lambda: True,
     poll: bool = False,
     stop: threading.Event | None = None,
     retry_seconds: float = RETRY_SECONDS,
@@ -55,7 +56,8 @@ def watch(
     `load_embedder` is called for each run and should give the same embedder again. `on_report` is given the report of
     the first run and of each run that published or failed in part. Nothing that goes wrong in a later run ends the
     watch: `on_error` is told once, and the run is tried again every `retry_seconds`. Raises what the first run raises.
-    With `poll` folders are looked through again and again, for network drives that do not tell of changes.
+    `complete` says before each run whether it makes all tokens (`sync`). With `poll` folders are looked through again
+    and again, for network drives that do not tell of changes.
     """
     stop = stop or threading.Event()
 
@@ -63,7 +65,7 @@ def watch(
         with progress() as bars:
             return sync(
                 settings, load_embedder, paths, identity=identity, allow_empty=allow_empty, wait=wait,
-                progress=bars.update,
+                complete=complete(), progress=bars.update,
             )  # fmt: skip
 
     report = run()

@@ -30,7 +30,9 @@ from rag.index.keywords import KeywordIndex
 from rag.index.locks import Hold
 from rag.index.manifest import (
     FORMAT,
+    FORMATS,
     REBUILD_HINT,
+    UNFILLED,
     Current,
     Manifest,
     read_current,
@@ -173,7 +175,7 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
                 f"{manifest_file} is not the file that was published (SHA-256 differs)", hint=REBUILD_HINT
             )
         raw = json.loads(data)
-        if raw.get("format") != FORMAT:
+        if raw.get("format") not in FORMATS:
             raise IndexMismatchError(
                 f"the index at {index_folder} has format {raw.get('format')}, this program reads format {FORMAT}",
                 hint=REBUILD_HINT,
@@ -235,7 +237,8 @@ def new_generation(index_folder: Path, number: int) -> Iterator[Path]:
 def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) -> Manifest:
     """Seal the written folder with a manifest of its files, sync it to disk, and make it live by one rename."""
     files = {file.name: record_of(file) for file in sorted(written.iterdir())}
-    manifest = Manifest(format=FORMAT, files=files, **manifest_fields)
+    written_format = UNFILLED if f"{TOKENS}.missing.npy" in files else FORMAT
+    manifest = Manifest(format=written_format, files=files, **manifest_fields)
     data = manifest.model_dump_json(indent=1).encode()
     _write_synced(written / "manifest.json", data)
     for name in files:

@@ -5,12 +5,13 @@ ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. On disk the arrays a
 opening costs nothing and a query reads the postings of its terms.
 """
 
+import hashlib
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.index.arrays import map_arrays, write_arrays
+from rag.language.terms import terms
 
 # The usual middle of the ranges that Robertson & Zaragoza recommend (k1 1.2-2, b 0.5-0.8).
 K1 = 1.2
 B = 0.75
+# A text of all kinds that are cut into terms.
+CUT = "旋轉位置編碼（RoPE）旋转 q、k：ＧＰＴ-4 的 head_dim 是 128，naïve Attention 是 O(n²)；multi-head_attention v2"
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class KeywordIndex:
     Terms are numbered in the order of their UTF-8 bytes; `names` (uint8) holds them one after another, and
     `name_starts[t]:name_starts[t + 1]` is the slice of term t. `passages` (int32) and `weights` (float32, idf times
     saturated frequency) run in parallel; `ceilings` (float32) is the most a term can add to a score. `counts` (int32)
-    are the frequencies themselves, for the next generation; None in an index of an earlier version.
+    are the frequencies themselves, for the next generation; None in an index of a version that has none, or
+    cuts text into other terms.
     """
 
     names: NDArray[np.uint8]
@@ -185,13 +190,14 @@ class KeywordIndex:
             },
         )
         if self.counts is not None:
-            write_arrays(_beside(prefix), {"counts": self.counts})
+            write_arrays(_beside(prefix), {"counts": self.counts, "cutter": _cutter()})
 
     @classmethod
     def load(cls, prefix: Path) -> "KeywordIndex":
         """Map what `save` wrote. Flipped bytes are accepted without complaint: verify the checksums first."""
-        arrays = map_arrays(prefix) | map_arrays(_beside(prefix))
-        return cls(passage_count=int(arrays.pop("passage_count")[0]), **arrays)
+        arrays, beside = map_arrays(prefix), map_arrays(_beside(prefix))
+        counts = beside.get("counts") if np.array_equal(beside.get("cutter", []), _cutter()) else None
+        return cls(passage_count=int(arrays.pop("passage_count")[0]), counts=counts, **arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +220,12 @@ class KeywordScores:
 
     def of(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         return np.asarray(self.scores[np.asarray(numbers, np.int64)], np.float32)
+
+
+@cache
+def _cutter() -> NDArray[np.uint8]:
+    """What tells one way to cut text into terms from another: counts of terms that were cut otherwise do not go on."""
+    return np.frombuffer(hashlib.sha256("\n".join(terms(CUT)).encode()).digest(), np.uint8)
 
 
 def _beside(prefix: Path) -> Path:

@@ -33,9 +33,9 @@ class LateTokens(TokenIndex):
     def _to_be_made(self) -> frozenset[int]:
         return frozenset(self.missing.tolist())
 
-    def within_reach(self, numbers: Numbers) -> NDArray[np.bool_]:
+    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
         """Makes what the first of the passages lack."""
-        self._make_some(numbers, OF_A_SEARCH)
+        self._make_some(numbers, max(OF_A_SEARCH, wanted))
         return np.asarray([not self._is_missing(int(number)) for number in numbers], np.bool_)
 
     def passage(self, number: int) -> Coded:
@@ -46,6 +46,7 @@ class LateTokens(TokenIndex):
         return self._some([number])[0].vectors(0)
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:
+        self._make_some(numbers, OF_A_SEARCH)  # of those that a refusal compares with, too
         own, places = self._some(numbers)
         return own.scores(question, places)
 

@@ -10,6 +10,9 @@ from rag.errors import IndexCorruptError, IndexMismatchError
 
 # Stored fingerprints of passages are part of the format: change it with ingest.structure.repeats.
 FORMAT = 5
+# That of a generation in which passages lack their tokens, which earlier versions would take for a whole one.
+UNFILLED = 6
+FORMATS = (FORMAT, UNFILLED)
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 
 

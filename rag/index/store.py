@@ -81,8 +81,9 @@ class TokenScores(Protocol):
     def centre(self) -> NDArray[np.float32]:
         """The mean about which token vectors are coded."""
 
-    def within_reach(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Which of these passages, best first, `scores` compares: those whose tokens are there, or are worth making."""
+    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
+        """Which of these passages, best first, can be compared: those whose tokens are there, or are made now, for the
+        first `wanted` at least."""
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]: ...
     def part_scores(

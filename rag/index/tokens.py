@@ -106,9 +106,9 @@ class TokenIndex:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def within_reach(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Which of these passages can be compared; of a whole index all."""
-        return np.ones(len(numbers), np.bool_)
+    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
+        """Those whose tokens are there: of a whole index all."""
+        return ~np.isin(numbers, self.missing)
 
     def passage(self, number: int) -> Coded:
         part = slice(int(self.starts[number]), int(self.starts[number + 1]))
@@ -193,7 +193,7 @@ class TokenIndex:
 
 @dataclass(frozen=True)
 class SomeTokens(TokenIndex):
-    """The tokens of some passages; how rare a token is counts over all of them."""
+    """The tokens of some passages; how rare a token is counts over all of them, as far as their tokens are made."""
 
     passage_count: int = 0
 

@@ -91,7 +91,9 @@ def search(
 ) -> Evidence:
     """The `k` best passages for a question. `encoded` is what `encode_questions` made of it, if done before."""
     encoded = encoded or encode_questions(embedder, [question])[0]
-    candidates = propose(index, question, encoded, count=max(CANDIDATES, k), ranking=ranking or ranking_for(index))
+    candidates = propose(
+        index, question, encoded, count=max(CANDIDATES, k), wanted=k, ranking=ranking or ranking_for(index)
+    )
     if candidates is None:
         return Evidence(question, (), encoded=encoded)
     best, passages = _readable(index, candidates, language_of(question), k)
@@ -120,8 +122,11 @@ def _readable(index: Index, candidates: Candidates, language: Language, k: int) 
     return places, passages
 
 
-def propose(index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking) -> Candidates | None:
-    """`count` candidates of each search, scored and fused; None where there are none."""
+def propose(
+    index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking, wanted: int = 0
+) -> Candidates | None:
+    """`count` candidates of each search, scored and fused; None where there are none. Where tokens are still to be
+    made, those that are left are the best by vector and keywords, `wanted` at least."""
     asked = terms(question)
     dense = search_dense(index, encoded.vector, count)
     match = index.keywords.match(asked)
@@ -134,7 +139,7 @@ def propose(index: Index, question: str, encoded: Encoded, *, count: int, rankin
     likeness = None
     if ranking.by_token and index.tokens is not None and len(encoded.tokens):
         best_first = np.lexsort((numbers, -fuse_scores(ranking, cosines, shares, None)))
-        kept = np.sort(best_first[index.tokens.within_reach(numbers[best_first])])
+        kept = np.sort(best_first[index.tokens.within_reach(numbers[best_first], wanted)])
         numbers, cosines, shares = numbers[kept], cosines[kept], shares[kept]
         likeness = index.tokens.scores(encoded, numbers)
     fused = fuse_scores(ranking, cosines, shares, likeness)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 # Documents that are read before the chat opens, of those whose vectors are ready and of others: some seconds, half a
 # minute on a laptop.
 FIRST_READY, FIRST_DOCUMENTS = 64, 24
-# The file in the folder of the index that tells that only those were read, also after the program was ended.
-UNFINISHED = "unfinished"
 
 
 DESCRIPTION = "Open the chat in the browser. What is missing is made first: embedder, index of corpus/."
@@ -81,6 +79,7 @@ def open_page(options: argparse.Namespace) -> int:
                 serve_guide(error, settings, host=host, port=port, users=users, language=language)
         from ingest.library import Library
         from ingest.updates.auto_update import AutoUpdate
+        from ingest.updates.first_reading import UNFINISHED
         from rag.ui.model_setup.setup import ModelSetup
         from rag.ui.rooms import Rooms
 
@@ -154,7 +153,7 @@ def index_the_first(settings: Settings, embedder: "Embedder", tell: "Callable[[S
     from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
-    from ingest.updates.first_reading import spread
+    from ingest.updates.first_reading import UNFINISHED, spread
     from rag.ui.guide.preparing import Step
 
     settings.index.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,6 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from rag.ui.markdown import plain
-from rag.ui.readable import text_of
 
 # Between tags a line break is layout; elsewhere, as between two attributes, it is a space.
 BETWEEN_TAGS = re.compile(r"(?:^|(?<=[>}]))\s*\n\s*|\s*\n\s*(?=[<{]|$)")
@@ -22,11 +21,6 @@ class _Layout(Extension):
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         return LINE_BREAK.sub(" ", BETWEEN_TAGS.sub("", source))
-
-
-def _shown(value: object) -> Markup:
-    """All is text but what macros make and what is said to be safe."""
-    return value if value.__class__ is Markup else Markup(text_of(str(value)))
 
 
 ENVIRONMENT = Environment(

@@ -15,12 +15,15 @@ from ingest.updates.auto_update import AutoUpdate
 from ingest.updates.first_reading import AT_ONCE, FirstReading
 from ingest.updates.token_filling import fill_tokens
 from ingest.workers import File
+from rag.answer.answerability import read_features
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.index import open_index
 from rag.index.generation import DiskIndex
 from rag.index.late_tokens import OF_A_SEARCH, LateTokens, with_late_tokens
+from rag.index.manifest import FORMAT, UNFILLED
 from rag.paths import PROGRAM
+from rag.search.retrieval import search
 from rag.settings import Settings
 from tests.ingest.library import TOPICS, Library
 
@@ -110,8 +113,36 @@ def test_only_the_first_are_made_for_a_question(ready: Library) -> None:
         bare = replace(index, tokens=replace(index.tokens, missing=np.arange(count)))
         late = with_late_tokens(bare, ready.embedder)
         assert late.tokens is not None
-        reach = late.tokens.within_reach(np.arange(count)[::-1])
+        reach = late.tokens.within_reach(np.arange(count)[::-1], 10)
         assert reach.tolist() == [True] * OF_A_SEARCH + [False] * (count - OF_A_SEARCH)
+        assert late.tokens.within_reach(np.arange(count), count).all()  # as many as are wanted
+
+
+def test_a_question_is_refused_by_the_same_measure(ready: Library) -> None:
+    """What the best passages are compared with has tokens too."""
+    for number in range(30):
+        ready.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS['norm']}这是第 {number} 次。\n")
+    ready.sync()
+    with ready.index() as index:
+        assert index.tokens is not None
+        bare = replace(index, tokens=replace(index.tokens, missing=np.arange(len(index.tokens))))
+        whole, late = (
+            read_features(some, search(some, ready.embedder, "红烧肉怎么做才不腻"), ())
+            for some in (index, with_late_tokens(bare, ready.embedder))
+        )
+        assert whole is not None
+        assert late is not None
+        assert abs(whole.lead - late.lead) < 0.02
+        assert len(search(with_late_tokens(bare, ready.embedder), ready.embedder, "层归一化", k=25).hits) == 25
+
+
+def test_earlier_versions_do_not_take_an_index_without_tokens_for_a_whole_one(ready: Library) -> None:
+    ready.sync(complete=False)
+    with ready.index() as index:
+        assert index.manifest.format == UNFILLED
+    ready.sync()
+    with ready.index() as index:
+        assert index.manifest.format == FORMAT
 
 
 def test_a_run_without_changes_leaves_tokens_missing_and_the_next_whole_one_makes_them(

@@ -5,10 +5,11 @@ const paperclip = () => find("#attach");
 const fileInput = () => find("#ask input[type=file]");
 const hasFiles = (event) => Boolean(fileInput() && event.dataTransfer?.types.includes("Files"));
 
-// A file that the server would refuse for its size is not sent; Gradio would say so in English.
+// What the server would refuse for its size, a file or all of them together, is not sent; Gradio would say so in English.
 function isTooLarge(files) {
   const limit = 1024 * 1024 * Number(find("#attached [data-megabytes]")?.dataset.megabytes);
-  const large = [...files].find((file) => file.size > limit);
+  const bySize = [...files].sort((one, other) => other.size - one.size);
+  const large = bySize.reduce((sum, file) => sum + file.size, 0) > limit && bySize[0];
   if (large) send({ action: "large", number: large.size, rest: large.name });
   return Boolean(large);
 }
@@ -49,6 +50,7 @@ document.addEventListener("drop", (event) => {
 });
 document.addEventListener("paste", (event) => {
   if (!fileInput() || event.target !== box() || !event.clipboardData?.files.length) return;
+  if (event.clipboardData.types.includes("text/plain")) return; // a table's cells come with their picture
   event.preventDefault();
   attach(event.clipboardData.files);
 });

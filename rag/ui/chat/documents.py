@@ -37,7 +37,7 @@ class Documents:
             return False
         own = {root.number for root in index.manifest.roots if self._library.owns(root.path)}
         names = {entry.relative: entry.name for entry in index.storage.entries() if entry.root in own}
-        state.only = names_of([*state.only, *(names[file] for file in state.adding if file in names)])
+        state.only = names_of([*(names[file] for file in state.adding if file in names), *state.only])
         why = self._why(state, run)
         state.unread = tuple(f"{file}: {why.get(file, '')}" for file in state.adding if file not in names)
         state.adding = ()

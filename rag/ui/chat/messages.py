@@ -53,7 +53,7 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
             "asked",
             exchange=exchange,
             branches=branches,
-            place=branches.index(exchange.number),
+            place=branches.index(exchange.number) if exchange.number in branches else 0,
             conversation=session.conversation or 0,
             texts=texts,
         )

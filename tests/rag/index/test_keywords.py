@@ -105,6 +105,13 @@ def test_brought_up_to_date_it_is_as_if_made_anew(seed: int, tmp_path: Path) -> 
     updated.save(tmp_path / "updated")
     anew.save(tmp_path / "anew")
     files = sorted(tmp_path.glob("anew*"))
-    assert len(files) == 8
+    assert len(files) == 9
     for file in files:
         assert file.read_bytes() == file.with_name(file.name.replace("anew", "updated")).read_bytes(), file.name
+
+
+def test_counts_of_terms_that_were_cut_otherwise_do_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    KeywordIndex.build([["a", "b"]]).save(tmp_path / "keywords")
+    assert KeywordIndex.load(tmp_path / "keywords").counts is not None
+    monkeypatch.setattr("rag.index.keywords._cutter", lambda: np.zeros(32, np.uint8))
+    assert KeywordIndex.load(tmp_path / "keywords").counts is None
