@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from ingest.updates.first_reading import UNFINISHED
 from rag.index import open_index
 from rag.settings import Settings
 from rag.ui.guide.texts import TEXTS
-from rag.ui.open_page import FIRST_DOCUMENTS, UNFINISHED
+from rag.ui.open_page import FIRST_DOCUMENTS
 from rag.ui.texts import Language
 from tests.paths import ROOT
 
