@@ -22,7 +22,7 @@ from ingest.reading.registry import SUFFIXES
 from ingest.report import Report
 from ingest.sources import absolute
 from ingest.sync import Stage, sync
-from ingest.updates.first_reading import UNFINISHED
+from ingest.updates.first_reading import UNFINISHED_FILE
 from rag.errors import IngestError, RagError, UsageError
 from rag.index.stores import open_store
 from rag.settings import Settings
@@ -216,7 +216,7 @@ class Library:
             identity=self._embedder.identity,
             remove_root=self.folder if is_root and not has_documents else None,
             named_only=True,
-            complete=not (self._settings.index / UNFINISHED).exists(),  # tokens are being filled in then
+            complete=not (self._settings.index / UNFINISHED_FILE).exists(),  # tokens are being filled in then
             wait=WAIT,
             progress=lambda stage, done, total: self._tell(stage=stage, done=done, total=total),
         )

@@ -13,7 +13,7 @@ from rag.language.terms import terms
 from rag.question.unheard import named_in
 
 # The file in the folder of the index that tells that not all is read, also after the program was ended.
-UNFINISHED = "unfinished"
+UNFINISHED_FILE = "unfinished"
 # Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
 # Of those whose vectors are ready, which only have to be read: three seconds' work.

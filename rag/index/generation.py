@@ -2,7 +2,8 @@
 
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
 INDEX/generations/000007/           manifest.json and the files that it lists: passages.sqlite, vectors.faiss,
-                                    keywords.*.npy, tokens.*.npy (unless late interaction is off), report.json;
+                                    keywords.*.npy, keywords-counts.*.npy (for the next run),
+                                    tokens.*.npy (unless late interaction is off), report.json;
                                     in a large index also vectors.npy; keywords-counts.*.npy for the next generation
 INDEX/writer.lock                   one writer at a time; readers never wait
 INDEX/writer.json                   which process that is, while it writes

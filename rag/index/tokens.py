@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from rag.embedding import Encoded
 from rag.index.arrays import Pieces, map_arrays, write_arrays
+from rag.index.store import Numbers
 
 # Of a Gaussian of deviation 1: the sixteen levels with the least squared error, and the borders between them.
 UPPER = [0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733]
@@ -31,7 +32,6 @@ PER_BYTE = 2
 # passages, one at a time 7.
 PER_WORD = 4
 DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, 4) & 15]
-Numbers = Sequence[int] | NDArray[np.int64]
 # Passages scored together; bounds the memory of a search for many (some 300 kB for each).
 AT_ONCE = 128
 

@@ -79,7 +79,7 @@ def open_page(options: argparse.Namespace) -> int:
                 serve_guide(error, settings, host=host, port=port, users=users, language=language)
         from ingest.library import Library
         from ingest.updates.auto_update import AutoUpdate
-        from ingest.updates.first_reading import UNFINISHED
+        from ingest.updates.first_reading import UNFINISHED_FILE
         from rag.ui.model_setup.setup import ModelSetup
         from rag.ui.rooms import Rooms
 
@@ -89,7 +89,7 @@ def open_page(options: argparse.Namespace) -> int:
         with AutoUpdate(settings, embedder) as auto_update, setup:
             if options.watch:
                 auto_update.start()
-            elif (unfinished := settings.index / UNFINISHED).exists():
+            elif (unfinished := settings.index / UNFINISHED_FILE).exists():
                 auto_update.run_once(then=partial(unfinished.unlink, missing_ok=True))
             rooms = Rooms(
                 auto_update,
@@ -153,11 +153,11 @@ def index_the_first(settings: Settings, embedder: "Embedder", tell: "Callable[[S
     from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
-    from ingest.updates.first_reading import UNFINISHED, spread
+    from ingest.updates.first_reading import UNFINISHED_FILE, spread
     from rag.ui.guide.preparing import Step
 
     settings.index.mkdir(parents=True, exist_ok=True)
-    (settings.index / UNFINISHED).touch()
+    (settings.index / UNFINISHED_FILE).touch()
     sys.stderr.write(f"making an index of {default_root()} at {settings.index}; this happens once\n")
     with Bars() as bars:
         vectors = ready_vectors(embedder.identity, settings.passage_tokens)

@@ -180,17 +180,26 @@ def test_filling_ends_when_it_is_not_wanted(ready: Library, monkeypatch: pytest.
     assert missing(ready) == 3
 
 
-def test_while_an_answer_is_written_nothing_else_is_read_or_filled(ready: Library) -> None:
+def test_while_an_answer_is_written_nothing_else_is_read_or_filled(
+    ready: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ready.page("rope")
     ended: list[bool] = []
     ready.sync(choose=lambda new, known: [file for file in new if file.relative == "rope.md"])
     with AutoUpdate(ready.settings, ready.embedder) as updates:
+        looks: list[float | None] = []
+        wait = updates._rests.wait
+
+        def look(timeout: float | None = None) -> bool:
+            looks.append(timeout)
+            return wait(timeout)
+
+        monkeypatch.setattr(updates._rests, "wait", look)
         with updates.resting():
             updates.run_once(then=lambda: ended.append(True))
-            wait_until(lambda: missing(ready) == 3)  # the run under way goes to its end
-            time.sleep(0.5)
+            wait_until(lambda: len(looks) > 3)  # it looks again and again whether the answer is written
             assert updates.status().is_unfinished
-            assert missing(ready) == 3
+            assert missing(ready) == 3  # the run under way went to its end
         wait_until(lambda: bool(ended))
         wait_until(lambda: not updates.status().is_changing)
     assert missing(ready) == 0

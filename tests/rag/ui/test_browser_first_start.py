@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from ingest.updates.first_reading import UNFINISHED
+from ingest.updates.first_reading import UNFINISHED_FILE
 from rag.index import open_index
 from rag.settings import Settings
 from rag.ui.guide.texts import TEXTS
@@ -58,5 +58,5 @@ def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Brow
     index = open_index(tmp_path / ".interview-rag" / "index")
     assert len(index.storage.entries()) == COUNT
     index.close()
-    assert not (tmp_path / ".interview-rag" / "index" / UNFINISHED).exists()
+    assert not (tmp_path / ".interview-rag" / "index" / UNFINISHED_FILE).exists()
     page.context.close()
