@@ -9,8 +9,10 @@ from typing import Self
 
 from rag.answer.choices import Choices
 from rag.answer.events import Event, Finished
-from rag.answer.pipeline import ANSWER, PREPARE, resolve, search
+from rag.answer.judging import searched
+from rag.answer.pipeline import ANSWER, PREPARE
 from rag.answer.trace import Resources, Trace
+from rag.answer.understanding import understood
 from rag.chat_models.kept import open_kept
 from rag.chat_models.model import ChatModel
 from rag.chat_models.select import open_chat_model
@@ -153,8 +155,7 @@ class Assistant:
         """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question
         that is empty or too long."""
         assistant = self if k is None else self.choosing(replace(self.choices, top_k=k))
-        resources = assistant.resources
-        return search(resources, resolve(resources, check_question(question), history)).evidence
+        return searched(understood(assistant.begin(question, history))).result.evidence
 
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         """The answer, whole."""

@@ -15,68 +15,24 @@ from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 from rag.answer.agent.explore import calculations, explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
-from rag.answer.decide import Decision, decide, reconsider
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
-from rag.answer.evidence import SearchResult, run_search
+from rag.answer.judging import decided, ranked, searched
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
-from rag.answer.rank import best_reading, in_words, rank_sections
+from rag.answer.rank import in_words
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.suggestions import suggest
 from rag.answer.trace import Resources, Selection, Trace
+from rag.answer.understanding import understood
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
 from rag.language.courtesies import courtesy
-from rag.question.follow_ups import Standalone, names_something, stand_alone
-from rag.question.plan import SearchPlan, plan_search
-from rag.question.rewriting import rewrite
-from rag.question.wording import in_the_materials_words
+from rag.question.plan import SearchPlan
 from rag.settings import ChatModelName
-from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReason, Role, Seconds, Turn
+from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReason, Seconds
 
 # How much is quoted where nothing may answer directly.
 NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)
-
-
-def resolve(resources: Resources, question: str, history: Sequence[Turn]) -> SearchPlan:
-    """What is searched: the question in the material's words, as it stands alone by rules, and where those are in doubt
-    as a configured endpoint puts it (other chat models are too slow for a reader who waits, or too small)."""
-    question = in_the_materials_words(resources.index, question)
-    history = [
-        replace(turn, text=in_the_materials_words(resources.index, turn.text)) if turn.role is Role.USER else turn
-        for turn in history
-    ]
-    follows = resources.choices.follows
-    asked = stand_alone(resources.index, resources.embedder, question, history, follows=follows)
-    if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
-        rewritten = rewrite(resources.chat_model.model, asked.question, history)
-        asked = Standalone(rewritten) if rewritten else asked
-    plan = plan_search(asked)
-    if not asked.subject or follows is not None:
-        return plan
-    alone = plan_search(Standalone(question))
-    if not asked.leans:
-        # Words that need not lean on anything are a question of their own where the material is silent about them.
-        return alone if is_refused(resources, alone) else plan
-    # What is leant on may be what the material lacks, and the question may name what it has.
-    lacks_subject = names_something(question) and is_refused(resources, plan)
-    return alone if lacks_subject and not is_refused(resources, alone) else plan
-
-
-def is_refused(resources: Resources, plan: SearchPlan) -> bool:
-    """Whether a plan would be refused, by what is found and what the reader says of it."""
-    trace = Trace(resources, plan.standalone.question, (), plan=plan)
-    return _rank(_decide(_search(trace))).decision.refusal is not None
-
-
-def search(resources: Resources, plan: SearchPlan) -> SearchResult:
-    """The passages for the question and for each of its sides."""
-    return run_search(resources.index, resources.embedder, plan, k=resources.settings.top_k)
-
-
-def decide_on(resources: Resources, result: SearchResult) -> Decision:
-    """Whether what was found can answer, with the caution that was chosen."""
-    return decide(resources.index, result, margin=resources.choices.margin)
 
 
 def writer_for(resources: Resources) -> Writer:
@@ -196,17 +152,7 @@ def with_pages(index: Index, citations: Sequence[Citation]) -> tuple[Citation, .
 
 def _resolve(trace: Trace) -> Trace:
     kind = courtesy(trace.question)
-    if kind is not None:
-        return replace(trace, courtesy=kind)
-    return replace(trace, plan=resolve(trace.resources, trace.question, trace.history))
-
-
-def _search(trace: Trace) -> Trace:
-    return replace(trace, result=search(trace.resources, trace.plan))
-
-
-def _decide(trace: Trace) -> Trace:
-    return replace(trace, decision=decide_on(trace.resources, trace.result))
+    return understood(trace) if kind is None else replace(trace, courtesy=kind)
 
 
 def _is_nearest(trace: Trace) -> bool:
@@ -215,19 +161,6 @@ def _is_nearest(trace: Trace) -> bool:
     if trace.plan.standalone.leans or trace.result.compared or wants_agent(trace):
         return False
     return trace.decision.in_doubt and not trace.resources.may_decline
-
-
-def _rank(trace: Trace) -> Trace:
-    """What the reader says of a doubtful question has its part in the decision."""
-    decision, result, reader = trace.decision, trace.decision.result, trace.resources.reader
-    doubtful = reader is not None and decision.may_change and not result.sides and not trace.plan.standalone.leans
-    if decision.refusal is not None and not doubtful:
-        return trace
-    rankings = rank_sections(trace.resources, result)
-    reading = best_reading(reader, rankings[0]) if reader is not None and doubtful else None
-    if reading is not None:
-        decision = reconsider(decision, reading, points_to_nearest=not trace.resources.may_decline)
-    return replace(trace, rankings=rankings, decision=decision)
 
 
 def _select(trace: Trace) -> Trace:
@@ -275,9 +208,9 @@ async def _write_async(traces: AsyncIterator[Trace]) -> AsyncIterator[Event]:
 
 
 DECIDE: Runnable[Trace, Trace] = (
-    _observed("resolve", _resolve) | _observed("search", _search) | _observed("decide", _decide)
+    _observed("resolve", _resolve) | _observed("search", searched) | _observed("decide", decided)
 )
-SELECT: Runnable[Trace, Trace] = _observed("rank", _rank) | _observed("select", _select)
+SELECT: Runnable[Trace, Trace] = _observed("rank", ranked) | _observed("select", _select)
 PREPARE: Runnable[Trace, Trace] = DECIDE | SELECT
 # Writing begins with the evidence, which a reader sees while sections are ranked and paragraphs selected.
 ANSWER: Runnable[Trace, Event] = DECIDE | cast("Runnable[Trace, Event]", RunnableGenerator(_write, _write_async))

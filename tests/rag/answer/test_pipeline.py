@@ -9,13 +9,18 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageChunk, SystemMessage
 
-from rag.answer import pipeline
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, Written
+from rag.answer.evidence import SearchResult, run_search
 from rag.answer.pipeline import ANSWER, PREPARE
 from rag.answer.quoted.writer import QuoteWriter
 from rag.answer.trace import Trace
+from rag.answer.understanding import understood
+from rag.embedding import Embedder
+from rag.index import Index
+from rag.question.plan import SearchPlan
+from rag.types import Role, Turn
 
 QUESTION = "LoRA 的秩怎么选？"
 
@@ -93,17 +98,17 @@ def ticks(assistant: Assistant, run: Any) -> tuple[float, Any]:
 @pytest.mark.parametrize("how", ["ainvoke", "astream"])
 def test_the_event_loop_never_waits(how: str, assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Retrieval and writing take a second each."""
-    search, write = pipeline.search, QuoteWriter.write
+    search, write = run_search, QuoteWriter.write
 
-    def slow_search(*arguments: Any) -> Any:
+    def slow_search(*arguments: Any, k: int) -> Any:
         time.sleep(1)
-        return search(*arguments)
+        return search(*arguments, k=k)
 
     def slow_write(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
         time.sleep(1)
         yield from write(self, trace)
 
-    monkeypatch.setattr(pipeline, "search", slow_search)
+    monkeypatch.setattr("rag.answer.judging.run_search", slow_search)
     monkeypatch.setattr(QuoteWriter, "write", slow_write)
     runnable = answer_runnable(assistant)
 
@@ -130,13 +135,12 @@ def test_the_history_may_hold_chunks_and_content_blocks(assistant: Assistant, mo
     assert with_chunks
     queries: list[str] = []
 
-    def remember(*arguments: Any) -> Any:
-        plan = resolve(*arguments)
-        queries.extend(plan.queries)
-        return plan
+    def remember(trace: Trace) -> Trace:
+        trace = understood(trace)
+        queries.extend(trace.plan.queries)
+        return trace
 
-    resolve = pipeline.resolve
-    monkeypatch.setattr(pipeline, "resolve", remember)
+    monkeypatch.setattr("rag.answer.pipeline.understood", remember)
     runnable.invoke({"question": "那它的秩怎么选？", "history": history})
     assert queries == ["LoRA 为什么能省显存 那它的秩怎么选？"]
 
@@ -159,3 +163,20 @@ def test_an_answer_goes_on_with_the_generation_it_began_with(assistant: Assistan
     trace = assistant.begin(QUESTION)
     assert trace.resources.index is assistant.index
     assert replace(trace, question="x").resources.index is assistant.index
+
+
+def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The follow-up names something, so that both readings are tried until one is not refused."""
+    planned: list[SearchPlan] = []
+
+    def counted(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:
+        planned.append(plan)
+        return run_search(index, embedder, plan, k=k)
+
+    monkeypatch.setattr("rag.answer.judging.run_search", counted)
+    history = [Turn(Role.USER, "Terraform 是什么？"), Turn(Role.ASSISTANT, "资料里没有。", refused=True)]
+    prepared = assistant.prepare("那 LoRA 的秩怎么选呢？", history)
+    assert prepared.plan in planned
+    assert len(planned) == len(set(planned)) > 1

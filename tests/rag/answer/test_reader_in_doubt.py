@@ -9,7 +9,7 @@ import rag.answer.decide as deciding
 from rag.answer.assistant import Assistant
 from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
 from rag.answer.inspection import as_text, inspection_of
-from rag.answer.pipeline import decide_on, search
+from rag.answer.judging import decided, searched
 from rag.answer.rank import READ_FIRST
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
@@ -33,8 +33,7 @@ class Says:
 
 @pytest.fixture
 def decision(assistant: Assistant) -> Decision:
-    resources = assistant.resources
-    return decide_on(resources, search(resources, plan_search(Standalone(QUESTION))))
+    return decided(searched(replace(assistant.begin(QUESTION), plan=plan_search(Standalone(QUESTION))))).decision
 
 
 def with_log_odds(monkeypatch: pytest.MonkeyPatch, log_odds: float) -> None:

@@ -1,0 +1,49 @@
+"""What a question is taken for: of the ways to read it after a talk, the one that the material can answer."""
+
+from dataclasses import replace
+
+from rag.answer.judging import judged
+from rag.answer.trace import Trace
+from rag.question.follow_ups import Standalone, names_something, stand_alone
+from rag.question.plan import plan_search
+from rag.question.rewriting import rewrite
+from rag.question.wording import in_the_materials_words
+from rag.settings import ChatModelName
+from rag.types import Role
+
+
+def understood(trace: Trace) -> Trace:
+    """The trace with the plan of its question: in the material's words, as it stands alone by rules, and where those
+    are in doubt as a configured endpoint puts it (other chat models are too slow for a reader who waits, or too small).
+    A reading that was searched to be chosen keeps what was found."""
+    resources = trace.resources
+    question = in_the_materials_words(resources.index, trace.question)
+    history = [
+        replace(turn, text=in_the_materials_words(resources.index, turn.text)) if turn.role is Role.USER else turn
+        for turn in trace.history
+    ]
+    follows = resources.choices.follows
+    asked = stand_alone(resources.index, resources.embedder, question, history, follows=follows)
+    if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
+        rewritten = rewrite(resources.chat_model.model, asked.question, history)
+        asked = Standalone(rewritten) if rewritten else asked
+    in_talk = replace(trace, plan=plan_search(asked))
+    if not asked.subject or follows is not None:
+        return in_talk
+    alone = replace(trace, plan=plan_search(Standalone(question)))
+    if not asked.leans:
+        # Words that need not lean on anything are a question of their own where the material is silent about them.
+        alone = judged(alone)
+        return alone if _is_refused(alone) else in_talk
+    # What is leant on may be what the material lacks, and the question may name what it has.
+    if not names_something(question):
+        return in_talk
+    in_talk = judged(in_talk)
+    if not _is_refused(in_talk):
+        return in_talk
+    alone = judged(alone)
+    return in_talk if _is_refused(alone) else alone
+
+
+def _is_refused(trace: Trace) -> bool:
+    return trace.decision.refusal is not None
