@@ -47,23 +47,13 @@ document.addEventListener("click", ({ target }) => {
   if (at && inView && !target.closest("a") && getSelection().isCollapsed) pick(Number(at[1]), alone(at[2]));
 });
 
-// Some rooms lie under the settings, whose tabs come into the page when the settings are opened.
-const UNDER_SETTINGS = ["#room-preferences", "#room-inspector", "#room-quality", "#room-feedback"];
-function openRoom(room, tries = 60) {
-  if (UNDER_SETTINGS.includes(room) && !find("#settings-rooms")?.offsetParent) find("#room-settings-button")?.click();
-  const button = find(`${room}-button`);
-  if (button?.offsetParent) {
-    button.click();
-    requestAnimationFrame(() => find("#room-settings")?.scrollTo(0, 0)); // the browser goes to what bears the name
-  } else if (tries) requestAnimationFrame(() => openRoom(room, tries - 1));
-}
-
 function act(what, button) {
   if (what.action === "copy") return copy(button);
   if (what.action === "aloud") return readAloud(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
   if (what.action === "link") return copyLink(what.number, button.dataset.told);
   if (what.action === "print") return printConversation(what.number);
+  if (what.action === "earlier") keepPlace();
   send(what);
   if (what.action === "delete") localStorage.removeItem(draftOf(what.number));
   if (what.action === "about") openRoom("#room-chat");

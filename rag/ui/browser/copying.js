@@ -36,6 +36,7 @@ function tellDone(text) {
 const copyLink = (number, told) =>
   write(new URL(`#conversation-${number}`, location.href).href).then(() => tellDone(told));
 
+let isFetched = false; // what is left out of it was asked for
 let toPrint = 0; // the conversation that is printed once it is shown
 function printConversation(number) {
   toPrint = number;
@@ -43,7 +44,11 @@ function printConversation(number) {
   if (open() !== number) location.hash = `#conversation-${number}`;
 }
 function printShown() {
-  if (!toPrint || !find(`#chat .of-${toPrint}`)) return;
+  if (!toPrint || open() !== toPrint || !find(`#chat .of-${toPrint}`)) return;
+  const isWhole = !Number(panel().dataset.earlier);
+  if (!isWhole && !isFetched) send({ action: "earlier", number: 0, rest: "all" });
+  isFetched = !isWhole;
+  if (!isWhole) return;
   toPrint = 0;
   setTimeout(() => window.print(), 600); // formulas and code are drawn a little later
 }

@@ -17,7 +17,7 @@ from rag.chat_models.select import leaves_the_machine
 from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import ALONE, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
+from rag.ui.chat.actions import ALONE, GO_ON, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.auto_update import auto_update_text
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
@@ -103,13 +103,23 @@ class Handlers:
             edited = state.find(state.editing)
             yield from self._answer(state, action.rest, parent=edited.parent if edited is not None else state.tip)
             return
+        if action.name == ActionName.LOOK_ON:
+            with closing(chat.look_on(state, self._keeper)) as steps:
+                for at, _ in enumerate(steps):
+                    yield self.show(state, whole=not at)
+            yield self.show(state)
+            return
         exchange = state.find(action.number)
         if exchange is None:
             return
         if action.name == ActionName.RETRY:
             follows = {ALONE: False, IN_TALK: True}.get(action.rest)
-            llm = action.rest if follows is None else ""
-            yield from self._answer(state, exchange.question, llm=llm, follows=follows, parent=exchange.parent)
+            llm, begun = (action.rest if follows is None else ""), ""
+            if action.rest == GO_ON and exchange.answer is not None:
+                llm, begun = exchange.answer.llm, exchange.answer.text
+            yield from self._answer(
+                state, exchange.question, llm=llm, follows=follows, begun=begun, parent=exchange.parent
+            )
         elif action.rest.isdecimal() and int(action.rest) < len(exchange.suggestions):
             yield from self._answer(state, exchange.suggestions[int(action.rest)], parent=state.tip)
 
@@ -117,7 +127,14 @@ class Handlers:
         yield from self._answer(state, event._data["value"]["text"], parent=state.tip)
 
     def _answer(
-        self, state: Session, text: str, *, llm: str = "", follows: bool | None = None, parent: int | None
+        self,
+        state: Session,
+        text: str,
+        *,
+        llm: str = "",
+        follows: bool | None = None,
+        begun: str = "",
+        parent: int | None,
     ) -> Iterator[Updates]:
         """A question that cannot be asked is told of, and asking.js puts it back into its box."""
         texts = TEXTS[state.language]
@@ -127,7 +144,7 @@ class Handlers:
             early = self._updates is not None and self._updates.status().is_unfinished
             steps = chat.answer_after(
                 self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm),
-                follows=follows, early=early,
+                follows=follows, begun=begun, early=early,
                 reading=self._updates.reading if self._updates is not None else None,
             )  # fmt: skip
             with closing(steps), self._updates.resting() if self._updates is not None else nullcontext():

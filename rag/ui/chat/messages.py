@@ -7,7 +7,7 @@ from html import escape
 from typing import TypedDict
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
-from rag.errors import RagError, UsageError
+from rag.errors import ChatModelProblem, RagError, UsageError
 from rag.language.language import has_chinese
 from rag.settings import ChatModelName
 from rag.types import Answer, Refusal, RefusalReason, Step
@@ -16,7 +16,7 @@ from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nea
 from rag.ui.markdown import join_chunks, join_markers, mark_answer, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
-from rag.ui.session.session import Exchange, Session, State
+from rag.ui.session.session import UNFINISHED, Exchange, Session, State
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -38,15 +38,17 @@ class Message(TypedDict):
 
 
 def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> list[Message]:
-    """Every exchange of the branch that is shown as two messages. Repeated questions stay apart: links carry the number
-    of their exchange. `answerers` are the names, and what they are called, of who else could answer.
+    """The last exchanges of the branch that is shown, and those that the reader asked for, as two messages each.
+    Repeated questions stay apart: links carry the number of their exchange. `answerers` are the names, and what they
+    are called, of who else could answer.
 
     What can be done with a message stands below its text in one `<div class="after">`, where the scripts find it. A
     class `do-ACTION-NUMBER` says what a button does.
     """
     texts = TEXTS[session.language]
     result: list[Message] = []
-    exchanges = session.exchanges
+    left_out = session.left_out
+    exchanges = session.exchanges[left_out:]
     for exchange in exchanges:
         branches = session.branches(exchange)
         after = HTML(
@@ -57,7 +59,8 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
             conversation=session.conversation or 0,
             texts=texts,
         )
-        result.append(Message(role="user", content=f"{_question(exchange.question)}\n\n{after}"))
+        before = HTML("earlier", count=left_out, texts=texts) if left_out and exchange is exchanges[0] else ""
+        result.append(Message(role="user", content=f"{before}{_question(exchange.question)}\n\n{after}"))
         last = exchange is exchanges[-1]
         result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
     return result
@@ -91,7 +94,19 @@ def panel(session: Session) -> str:
 
 def _counts(session: Session) -> dict[str, int]:
     """What tells the browser's scripts where the session stands."""
-    return {"begun": session.begun, "done": session.done, "missing": session.missing}
+    return {
+        "begun": session.begun,
+        "done": session.done,
+        "missing": session.missing,
+        "written": _elsewhere(session),
+        "earlier": session.left_out,
+    }
+
+
+def _elsewhere(session: Session) -> int:
+    """The end of the branch that is shown, where it is being written for another tab."""
+    last = session.find(session.tip or 0)
+    return last.number if last is not None and last.state in UNFINISHED and not session.busy else 0
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:
@@ -152,6 +167,7 @@ def _answered(
         exchange=exchange,
         reading=_reading(exchange, texts),
         notes=notes,
+        cut=texts.cut.format(name=_writer(exchange, answer.llm)) if _is_cut(answer) else "",
         by=_by(exchange, answer, texts),
         citations=() if answer.refusal else answer.citations,
         steps=[_agent_step(step, texts) for step in answer.steps],
@@ -172,7 +188,7 @@ def _text(answer: Answer, turn: int, label: str, unsupported: str) -> str:
 
 def _lead(answer: Answer, texts: Texts) -> str:
     """What a reader must know before the quotes: that they stand in for a model, or are in another language."""
-    notes = [tell_fallback(answer.fallback, texts)] if answer.fallback else []
+    notes = [tell_fallback(answer.fallback, texts)] if answer.fallback and not _is_cut(answer) else []
     if answer.llm == ChatModelName.EXTRACTIVE:
         asked = Language.ZH if has_chinese(answer.question) else Language.EN
         quoted = {_language_of(citation.quote) for citation in answer.citations} - {None}
@@ -200,8 +216,17 @@ def _reading(exchange: Exchange, texts: Texts) -> tuple[str, str, str] | None:
 
 def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
     """Who wrote an answer."""
-    name = exchange.used.get("model") or answer.llm
-    return texts.answerer_extractive if answer.llm == ChatModelName.EXTRACTIVE else texts.written_by.format(name=name)
+    if answer.llm == ChatModelName.EXTRACTIVE:
+        return texts.answerer_extractive
+    return texts.written_by.format(name=_writer(exchange, answer.llm))
+
+
+def _writer(exchange: Exchange, llm: str) -> str:
+    return str(exchange.used.get("model") or llm)
+
+
+def _is_cut(answer: Answer) -> bool:
+    return answer.fallback is ChatModelProblem.CUT
 
 
 def _under_way(exchange: Exchange, texts: Texts) -> str:
@@ -222,7 +247,10 @@ def _under_way(exchange: Exchange, texts: Texts) -> str:
         waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())
     told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
-    return HTML("under_way", steps=steps, told=told)
+    is_waiting = exchange.state is State.READING and not exchange.steps and exchange.used.get("model")
+    if is_waiting:
+        told = texts.waiting_model.format(name=exchange.used["model"])
+    return HTML("under_way", steps=steps, told=told, since=round(exchange.since * 1_000) if is_waiting else 0)
 
 
 def _agent_step(step: Step, texts: Texts) -> str:

@@ -38,13 +38,14 @@ RESTORABLE = 600.0
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A conversation as the list shows it; `updated` in seconds since 1970. `question` and `said` are those of the
-    first exchange in which what was sought stands."""
+    first exchange in which what was sought stands, `number` is its own."""
 
     id: int
     title: str
     updated: float
     question: str = ""
     said: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,18 +231,19 @@ def _order_parents(connection: sqlite3.Connection) -> None:
 
 def _exchanges_with(
     connection: sqlite3.Connection, conversations: Sequence[int], patterns: Sequence[str]
-) -> dict[int, tuple[str, str]]:
-    """Question and answer of the first exchange of each conversation that holds all of the words, else one of them."""
+) -> dict[int, tuple[str, str, int]]:
+    """Question, answer and number of the first exchange of each conversation that holds all words, else one of them."""
     holds = ["(question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')"] * len(patterns)
     values = [pattern for pattern in patterns for _ in range(2)]
     # SQLite takes the other columns from the row with the least number.
     rows = connection.execute(
-        f"SELECT conversation, question, said, min(CASE WHEN {' AND '.join(holds)} THEN number ELSE number + 1e9 END)"
+        "SELECT conversation, question, said, number,"
+        f" min(CASE WHEN {' AND '.join(holds)} THEN number ELSE number + 1e9 END)"
         f" FROM exchanges WHERE conversation IN ({','.join('?' * len(conversations))}) AND ({' OR '.join(holds)})"
         " GROUP BY conversation",
         (*values, *conversations, *values),
     ).fetchall()
-    return {row[0]: (row[1], row[2]) for row in rows}
+    return {row[0]: row[1:4] for row in rows}
 
 
 def _escaped(word: str) -> str:
