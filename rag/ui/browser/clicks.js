@@ -40,6 +40,25 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// A key, or an endpoint with its key, is gone for good: the first click only asks, for a few seconds.
+document.addEventListener(
+  "click",
+  (event) => {
+    const button = event.target.closest?.("#model-forget-key, #model-forget");
+    if (!button || button.dataset.sure) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const name = button.textContent;
+    button.dataset.sure = "yes";
+    button.textContent = words().sure;
+    setTimeout(() => {
+      delete button.dataset.sure;
+      button.textContent = name;
+    }, 4_000);
+  },
+  true,
+);
+
 // A sentence shows its own quote where the sources are in view.
 document.addEventListener("click", ({ target }) => {
   const at = /cite-(\d+)-(\d+)/.exec(target.closest?.("#chat .claim")?.className);
@@ -52,7 +71,9 @@ function act(what, button) {
   if (what.action === "aloud") return readAloud(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
   if (what.action === "link") return copyLink(what.number, button.dataset.told);
-  if (what.action === "print") return printConversation(what.number);
+  if (what.action === "print") return showWhole(what.number, () => window.print());
+  if (what.action === "share") return showWhole(what.number, share);
+  if (what.action === "write") return window.chooseWriter(what.rest);
   if (what.action === "earlier") keepPlace();
   send(what);
   if (what.action === "delete") localStorage.removeItem(draftOf(what.number));

@@ -76,7 +76,7 @@ function refresh() {
   writeAddress(isNew && !shownConversation);
   shownConversation = open();
   if (isAnother && !isNew) restoreDraft();
-  printShown();
+  workOnWhole();
   const { written } = current.dataset;
   const growing = Number(written) ? `${open()}/${written}` : "";
   if (growing && growing !== lookedOn) send({ action: "lookon", number: Number(written), rest: "" });

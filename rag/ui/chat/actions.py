@@ -41,6 +41,7 @@ class ActionName(StrEnum):
     NEW = "new"
     OPEN = "open"
     RENAME = "rename"
+    PIN = "pin"
     DELETE = "delete"
     RESTORE = "restore"
     EDIT = "edit"
@@ -95,6 +96,8 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
             keeper.open(session, action.number, int(action.rest) if action.rest.isdecimal() else 0)
         case ActionName.RENAME:
             keeper.rename(session, action.number, action.rest)
+        case ActionName.PIN:
+            keeper.pin(session, action.number)
         case ActionName.DELETE:
             keeper.delete(session, action.number)
             return

@@ -23,6 +23,7 @@ from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
 from rag.ui.chat.scope import Material, read_material, render_chooser
+from rag.ui.chat.strip import HTML as STRIP
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
@@ -70,10 +71,17 @@ class Handlers:
                 gr.update(visible=state.busy, value=texts.stop),
                 render_strip(state, self.material()),
                 self.list(state),
-                privacy(chat.writer_of(self._assistant, state.preferences), texts),
+                self.writer(state),
                 self.chooser(state),
             )
         return (messages(state, names), panel(state), *others)
+
+    def writer(self, state: Session) -> str:
+        texts = TEXTS[state.language]
+        names = _names(self._answerers, self._assistant, texts)
+        return render_writer(
+            chat.writer_of(self._assistant, state.preferences), names, texts, may_add=self._library is not None
+        )
 
     def material(self) -> Material:
         """That of the live generation, read once."""
@@ -301,13 +309,25 @@ def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tup
     return [(str(name), names[name]) for name in answerers.usable()]
 
 
-def privacy(assistant: Assistant, texts: Texts) -> str:
-    """Who writes the answers, and what leaves the machine for it."""
-    settings = assistant.settings
-    if assistant.llm == ChatModelName.EXTRACTIVE:
-        return escape(texts.footer_extractive)
-    model = chat.model_of(assistant)
-    if leaves_the_machine(settings):
-        told = escape(texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname))
-        return f'<span class="remote">{told}</span>'
-    return escape(texts.footer_model.format(model=model))
+def render_writer(
+    assistant: Assistant, names: Sequence[tuple[str, str]], texts: Texts, *, may_add: bool = False
+) -> str:
+    """Who writes the answers, of those who could, and what leaves the machine for it. HTML."""
+    settings, model = assistant.settings, chat.model_of(assistant)
+    is_quoting, is_remote = assistant.llm == ChatModelName.EXTRACTIVE, leaves_the_machine(assistant.settings)
+    if is_quoting:
+        told = texts.footer_extractive
+    elif is_remote:
+        told = texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname)
+    else:
+        told = texts.footer_model.format(model=model)
+    return STRIP(
+        "writer",
+        names=names,
+        current=str(assistant.llm),
+        label=texts.answerer_extractive if is_quoting else model or str(assistant.llm),
+        told=told,
+        is_remote=is_remote and not is_quoting,
+        may_add=may_add and len(names) < 2,
+        texts=texts,
+    )

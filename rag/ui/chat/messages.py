@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
+from itertools import groupby
 from typing import TypedDict
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import ChatModelProblem, RagError, UsageError
 from rag.language.language import has_chinese
 from rag.settings import ChatModelName
-from rag.types import Answer, Refusal, RefusalReason, Step
+from rag.types import Answer, Citation, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
 from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.markdown import join_chunks, join_markers, mark_answer, render, without_private
@@ -170,6 +171,7 @@ def _answered(
         cut=texts.cut.format(name=_writer(exchange, answer.llm)) if _is_cut(answer) else "",
         by=_by(exchange, answer, texts),
         citations=() if answer.refusal else answer.citations,
+        cited=_cited(answer.citations),
         steps=[_agent_step(step, texts) for step in answer.steps],
         suggestions=exchange.suggestions if last and not answer.refusal else (),
         answerers=answerers,
@@ -219,6 +221,15 @@ def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
     if answer.llm == ChatModelName.EXTRACTIVE:
         return texts.answerer_extractive
     return texts.written_by.format(name=_writer(exchange, answer.llm))
+
+
+def _cited(citations: Sequence[Citation]) -> list[tuple[str, Citation]]:
+    """The sources of an answer with the numbers that stand for each, once where numbers in a row are of one page."""
+    result = []
+    for _, same in groupby(citations, lambda citation: (citation.document, citation.title, citation.page)):
+        first, *others = same
+        result.append((f"{first.marker}–{others[-1].marker}" if others else str(first.marker), first))
+    return result
 
 
 def _writer(exchange: Exchange, llm: str) -> str:

@@ -146,6 +146,11 @@ class Keeper:
                 if session.conversation == conversation:
                     session.clear()
 
+    def pin(self, session: Session, conversation: int) -> None:
+        if session.user is not None:
+            with self._told(session):
+                self.conversations.pin(session.user, conversation)
+
     def restore(self, session: Session) -> None:
         if session.user is not None and session.deleted is not None:
             with self._told(session):
