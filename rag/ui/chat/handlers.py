@@ -74,7 +74,13 @@ class Handlers:
                 self.writer(state),
                 self.chooser(state),
             )
-        return (messages(state, names), panel(state), *others)
+        state.sees_reading = self._is_reading
+        return (messages(state, names, is_reading=state.sees_reading), panel(state), *others)
+
+    @property
+    def _is_reading(self) -> bool:
+        """Whether documents are being read for the first time."""
+        return self._updates is not None and self._updates.status().is_unfinished
 
     def writer(self, state: Session) -> str:
         texts = TEXTS[state.language]
@@ -149,7 +155,7 @@ class Handlers:
         asked = False
         problem = question_problem(text, texts)
         if problem is None:
-            early = self._updates is not None and self._updates.status().is_unfinished
+            early = self._is_reading
             steps = chat.answer_after(
                 self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm),
                 follows=follows, begun=begun, early=early,
@@ -253,6 +259,11 @@ class Handlers:
             auto_update_text(status, texts),
             gr.Timer(active=status.is_changing),
         )
+
+    def look_again(self, state: Session) -> Updates:
+        """The same, and all that is shown once the first reading has ended: early answers can be given anew."""
+        has_ended = state.sees_reading and not self._is_reading and not state.busy
+        return (*self.look(state), *(self.show(state) if has_ended else (gr.skip(),) * 8))
 
     def turn(self, state: Session, on: bool) -> Updates:
         if self._auto_update is not None:

@@ -38,10 +38,10 @@ class Message(TypedDict):
     content: str
 
 
-def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> list[Message]:
+def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_reading: bool = False) -> list[Message]:
     """The last exchanges of the branch that is shown, and those that the reader asked for, as two messages each.
     Repeated questions stay apart: links carry the number of their exchange. `answerers` are the names, and what they
-    are called, of who else could answer.
+    are called, of who else could answer; `is_reading` while documents are still being read for the first time.
 
     What can be done with a message stands below its text in one `<div class="after">`, where the scripts find it. A
     class `do-ACTION-NUMBER` says what a button does.
@@ -63,7 +63,9 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
         before = HTML("earlier", count=left_out, texts=texts) if left_out and exchange is exchanges[0] else ""
         result.append(Message(role="user", content=f"{before}{_question(exchange.question)}\n\n{after}"))
         last = exchange is exchanges[-1]
-        result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
+        result.append(
+            Message(role="assistant", content=_reply(exchange, texts, answerers, last=last, is_reading=is_reading))
+        )
     return result
 
 
@@ -134,15 +136,20 @@ def _question(question: str) -> str:
     return render(without_private(question), turn=0, label="")
 
 
-def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
+def _reply(
+    exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool, is_reading: bool
+) -> str:
     if exchange.answer is not None:
-        return _answered(exchange, exchange.answer, texts, answerers, last=last)
+        return _answered(exchange, exchange.answer, texts, answerers, last=last, is_reading=is_reading)
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
             told = texts.stopped if exchange.said else texts.stopped_early
             reading = _reading(exchange, texts)
-            after = HTML("stopped", exchange=exchange, reading=reading, told=told, answerers=answerers, texts=texts)
+            after = HTML(
+                "stopped", exchange=exchange, reading=reading, is_reading=is_reading, told=told, answerers=answerers,
+                texts=texts,
+            )  # fmt: skip
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)
             after = HTML("failed", exchange=exchange, problem=problem, answerers=answerers, texts=texts)
@@ -152,7 +159,13 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
 
 
 def _answered(
-    exchange: Exchange, answer: Answer, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool
+    exchange: Exchange,
+    answer: Answer,
+    texts: Texts,
+    answerers: Sequence[tuple[str, str]],
+    *,
+    last: bool,
+    is_reading: bool,
 ) -> str:
     notes = []
     if answer.refusal is not None:
@@ -167,6 +180,7 @@ def _answered(
         "answered",
         exchange=exchange,
         reading=_reading(exchange, texts),
+        is_reading=is_reading,
         notes=notes,
         cut=texts.cut.format(name=_writer(exchange, answer.llm)) if _is_cut(answer) else "",
         by=_by(exchange, answer, texts),

@@ -193,4 +193,4 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
 
     updates = [parts.switch, parts.updates, parts.clock]
     parts.switch.input(handlers.turn, [session, parts.switch], updates, **AT_ONCE)
-    parts.clock.tick(handlers.look, session, updates, **AT_ONCE)
+    parts.clock.tick(handlers.look_again, session, [*updates, *parts.view], **AT_ONCE)

@@ -149,6 +149,8 @@ class Session:
     deleted: int | None = None
     missing: int = 0
     unkept: bool = False
+    # Whether what was shown last told of documents being read for the first time.
+    sees_reading: bool = False
 
     @property
     def choices(self) -> Choices:
