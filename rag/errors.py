@@ -129,6 +129,7 @@ class ChatModelProblem(StrEnum):
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed_out"
     BROKEN = "broken"
+    CUT = "cut"
     LOOPS = "loops"
     LANGUAGE = "language"
     UNSUPPORTED = "unsupported"

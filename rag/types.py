@@ -204,9 +204,10 @@ class Answer:
     """A reply with its evidence.
 
     `left_out` counts the sentences of a chat model that nothing supports and that are not shown; `fallback` is why
-    quotes took the place of its answer. `courtesy` is set where no question about the material was asked;
-    `nearest` names questions that the material does answer, where it has no direct answer to this one. `steps` are
-    those of the agent, where one was at work. `read_as` is None for a courtesy, and in answers kept before it was told.
+    quotes took the place of its answer, or that this broke off. `courtesy` is set where no question about the material
+    was asked; `nearest` names questions that the material does answer, where it has no direct answer to this one.
+    `steps` are those of the agent, where one was at work. `read_as` is None for a courtesy, and in answers kept before
+    it was told.
     """
 
     question: str

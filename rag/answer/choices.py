@@ -55,7 +55,9 @@ class Choices:
     """What differs from the settings; None is as they say. `only_supported` leaves out the sentences of a chat model
     that nothing supports, instead of marking them; `for_model` quotes no sentence that gives orders to a model, since
     one will read the answer; `only` names the documents and folders to answer from (see `rag.index.scope`); `follows`
-    says, where a reader does, whether the question follows the talk before it."""
+    says, where a reader does, whether the question follows the talk before it; `begun` is what a chat model wrote
+    before its reply broke off, which it goes on from: where that is None nobody could go on, and quotes take its
+    place."""
 
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD
@@ -65,6 +67,7 @@ class Choices:
     for_model: bool = False
     only: tuple[str, ...] = ()
     follows: bool | None = None
+    begun: str | None = None
 
     @property
     def answer_style(self) -> AnswerStyle:

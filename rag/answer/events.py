@@ -57,7 +57,7 @@ Event = EvidenceFound | ModelLoading | StepTaken | TextAdded | TextDiscarded | F
 @dataclass(frozen=True, slots=True)
 class Written:
     """`chunks` are the pieces in which the text can be shown, `left_out` counts the sentences that are not shown, and
-    `fallback` is why quotes took a chat model's place."""
+    `fallback` is why quotes took a chat model's place, or that it broke off."""
 
     chunks: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -9,7 +9,7 @@ from rag.ui.texts import TEXTS, Texts
 # The script of the chat; each may use what those before it define.
 SCRIPTS = (
     "basics", "sources", "overlays", "quote_tip", "clicks", "search", "keys", "asking", "attaching", "toasts",
-    "copying", "packing", "importing", "speech", "address", "refresh",
+    "copying", "sharing", "packing", "importing", "speech", "address", "refresh",
 )  # fmt: skip
 
 
@@ -30,8 +30,10 @@ def behaviour() -> str:
 
 
 def _gradio_words(texts: Texts) -> dict[str, str]:
-    """What Gradio says in English whatever the reader speaks, and what is said instead."""
+    """What Gradio says in English whatever the reader speaks, and what is said instead; and what is asked before
+    something is gone for good."""
     return {
+        "sure": texts.really,
         "Error": texts.toast_error,
         "Warning": texts.toast_warning,
         "Info": texts.toast_info,

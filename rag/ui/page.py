@@ -34,6 +34,8 @@ CHAT = {Language.ZH: "问答", Language.EN: "Chat"}
 GENERAL = {Language.ZH: "常用", Language.EN: "General"}
 # The browser's storage is scrambled with it; nothing in there is secret, and it must outlive the program.
 SCRAMBLE = "interview-rag"
+# The menu beside the question tells the settings who shall write.
+CHOOSE_WRITER = "window.chooseWriter = (name) => trigger('input', { name });"
 
 
 def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: Language | None = None) -> gr.Blocks:
@@ -59,6 +61,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     elem_id="language",
                 )
             gr.HTML(elem_classes="theme-keeper", js_on_load=read_asset("preferences/theme.js"))
+            writer = gr.HTML(elem_classes="theme-keeper", js_on_load=CHOOSE_WRITER)
             overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"))
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
@@ -70,7 +73,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts.append(build_library(assistant, rooms.library, session, tab, first))
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
-                    parts += _settings(assistant, rooms, session, kept, tab, first, events.append)
+                    parts += _settings(assistant, rooms, session, kept, writer, tab, first, events.append)
         labels = [title, finder, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
@@ -113,6 +116,7 @@ def _settings(
     rooms: Rooms,
     session: gr.State,
     kept: gr.BrowserState,
+    writer: gr.HTML,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
@@ -124,7 +128,7 @@ def _settings(
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
         with gr.Tab(GENERAL[first], id="preferences", elem_id="room-preferences") as general:
             parts = [
-                build_preferences(assistant, session, kept, tab, first, on_change, model_setup),
+                build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup),
                 _named(general, GENERAL),
             ]
         with gr.Tab(id="inspector", elem_id="room-inspector") as inner:

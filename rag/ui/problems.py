@@ -1,5 +1,6 @@
 """What went wrong -> what a reader is told, in the reader's language, with the way out."""
 
+from rag.answer.written.writer import OF_THE_REPLY
 from rag.errors import ChatModelProblem, ModelError, RagError, as_called
 from rag.ui.texts import Texts
 
@@ -17,9 +18,7 @@ SENTENCES = {
     "user_data": ("data_unkept", ""),
 }
 # What a reader can look into in the settings.
-OF_THE_CONNECTION = frozenset(ChatModelProblem) - {
-    ChatModelProblem.LOOPS, ChatModelProblem.LANGUAGE, ChatModelProblem.UNSUPPORTED, ChatModelProblem.FAILED
-}  # fmt: skip
+OF_THE_CONNECTION = frozenset(ChatModelProblem) - OF_THE_REPLY
 
 
 def tell(error: RagError, texts: Texts) -> str:

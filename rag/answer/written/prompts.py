@@ -40,6 +40,12 @@ Question: {question}
 # Last, where small models heed it: otherwise they write in the language of the material.
 LANGUAGES = {True: "请用中文回答。", False: "Answer in English."}
 
+# After what was written before a reply broke off.
+GO_ON = {
+    True: "从断开的地方接着写，不要重复已经写过的。",
+    False: "Go on from where this breaks off, and repeat nothing.",
+}
+
 NO_ANSWER = "NO_ANSWER"
 
 ANSWER_PROMPT = ChatPromptTemplate.from_messages([("system", SYSTEM), ("human", HUMAN)])

@@ -9,6 +9,7 @@ from rag.answer.written.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMAL
 from rag.answer.written.reply_guard import Watch
 from rag.chat_models.stopping import CURRENT, Stopped
 from rag.errors import ChatModelError, ChatModelProblem
+from rag.language.ends import ends_of
 from rag.language.terms import CHINESE_RUN
 
 if TYPE_CHECKING:
@@ -30,17 +31,23 @@ def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool)
 def stream_reply(model: "BaseChatModel", question: str, prompt: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The model's raw text as it comes, for a prompt of (role, text) messages.
 
-    Raises ChatModelError for whatever goes wrong between us and the model, and where it repeats itself or answers in
-    another language than the question's; Stopped where its reader has gone.
+    A reply that ends within a sentence, without its end being told, broke off. Raises ChatModelError for whatever goes
+    wrong between us and the model, and where it repeats itself or answers in another language than the question's;
+    Stopped where its reader has gone.
     """
-    watch = Watch(question)
+    watch, said = Watch(question), ""
+    is_whole = model._llm_type != "openai-chat"  # others do not say that they have come to the end
     try:
         # Not one chain with an output parser: closing its stream would read the model to its end (langchain-core 1.x).
         for chunk in model.stream(list(prompt)):
             text = str(chunk.text)
             watch.see(text)
+            is_whole = is_whole or bool(chunk.response_metadata.get("finish_reason"))
+            said += text
             yield text
         watch.end()
+        if not is_whole and len(said.rstrip()) not in list(ends_of(said.rstrip())):
+            raise ChatModelError("the chat model's reply broke off", hint="ask again", problem=ChatModelProblem.BROKEN)
     except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list
         stop = CURRENT.get()
         if stop is not None and stop.asked:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from rag.answer.choices import MARGINS, STYLES, Caution, StyleName
 from rag.answer.decide import judge
@@ -10,8 +11,10 @@ from rag.answer.events import Event, ModelLoading, TextAdded, TextDiscarded, Wri
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, without_orders
 from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, wanted_of, write_quotes
 from rag.answer.trace import Selection, Trace
-from rag.answer.written.checked_text import CheckedText
+from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
+from rag.answer.written.claims import without_model_markers
 from rag.answer.written.context import as_context, choose_context
+from rag.answer.written.prompts import GO_ON
 from rag.answer.written.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
 from rag.errors import ChatModelError, ChatModelProblem
 from rag.language.language import Language, language_of
@@ -22,6 +25,10 @@ logger = logging.getLogger(__name__)
 
 # Passages whose sentences may support what the model writes, beside those it was given.
 MODEL_PASSAGES = 4
+# What is wrong with the reply itself: there is nothing in it to go on from.
+OF_THE_REPLY = frozenset(
+    {ChatModelProblem.LOOPS, ChatModelProblem.LANGUAGE, ChatModelProblem.UNSUPPORTED, ChatModelProblem.FAILED}
+)
 # Before the quotes that follow what a chat model wrote.
 ALSO = {Language.ZH: "**资料原文还说：**", Language.EN: "**The material also says:**"}
 
@@ -77,14 +84,22 @@ class ChatModelWriter:
         )
         began = False
         pending = ""
-        for text in _reply(trace):
-            pending += text
-            # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
-            if not began and may_say_no_answer(pending):
-                continue
-            began = True
-            yield from map(TextAdded, checked.feed(pending))
-            pending = ""
+        try:
+            for text in _reply(trace):
+                pending += text
+                # The refusal word must not be shown as an answer: wait until the text cannot be its beginning.
+                if not began and may_say_no_answer(pending):
+                    continue
+                began = True
+                yield from map(TextAdded, checked.feed(pending))
+                pending = ""
+        except ChatModelError as error:
+            can_go_on = resources.choices.begun is not None and error.problem not in OF_THE_REPLY
+            if not can_go_on or not checked.written.is_supported:
+                raise
+            logger.warning("%s; the answer can be gone on with", error.message)
+            yield replace(checked.written, fallback=ChatModelProblem.CUT)  # without the sentence that it broke off in
+            return
         if says_no_answer(pending) and not resources.is_small and not checked.is_wary:
             yield checked.written
             return
@@ -119,11 +134,17 @@ def prompt_of(trace: Trace) -> tuple[tuple[str, str], ...]:
 
 
 def _reply(trace: Trace) -> Iterator[str]:
-    """The model's raw text; an agent has written its own by now."""
+    """The model's raw text; an agent has written its own by now. What was written before a reply broke off comes first,
+    and is checked like the rest."""
     if trace.exploration.reply is not None:
         return iter((trace.exploration.reply,))
     assert trace.resources.chat_model is not None
-    return stream_reply(trace.resources.chat_model.model, trace.decision.result.evidence.query, trace.selection.prompt)
+    begun = without_model_markers(trace.resources.choices.begun or "").replace(UNSUPPORTED_MARK, "").rstrip()
+    prompt, query = trace.selection.prompt, trace.decision.result.evidence.query
+    if begun:
+        prompt = (*prompt, ("ai", begun), ("human", GO_ON[language_of(trace.question) is Language.ZH]))
+    reply = stream_reply(trace.resources.chat_model.model, query, prompt)
+    return chain((f"{begun}\n\n",), reply) if begun else reply
 
 
 def _citable(trace: Trace) -> list[Passage]:

@@ -1,9 +1,18 @@
-// ---- The address of a conversation ----
+// ---- The address: the room and the conversation ----
 
-// The conversation that is shown stands in the address: it can be opened again, and Back leads to the one before it.
-const ADDRESS = /^#conversation-(\d+)$/;
+// Where the reader is stands in the address: it can be opened again, and Back leads to where they were before. Beside a
+// room the conversation that is open is kept with the address; that of a search names the question in which it found
+// something, too.
+const ADDRESS = /^#conversation-(\d+)(?:-(\d+))?$/;
 const ROOM = /^#room-\w+$/;
-const addressed = () => Number(ADDRESS.exec(location.hash)?.[1] ?? 0);
+const CHAT = "#room-chat";
+const addressed = () =>
+  ROOM.test(location.hash)
+    ? (history.state?.conversation ?? open())
+    : Number(ADDRESS.exec(location.hash)?.[1] ?? 0);
+let room = CHAT; // the one that is shown
+let opening = null; // the one that is being opened
+let hit = 0; // the question that was found
 let wanted = null; // the conversation that the address asks for, until the server has answered
 let requested = null; // the one that the server was asked for: one at a time, so that answers come in order
 let left = 0; // the one that was shown then
@@ -11,9 +20,13 @@ let overdue = 0;
 const PATIENCE = 15_000; // milliseconds
 
 function follow() {
-  if (ROOM.test(location.hash)) openRoom(location.hash);
-  if (!greeted || (location.hash && !addressed())) return;
-  wanted = addressed();
+  const { hash } = location;
+  const isRoom = ROOM.test(hash);
+  if (!greeted || (hash && !isRoom && !addressed())) return;
+  wanted = addressed(); // before the room is opened, which would write the address
+  openRoom(isRoom ? hash : CHAT);
+  hit = Number(ADDRESS.exec(hash)?.[2] ?? 0);
+  if (hit && wanted === open()) send({ action: "open", number: wanted, rest: String(hit) });
   request();
 }
 addEventListener("popstate", follow);
@@ -25,7 +38,7 @@ function request() {
   requested = wanted;
   left = open();
   overdue = setTimeout(giveUp, PATIENCE);
-  send({ action: wanted ? "open" : "new", number: wanted, rest: "" });
+  send({ action: wanted ? "open" : "new", number: wanted, rest: hit ? String(hit) : "" });
 }
 // Without an answer the address goes back to what is shown, unless it asks for something else by now.
 function giveUp() {
@@ -49,8 +62,34 @@ function writeAddress(isFirst) {
     requested = null;
     request();
   }
-  if (!greeted || wanted !== null || open() === addressed()) return;
-  const address = open() ? `#conversation-${open()}` : location.pathname + location.search;
-  if (isFirst || isMissing) history.replaceState(null, "", address);
-  else history.pushState(null, "", address);
+  if (!greeted || wanted !== null || opening) return;
+  const isRoom = room !== CHAT;
+  const isThere = isRoom ? location.hash === room : !ROOM.test(location.hash);
+  if (isThere && open() === addressed()) return;
+  const conversation = open() ? `#conversation-${open()}` : location.pathname + location.search;
+  const write = isFirst || isMissing || (isRoom && isThere) ? "replaceState" : "pushState";
+  history[write]({ conversation: open() }, "", isRoom ? room : conversation);
 }
+
+// Some rooms lie under the settings, whose tabs come into the page when the settings are opened.
+const UNDER_SETTINGS = ["#room-preferences", "#room-inspector", "#room-quality", "#room-feedback"];
+function openRoom(name, tries = 60) {
+  if (name === room) return;
+  opening = tries ? name : null;
+  if (UNDER_SETTINGS.includes(name) && !find("#settings-rooms")?.offsetParent) find("#room-settings-button")?.click();
+  const button = find(`${name}-button`);
+  if (button?.offsetParent) {
+    button.click();
+    requestAnimationFrame(() => find("#room-settings")?.scrollTo(0, 0)); // the browser goes to what bears the name
+  } else if (tries) requestAnimationFrame(() => openRoom(name, tries - 1));
+}
+document.addEventListener("click", (event) => {
+  let tab = event.target.closest?.("#page [role=tab][id^=room-]");
+  if (!tab) return;
+  if (tab.id === "room-settings-button") tab = find("#settings-rooms [role=tab].selected") ?? tab;
+  const name = `#${tab.id.replace(/-button$/, "")}`;
+  if (opening && opening !== name && UNDER_SETTINGS.includes(opening)) return; // on the way there
+  opening = null;
+  room = name;
+  writeAddress(false);
+});

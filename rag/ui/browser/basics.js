@@ -21,6 +21,7 @@ const deed = (button) => {
 const EVENTS = {
   send: "submit",
   retry: "submit",
+  lookon: "submit",
   ask: "submit",
   markdown: "download",
   json: "download",
@@ -34,6 +35,17 @@ const STEPS = ["new", "open", "about", "delete", "restore", "import", "branch", 
 function send(what) {
   if (STEPS.includes(what.action)) awaitStep();
   trigger(EVENTS[what.action] ?? "input", what);
+}
+
+// How long a model has been waited for, told by the second once that is long. The clock runs only meanwhile.
+let counting = 0;
+function countWaiting() {
+  clearTimeout(counting);
+  const waiting = find("#chat .waiting[class*=since-]");
+  if (!waiting) return;
+  const seconds = Math.floor((Date.now() - /since-(\d+)/.exec(waiting.className)[1]) / 1_000);
+  if (seconds >= 2) waiting.dataset.seconds = ` · ${seconds} s`;
+  counting = setTimeout(countWaiting, 1_000);
 }
 
 // Components come into the page one after the other: calls `back` with this one when it is there, and whenever what is

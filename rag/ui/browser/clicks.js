@@ -40,6 +40,25 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// A key, or an endpoint with its key, is gone for good: the first click only asks, for a few seconds.
+document.addEventListener(
+  "click",
+  (event) => {
+    const button = event.target.closest?.("#model-forget-key, #model-forget");
+    if (!button || button.dataset.sure) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const name = button.textContent;
+    button.dataset.sure = "yes";
+    button.textContent = words().sure;
+    setTimeout(() => {
+      delete button.dataset.sure;
+      button.textContent = name;
+    }, 4_000);
+  },
+  true,
+);
+
 // A sentence shows its own quote where the sources are in view.
 document.addEventListener("click", ({ target }) => {
   const at = /cite-(\d+)-(\d+)/.exec(target.closest?.("#chat .claim")?.className);
@@ -47,23 +66,15 @@ document.addEventListener("click", ({ target }) => {
   if (at && inView && !target.closest("a") && getSelection().isCollapsed) pick(Number(at[1]), alone(at[2]));
 });
 
-// Some rooms lie under the settings, whose tabs come into the page when the settings are opened.
-const UNDER_SETTINGS = ["#room-preferences", "#room-inspector", "#room-quality", "#room-feedback"];
-function openRoom(room, tries = 60) {
-  if (UNDER_SETTINGS.includes(room) && !find("#settings-rooms")?.offsetParent) find("#room-settings-button")?.click();
-  const button = find(`${room}-button`);
-  if (button?.offsetParent) {
-    button.click();
-    requestAnimationFrame(() => find("#room-settings")?.scrollTo(0, 0)); // the browser goes to what bears the name
-  } else if (tries) requestAnimationFrame(() => openRoom(room, tries - 1));
-}
-
 function act(what, button) {
   if (what.action === "copy") return copy(button);
   if (what.action === "aloud") return readAloud(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
   if (what.action === "link") return copyLink(what.number, button.dataset.told);
-  if (what.action === "print") return printConversation(what.number);
+  if (what.action === "print") return showWhole(what.number, () => window.print());
+  if (what.action === "share") return showWhole(what.number, share);
+  if (what.action === "write") return window.chooseWriter(what.rest);
+  if (what.action === "earlier") keepPlace();
   send(what);
   if (what.action === "delete") localStorage.removeItem(draftOf(what.number));
   if (what.action === "about") openRoom("#room-chat");

@@ -36,18 +36,25 @@ function tellDone(text) {
 const copyLink = (number, told) =>
   write(new URL(`#conversation-${number}`, location.href).href).then(() => tellDone(told));
 
-let toPrint = 0; // the conversation that is printed once it is shown
-function printConversation(number) {
-  toPrint = number;
-  printShown();
+// A conversation is shown, with all that was left out of it, before it is printed or shared.
+let isFetched = false; // what is left out of it was asked for
+let whenShown = null;
+function showWhole(number, work) {
+  whenShown = { number, work };
   if (open() !== number) location.hash = `#conversation-${number}`;
+  else if (room !== CHAT) openRoom(CHAT);
+  workOnWhole();
 }
-function printShown() {
-  if (!toPrint || !find(`#chat .of-${toPrint}`)) return;
-  toPrint = 0;
-  setTimeout(() => window.print(), 600); // formulas and code are drawn a little later
+function workOnWhole() {
+  if (!whenShown || open() !== whenShown.number || !find(`#chat .of-${open()}`)) return;
+  const isWhole = !Number(panel().dataset.earlier);
+  if (!isWhole && !isFetched) send({ action: "earlier", number: 0, rest: "all" });
+  isFetched = !isWhole;
+  if (!isWhole) return;
+  setTimeout(whenShown.work, 600); // formulas and code are drawn a little later
+  whenShown = null;
 }
-watchOver("#chat", printShown);
+watchOver("#chat", workOnWhole);
 
 // What was answered, and below it the sources that its numbers stand for.
 function asAnswered(text) {
@@ -72,7 +79,9 @@ watchOver("#parcel", () => {
   const parcel = find("#parcel [data-parcel]:not([data-taken])");
   if (!parcel) return;
   parcel.dataset.taken = "";
-  const file = JSON.parse(parcel.dataset.parcel);
+  save(JSON.parse(parcel.dataset.parcel));
+});
+function save(file) {
   const link = document.createElement("a");
   const bytes = file.base64 && Uint8Array.from(atob(file.base64), (sign) => sign.charCodeAt(0));
   const type = bytes ? file.type : `${file.type};charset=utf-8`;
@@ -80,4 +89,4 @@ watchOver("#parcel", () => {
   link.download = file.name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-});
+}

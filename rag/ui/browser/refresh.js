@@ -15,19 +15,40 @@ function bringUp() {
   requestAnimationFrame(place);
 }
 function place() {
-  const asked = all("#chat .message-row.user-row").at(-1);
   const view = find("#chat .bubble-wrap");
+  if (fromEnd !== null && view) view.scrollTop = view.scrollHeight - fromEnd;
+  const found = hit && find(`#chat .do-edit-${hit}`)?.closest(".user-row");
+  const asked = found || all("#chat .message-row.user-row").at(-1);
   if (!bringing || !asked || !view) return;
-  view.scrollTop += asked.getBoundingClientRect().top - view.getBoundingClientRect().top - 12;
+  const top = (found && markFound(found)) ?? asked.getBoundingClientRect().top - 12;
+  view.scrollTop += top - view.getBoundingClientRect().top;
   clearTimeout(settled);
   settled = setTimeout(() => (bringing = isBusy()), 600); // fonts, formulas and code are drawn a little later
 }
 watchOver("#chat", () => requestAnimationFrame(place));
+watchOver("#chat", countWaiting);
 for (const name of ["wheel", "touchmove", "pointerdown"]) {
-  document.addEventListener(name, (event) => (bringing &&= !event.target.closest?.("#chat")), { passive: true });
+  document.addEventListener(
+    name,
+    (event) => {
+      if (!event.target.closest?.("#chat")) return;
+      bringing = false;
+      fromEnd = null;
+    },
+    { passive: true },
+  );
+}
+// Earlier questions come in above what is read, which stays where it is.
+let fromEnd = null;
+function keepPlace() {
+  const view = find("#chat .bubble-wrap");
+  fromEnd = view.scrollHeight - view.scrollTop;
+  setTimeout(() => (fromEnd = null), 2_000);
 }
 
 let shownConversation = 0;
+let broughtHit = 0;
+let lookedOn = ""; // the answer written for another tab that this one has asked to see grow
 let greeted = false;
 let done = 0;
 let isStale = false;
@@ -46,13 +67,20 @@ function refresh() {
   choose(turn, says === said ? chosen : alone(current.dataset.selected));
   said = says;
   const isNew = Number(current.dataset.begun) > begun;
+  if (isNew) hit = 0;
   if (isNew) taken();
-  if (turn && (isNew || open() !== shownConversation)) bringUp();
+  if (turn && (isNew || open() !== shownConversation || (hit && hit !== broughtHit))) bringUp();
+  broughtHit = hit;
   begun = Number(current.dataset.begun);
   const isAnother = open() !== shownConversation;
   writeAddress(isNew && !shownConversation);
   shownConversation = open();
   if (isAnother && !isNew) restoreDraft();
+  workOnWhole();
+  const { written } = current.dataset;
+  const growing = Number(written) ? `${open()}/${written}` : "";
+  if (growing && growing !== lookedOn) send({ action: "lookon", number: Number(written), rest: "" });
+  lookedOn = growing || lookedOn;
   if (greeted) getReady(); // what has been done is that the conversation was opened
 }
 

@@ -48,3 +48,29 @@ document.addEventListener("keydown", (event) => {
   }
 });
 document.addEventListener("click", (event) => event.target.closest?.("#find button") && openSearch());
+
+// The words that were sought are marked in the question and the answer in which they were found; where the first of them
+// stands on the screen, with room for what comes before it.
+function markFound(asked) {
+  const words = searchBox().value.toLowerCase().split(/\s+/).filter(Boolean);
+  const ranges = [];
+  const rows = all("#chat .message-row");
+  const at = rows.indexOf(asked);
+  for (const row of rows.slice(at, at + 2)) {
+    const texts = document.createTreeWalker(find(".message", row) ?? row, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const said = texts.currentNode.data.toLowerCase();
+      for (const word of texts.currentNode.parentElement.closest(".after") ? [] : words) {
+        for (let at = said.indexOf(word); at >= 0; at = said.indexOf(word, at + word.length)) {
+          const range = new Range();
+          range.setStart(texts.currentNode, at);
+          range.setEnd(texts.currentNode, at + word.length);
+          ranges.push(range);
+        }
+      }
+    }
+  }
+  globalThis.CSS?.highlights?.set("sought", new Highlight(...ranges));
+  const first = ranges[0]?.getBoundingClientRect();
+  return first && first.top - 90;
+}

@@ -21,11 +21,13 @@ from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
 from rag.ui.session.scope import names_of
-from rag.ui.session.session import Exchange, Session
+from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
 from rag.ui.texts import TEXTS
 
 # What RETRY says beside the name of a writer: the question is read alone, or as following the talk.
 ALONE, IN_TALK = "alone", "in_talk"
+# Or that what broke off is gone on with.
+GO_ON = "goon"
 
 
 class ActionName(StrEnum):
@@ -34,9 +36,12 @@ class ActionName(StrEnum):
     SEND = "send"
     ASK = "ask"
     RETRY = "retry"
+    LOOK_ON = "lookon"
+    EARLIER = "earlier"
     NEW = "new"
     OPEN = "open"
     RENAME = "rename"
+    PIN = "pin"
     DELETE = "delete"
     RESTORE = "restore"
     EDIT = "edit"
@@ -88,9 +93,11 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
         case ActionName.NEW:
             session.clear()
         case ActionName.OPEN:
-            keeper.open(session, action.number)
+            keeper.open(session, action.number, int(action.rest) if action.rest.isdecimal() else 0)
         case ActionName.RENAME:
             keeper.rename(session, action.number, action.rest)
+        case ActionName.PIN:
+            keeper.pin(session, action.number)
         case ActionName.DELETE:
             keeper.delete(session, action.number)
             return
@@ -102,6 +109,9 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
         case ActionName.ABOUT:  # what was said of other documents is no context
             session.clear()
             session.only = names_of([action.rest])
+        case ActionName.EARLIER:
+            session.earlier += MAX_EXCHANGES if action.rest else STEP
+            return
         case ActionName.SCOPE | ActionName.UNSCOPE:
             others = [name for name in session.only if name != action.rest]
             session.only = names_of([*others, action.rest] if action.name is ActionName.SCOPE else others)

@@ -35,6 +35,11 @@ QUOTED_WITHIN = 0.25
 # hinders. A chat model is mostly waited for.
 QUOTED_AT_ONCE = 3
 _quoting = threading.BoundedSemaphore(QUOTED_AT_ONCE)
+# Answers that are written on though their readers have gone, of all readers.
+LEFT_AT_ONCE = 8
+_left = threading.BoundedSemaphore(LEFT_AT_ONCE)
+# Seconds between two looks at an answer that is written for another tab.
+LOOK_SECONDS = 0.3
 # Seconds after which an early question is answered from what is read by then.
 PATIENCE = 20.0
 # Passages kept with an exchange as what its answer was taken from.
@@ -57,16 +62,73 @@ def answer_after(
     *,
     llm: ChatModelName | None = None,
     follows: bool | None = None,
+    begun: str = "",
     early: bool = False,
     reading: FirstReading | None = None,
 ) -> Generator[None, None, None]:
     """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
     writes this one answer, else whom the reader or the settings chose; `follows` is how the reader wants the question
-    read. The exchange remembers that it came `early`: documents are still being read; `reading` reads first what it is
-    about.
+    read; `begun` is an answer that broke off, which this one goes on from. The exchange remembers that it came `early`:
+    documents are still being read; `reading` reads first what it is about.
 
     Whatever goes wrong is kept in the exchange, never raised. Yields nothing where an answer is being written already.
+    Where the reader goes, the answer is written to its end: whoever opens the conversation finds it.
     """
+    steps = _begun_and_ended(
+        assistant, session, question, parent, keeper, llm=llm, follows=follows, begun=begun, early=early,
+        reading=reading,
+    )  # fmt: skip
+    try:
+        for _ in steps:
+            yield
+    except GeneratorExit:  # the reader has gone, and may come back
+        is_found_again = keeper is not None and session.user is not None
+        if not is_found_again or not _left.acquire(blocking=False):
+            steps.close()
+        else:
+            threading.Thread(target=_go_on, args=(steps,), name="answer left alone", daemon=True).start()
+        raise
+
+
+def look_on(session: Session, keeper: Keeper) -> Generator[None, None, None]:
+    """Yields while the newest answer of the branch that is shown, which another tab or this one before it was loaded
+    anew has asked for, is being written. Stopping stops it; going away does not."""
+    writer, exchange, opened = keeper.writer(session), session.find(session.tip or 0), session.opened
+    if writer is None or exchange is None or not session.claim():
+        return
+    try:
+        while exchange.state in UNFINISHED and session.opened == opened and not session.stopping:
+            yield
+            time.sleep(LOOK_SECONDS)
+        if session.stopping and session.opened == opened:
+            writer.stop()
+            while exchange.state in UNFINISHED:
+                time.sleep(REFRESH)
+    finally:
+        session.release()
+
+
+def _go_on(steps: Generator[None, None, None]) -> None:
+    try:
+        for _ in steps:
+            pass
+    finally:
+        _left.release()
+
+
+def _begun_and_ended(
+    assistant: Assistant,
+    session: Session,
+    question: str,
+    parent: int | None,
+    keeper: Keeper | None,
+    *,
+    llm: ChatModelName | None,
+    follows: bool | None,
+    begun: str,
+    early: bool,
+    reading: FirstReading | None,
+) -> Generator[None, None, None]:
     if not session.claim():
         return
     try:
@@ -74,7 +136,7 @@ def answer_after(
         exchange = keeper.begin(session, question, parent) if keeper else session.begin(question, parent=parent)
         try:
             chosen = session.choices if llm is None else replace(session.choices, llm=llm)
-            choices = replace(chosen, follows=follows)
+            choices = replace(chosen, follows=follows, begun=begun)
             yield from _write(assistant, session, exchange, history, choices, early=early, reading=reading)
         except RagError as error:
             logger.warning("%s", error.message)
@@ -83,7 +145,7 @@ def answer_after(
             logger.exception("an answer failed")
             _fail(exchange, error)
         finally:
-            if exchange.state in UNFINISHED:  # stopped, or the reader has gone
+            if exchange.state in UNFINISHED:  # stopped
                 exchange.state = State.STOPPED
             if keeper:
                 keeper.end(session, exchange)
@@ -127,7 +189,7 @@ def _write(
                     exchange.standalone = evidence.query
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer) | ({EARLY: True} if early else {})
-                    exchange.state = State.READING
+                    exchange.state, exchange.since = State.READING, time.time()
                     if quotes:  # they come at once, or the pulse shows this
                         refreshed, due = time.monotonic(), False
                 case StepTaken(step):

@@ -17,12 +17,13 @@ from rag.chat_models.select import leaves_the_machine
 from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import ALONE, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
+from rag.ui.chat.actions import ALONE, GO_ON, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.auto_update import auto_update_text
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
 from rag.ui.chat.scope import Material, read_material, render_chooser
+from rag.ui.chat.strip import HTML as STRIP
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
@@ -70,10 +71,23 @@ class Handlers:
                 gr.update(visible=state.busy, value=texts.stop),
                 render_strip(state, self.material()),
                 self.list(state),
-                privacy(chat.writer_of(self._assistant, state.preferences), texts),
+                self.writer(state),
                 self.chooser(state),
             )
-        return (messages(state, names), panel(state), *others)
+        state.sees_reading = self._is_reading
+        return (messages(state, names, is_reading=state.sees_reading), panel(state), *others)
+
+    @property
+    def _is_reading(self) -> bool:
+        """Whether documents are being read for the first time."""
+        return self._updates is not None and self._updates.status().is_unfinished
+
+    def writer(self, state: Session) -> str:
+        texts = TEXTS[state.language]
+        names = _names(self._answerers, self._assistant, texts)
+        return render_writer(
+            chat.writer_of(self._assistant, state.preferences), names, texts, may_add=self._library is not None
+        )
 
     def material(self) -> Material:
         """That of the live generation, read once."""
@@ -103,13 +117,23 @@ class Handlers:
             edited = state.find(state.editing)
             yield from self._answer(state, action.rest, parent=edited.parent if edited is not None else state.tip)
             return
+        if action.name == ActionName.LOOK_ON:
+            with closing(chat.look_on(state, self._keeper)) as steps:
+                for at, _ in enumerate(steps):
+                    yield self.show(state, whole=not at)
+            yield self.show(state)
+            return
         exchange = state.find(action.number)
         if exchange is None:
             return
         if action.name == ActionName.RETRY:
             follows = {ALONE: False, IN_TALK: True}.get(action.rest)
-            llm = action.rest if follows is None else ""
-            yield from self._answer(state, exchange.question, llm=llm, follows=follows, parent=exchange.parent)
+            llm, begun = (action.rest if follows is None else ""), ""
+            if action.rest == GO_ON and exchange.answer is not None:
+                llm, begun = exchange.answer.llm, exchange.answer.text
+            yield from self._answer(
+                state, exchange.question, llm=llm, follows=follows, begun=begun, parent=exchange.parent
+            )
         elif action.rest.isdecimal() and int(action.rest) < len(exchange.suggestions):
             yield from self._answer(state, exchange.suggestions[int(action.rest)], parent=state.tip)
 
@@ -117,17 +141,24 @@ class Handlers:
         yield from self._answer(state, event._data["value"]["text"], parent=state.tip)
 
     def _answer(
-        self, state: Session, text: str, *, llm: str = "", follows: bool | None = None, parent: int | None
+        self,
+        state: Session,
+        text: str,
+        *,
+        llm: str = "",
+        follows: bool | None = None,
+        begun: str = "",
+        parent: int | None,
     ) -> Iterator[Updates]:
         """A question that cannot be asked is told of, and asking.js puts it back into its box."""
         texts = TEXTS[state.language]
         asked = False
         problem = question_problem(text, texts)
         if problem is None:
-            early = self._updates is not None and self._updates.status().is_unfinished
+            early = self._is_reading
             steps = chat.answer_after(
                 self._assistant, state, text.strip(), parent, self._keeper, llm=self._answerers.named(llm),
-                follows=follows, early=early,
+                follows=follows, begun=begun, early=early,
                 reading=self._updates.reading if self._updates is not None else None,
             )  # fmt: skip
             with closing(steps), self._updates.resting() if self._updates is not None else nullcontext():
@@ -229,6 +260,11 @@ class Handlers:
             gr.Timer(active=status.is_changing),
         )
 
+    def look_again(self, state: Session) -> Updates:
+        """The same, and all that is shown once the first reading has ended: early answers can be given anew."""
+        has_ended = state.sees_reading and not self._is_reading and not state.busy
+        return (*self.look(state), *(self.show(state) if has_ended else (gr.skip(),) * 8))
+
     def turn(self, state: Session, on: bool) -> Updates:
         if self._auto_update is not None:
             (self._auto_update.start if on else self._auto_update.stop)()
@@ -284,13 +320,25 @@ def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tup
     return [(str(name), names[name]) for name in answerers.usable()]
 
 
-def privacy(assistant: Assistant, texts: Texts) -> str:
-    """Who writes the answers, and what leaves the machine for it."""
-    settings = assistant.settings
-    if assistant.llm == ChatModelName.EXTRACTIVE:
-        return escape(texts.footer_extractive)
-    model = chat.model_of(assistant)
-    if leaves_the_machine(settings):
-        told = escape(texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname))
-        return f'<span class="remote">{told}</span>'
-    return escape(texts.footer_model.format(model=model))
+def render_writer(
+    assistant: Assistant, names: Sequence[tuple[str, str]], texts: Texts, *, may_add: bool = False
+) -> str:
+    """Who writes the answers, of those who could, and what leaves the machine for it. HTML."""
+    settings, model = assistant.settings, chat.model_of(assistant)
+    is_quoting, is_remote = assistant.llm == ChatModelName.EXTRACTIVE, leaves_the_machine(assistant.settings)
+    if is_quoting:
+        told = texts.footer_extractive
+    elif is_remote:
+        told = texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname)
+    else:
+        told = texts.footer_model.format(model=model)
+    return STRIP(
+        "writer",
+        names=names,
+        current=str(assistant.llm),
+        label=texts.answerer_extractive if is_quoting else model or str(assistant.llm),
+        told=told,
+        is_remote=is_remote and not is_quoting,
+        may_add=may_add and len(names) < 2,
+        texts=texts,
+    )

@@ -4,19 +4,20 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
+from itertools import groupby
 from typing import TypedDict
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
-from rag.errors import RagError, UsageError
+from rag.errors import ChatModelProblem, RagError, UsageError
 from rag.language.language import has_chinese
 from rag.settings import ChatModelName
-from rag.types import Answer, Refusal, RefusalReason, Step
+from rag.types import Answer, Citation, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
 from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nearby, render_panel
 from rag.ui.markdown import join_chunks, join_markers, mark_answer, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
-from rag.ui.session.session import Exchange, Session, State
+from rag.ui.session.session import UNFINISHED, Exchange, Session, State
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -37,16 +38,18 @@ class Message(TypedDict):
     content: str
 
 
-def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> list[Message]:
-    """Every exchange of the branch that is shown as two messages. Repeated questions stay apart: links carry the number
-    of their exchange. `answerers` are the names, and what they are called, of who else could answer.
+def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_reading: bool = False) -> list[Message]:
+    """The last exchanges of the branch that is shown, and those that the reader asked for, as two messages each.
+    Repeated questions stay apart: links carry the number of their exchange. `answerers` are the names, and what they
+    are called, of who else could answer; `is_reading` while documents are still being read for the first time.
 
     What can be done with a message stands below its text in one `<div class="after">`, where the scripts find it. A
     class `do-ACTION-NUMBER` says what a button does.
     """
     texts = TEXTS[session.language]
     result: list[Message] = []
-    exchanges = session.exchanges
+    left_out = session.left_out
+    exchanges = session.exchanges[left_out:]
     for exchange in exchanges:
         branches = session.branches(exchange)
         after = HTML(
@@ -57,9 +60,12 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = ()) -> lis
             conversation=session.conversation or 0,
             texts=texts,
         )
-        result.append(Message(role="user", content=f"{_question(exchange.question)}\n\n{after}"))
+        before = HTML("earlier", count=left_out, texts=texts) if left_out and exchange is exchanges[0] else ""
+        result.append(Message(role="user", content=f"{before}{_question(exchange.question)}\n\n{after}"))
         last = exchange is exchanges[-1]
-        result.append(Message(role="assistant", content=_reply(exchange, texts, answerers, last=last)))
+        result.append(
+            Message(role="assistant", content=_reply(exchange, texts, answerers, last=last, is_reading=is_reading))
+        )
     return result
 
 
@@ -91,7 +97,19 @@ def panel(session: Session) -> str:
 
 def _counts(session: Session) -> dict[str, int]:
     """What tells the browser's scripts where the session stands."""
-    return {"begun": session.begun, "done": session.done, "missing": session.missing}
+    return {
+        "begun": session.begun,
+        "done": session.done,
+        "missing": session.missing,
+        "written": _elsewhere(session),
+        "earlier": session.left_out,
+    }
+
+
+def _elsewhere(session: Session) -> int:
+    """The end of the branch that is shown, where it is being written for another tab."""
+    last = session.find(session.tip or 0)
+    return last.number if last is not None and last.state in UNFINISHED and not session.busy else 0
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:
@@ -118,15 +136,20 @@ def _question(question: str) -> str:
     return render(without_private(question), turn=0, label="")
 
 
-def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool) -> str:
+def _reply(
+    exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool, is_reading: bool
+) -> str:
     if exchange.answer is not None:
-        return _answered(exchange, exchange.answer, texts, answerers, last=last)
+        return _answered(exchange, exchange.answer, texts, answerers, last=last, is_reading=is_reading)
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
             told = texts.stopped if exchange.said else texts.stopped_early
             reading = _reading(exchange, texts)
-            after = HTML("stopped", exchange=exchange, reading=reading, told=told, answerers=answerers, texts=texts)
+            after = HTML(
+                "stopped", exchange=exchange, reading=reading, is_reading=is_reading, told=told, answerers=answerers,
+                texts=texts,
+            )  # fmt: skip
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)
             after = HTML("failed", exchange=exchange, problem=problem, answerers=answerers, texts=texts)
@@ -136,7 +159,13 @@ def _reply(exchange: Exchange, texts: Texts, answerers: Sequence[tuple[str, str]
 
 
 def _answered(
-    exchange: Exchange, answer: Answer, texts: Texts, answerers: Sequence[tuple[str, str]], *, last: bool
+    exchange: Exchange,
+    answer: Answer,
+    texts: Texts,
+    answerers: Sequence[tuple[str, str]],
+    *,
+    last: bool,
+    is_reading: bool,
 ) -> str:
     notes = []
     if answer.refusal is not None:
@@ -151,9 +180,12 @@ def _answered(
         "answered",
         exchange=exchange,
         reading=_reading(exchange, texts),
+        is_reading=is_reading,
         notes=notes,
+        cut=texts.cut.format(name=_writer(exchange, answer.llm)) if _is_cut(answer) else "",
         by=_by(exchange, answer, texts),
         citations=() if answer.refusal else answer.citations,
+        cited=_cited(answer.citations),
         steps=[_agent_step(step, texts) for step in answer.steps],
         suggestions=exchange.suggestions if last and not answer.refusal else (),
         answerers=answerers,
@@ -172,7 +204,7 @@ def _text(answer: Answer, turn: int, label: str, unsupported: str) -> str:
 
 def _lead(answer: Answer, texts: Texts) -> str:
     """What a reader must know before the quotes: that they stand in for a model, or are in another language."""
-    notes = [tell_fallback(answer.fallback, texts)] if answer.fallback else []
+    notes = [tell_fallback(answer.fallback, texts)] if answer.fallback and not _is_cut(answer) else []
     if answer.llm == ChatModelName.EXTRACTIVE:
         asked = Language.ZH if has_chinese(answer.question) else Language.EN
         quoted = {_language_of(citation.quote) for citation in answer.citations} - {None}
@@ -200,8 +232,26 @@ def _reading(exchange: Exchange, texts: Texts) -> tuple[str, str, str] | None:
 
 def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
     """Who wrote an answer."""
-    name = exchange.used.get("model") or answer.llm
-    return texts.answerer_extractive if answer.llm == ChatModelName.EXTRACTIVE else texts.written_by.format(name=name)
+    if answer.llm == ChatModelName.EXTRACTIVE:
+        return texts.answerer_extractive
+    return texts.written_by.format(name=_writer(exchange, answer.llm))
+
+
+def _cited(citations: Sequence[Citation]) -> list[tuple[str, Citation]]:
+    """The sources of an answer with the numbers that stand for each, once where numbers in a row are of one page."""
+    result = []
+    for _, same in groupby(citations, lambda citation: (citation.document, citation.title, citation.page)):
+        first, *others = same
+        result.append((f"{first.marker}–{others[-1].marker}" if others else str(first.marker), first))
+    return result
+
+
+def _writer(exchange: Exchange, llm: str) -> str:
+    return str(exchange.used.get("model") or llm)
+
+
+def _is_cut(answer: Answer) -> bool:
+    return answer.fallback is ChatModelProblem.CUT
 
 
 def _under_way(exchange: Exchange, texts: Texts) -> str:
@@ -222,7 +272,10 @@ def _under_way(exchange: Exchange, texts: Texts) -> str:
         waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())
     told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
-    return HTML("under_way", steps=steps, told=told)
+    is_waiting = exchange.state is State.READING and not exchange.steps and exchange.used.get("model")
+    if is_waiting:
+        told = texts.waiting_model.format(name=exchange.used["model"])
+    return HTML("under_way", steps=steps, told=told, since=round(exchange.since * 1_000) if is_waiting else 0)
 
 
 def _agent_step(step: Step, texts: Texts) -> str:

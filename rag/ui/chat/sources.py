@@ -10,7 +10,16 @@ from rag.ui.texts import Texts
 
 HTML = macros_of("chat/sources.html")
 # The attributes of a panel in which no exchange is shown.
-NOTHING_SHOWN = {"turn": 0, "selected": 0, "conversation": 0, "begun": 0, "done": 0, "missing": 0}
+NOTHING_SHOWN = {
+    "turn": 0,
+    "selected": 0,
+    "conversation": 0,
+    "begun": 0,
+    "done": 0,
+    "missing": 0,
+    "written": 0,
+    "earlier": 0,
+}
 
 
 def render_excerpts(excerpts: Sequence[Excerpt], texts: Texts, *, turn: int) -> str:
@@ -37,7 +46,8 @@ def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
 def render_panel(body: str, texts: Texts, *, question: str, place: int = 0, **data: int) -> str:
     """The whole panel. `data` are attributes that the browser's scripts read: `turn` is the number of the exchange it
     belongs to (0: none yet), and `place` where that stands in its branch, from 1; `begun` counts the questions asked so
-    far, `done` what the reader did beside, `missing` is the conversation that could not be opened."""
+    far, `done` what the reader did beside, `missing` is the conversation that could not be opened, `earlier` counts
+    the exchanges that are left out, `written` is the one that is being written for another tab."""
     heading = texts.sources_of.format(number=place) if place else texts.sources
     return HTML("panel", body=body, asked=question, heading=heading, texts=texts, data=NOTHING_SHOWN | data)
 

@@ -7,7 +7,7 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import behaviour
-from rag.ui.chat.handlers import Handlers, bar, privacy, welcome
+from rag.ui.chat.handlers import Handlers, bar, render_writer, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.markdown import LATEX_DELIMITERS
 from rag.ui.part import AT_ONCE, EACH, Overlays, Part
@@ -113,7 +113,7 @@ def _components(
                     label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch
                 )
                 updates = gr.HTML(elem_id="updates", visible=may_switch)
-                told = gr.HTML(privacy(assistant, texts), elem_id="privacy")
+                told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(
         new=new,
@@ -193,4 +193,4 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
 
     updates = [parts.switch, parts.updates, parts.clock]
     parts.switch.input(handlers.turn, [session, parts.switch], updates, **AT_ONCE)
-    parts.clock.tick(handlers.look, session, updates, **AT_ONCE)
+    parts.clock.tick(handlers.look_again, session, [*updates, *parts.view], **AT_ONCE)

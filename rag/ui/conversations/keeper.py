@@ -23,6 +23,8 @@ class Keeper:
 
     def __init__(self, folder: Path | None) -> None:
         self.problem: UserDataError | None = None
+        # What is being written, and the session that lets it be written, by conversation and number.
+        self._written: dict[tuple[int | None, int], tuple[Session, Exchange]] = {}
         try:
             self.conversations, self.feedback = Conversations(folder), FeedbackStore(folder)
             self.conversations.purge()
@@ -53,16 +55,28 @@ class Keeper:
             )
         number = session.unkept_number() if begun is None else begun.number
         if session.opened != opened:
-            return Exchange(number, question, None, conversation=begun.conversation if begun else None)
+            elsewhere = begun.conversation if begun else None
+            return self._under_way(session, Exchange(number, question, None, conversation=elsewhere))
         if begun is not None and conversation not in (None, begun.conversation):  # it was deleted for good elsewhere
             session.clear()
             parent = None
         if begun is not None:
             session.conversation = begun.conversation
-        return session.begin(question, parent=parent, number=number)
+        return self._under_way(session, session.begin(question, parent=parent, number=number))
+
+    def _under_way(self, session: Session, exchange: Exchange) -> Exchange:
+        if exchange.is_kept:
+            self._written[exchange.conversation, exchange.number] = session, exchange
+        return exchange
+
+    def writer(self, session: Session) -> Session | None:
+        """The session for which the end of the branch that is shown is being written."""
+        writer, exchange = self._written.get((session.conversation, session.tip or 0), (None, None))
+        return writer if exchange is not None and exchange is session.find(session.tip or 0) else None
 
     def end(self, session: Session, exchange: Exchange) -> None:
         """Store what became of an exchange, in the conversation in which it began."""
+        self._written.pop((exchange.conversation, exchange.number), None)
         if session.user is not None and exchange.conversation is not None and exchange.is_kept:
             with self._told(session):
                 self.conversations.end(session.user, exchange.conversation, to_stored(exchange))
@@ -72,8 +86,18 @@ class Keeper:
             return self.conversations.list(session.user, session.sought) if session.user is not None else ()
         return ()
 
-    def open(self, session: Session, conversation: int) -> None:
-        """Show a stored conversation; where it is not there, the one that is shown stays, and the reader is told."""
+    def open(self, session: Session, conversation: int, number: int = 0) -> None:
+        """Show a stored conversation, and of it the exchange of that number, where there is one. Where the conversation
+        is not there, the one that is shown stays, and the reader is told."""
+        if not number or session.conversation != conversation:
+            self._bring(session, conversation)
+        if session.conversation == conversation and number in session.known and not session.busy:
+            if number not in [exchange.number for exchange in session.exchanges]:
+                session.turn_to(number)
+            session.reach(number)
+            session.show(number)
+
+    def _bring(self, session: Session, conversation: int) -> None:
         stored = self.load(session, conversation)
         if stored is None or session.user is None:
             session.missing = conversation
@@ -81,6 +105,9 @@ class Keeper:
         session.clear()
         session.conversation = conversation
         session.known = {exchange.number: from_stored(exchange, conversation) for exchange in stored.exchanges}
+        for number in session.known:
+            if (conversation, number) in self._written:
+                session.known[number] = self._written[conversation, number][1]
         session.asked = max(session.known, default=0)
         with self._told(session, wrote=False):
             for number, liked in self.feedback.ratings(session.user, conversation).items():
@@ -118,6 +145,11 @@ class Keeper:
                 session.deleted = conversation
                 if session.conversation == conversation:
                     session.clear()
+
+    def pin(self, session: Session, conversation: int) -> None:
+        if session.user is not None:
+            with self._told(session):
+                self.conversations.pin(session.user, conversation)
 
     def restore(self, session: Session) -> None:
         if session.user is not None and session.deleted is not None:

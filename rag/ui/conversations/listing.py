@@ -27,7 +27,7 @@ def render_list(
         last = not_found if words else texts.conversations_none
     groups = [
         (day, [(item, *_found(item, words)) for item in items])
-        for day, items in groupby(listed[:LISTED], lambda item: _day(item, now, texts))
+        for day, items in groupby(listed[:LISTED], lambda item: texts.pinned if item.pinned else _day(item, now, texts))
     ]
     deleted = session.deleted is not None
     values = {"groups": groups, "current": session.conversation, "problems": problems, "deleted": deleted, "last": last}

@@ -9,7 +9,7 @@ from pathlib import Path
 from rag.user_database import UserDatabase
 
 FILE = "conversations.sqlite"
-VERSION = 2
+VERSION = 3
 # Numbers of conversations begin with the second in which the file was made: feedback about a conversation of a file
 # that was lost is about none of its successor.
 # An exchange only follows an older one: a parent that is not older could make a conversation go round in a circle.
@@ -23,7 +23,7 @@ CREATE TABLE exchanges (
 SCHEMA = f"""
 CREATE TABLE conversations (
     id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, title TEXT NOT NULL, created REAL NOT NULL,
-    updated REAL NOT NULL, deleted REAL, tip INTEGER
+    updated REAL NOT NULL, deleted REAL, tip INTEGER, named INTEGER NOT NULL DEFAULT 0, pinned REAL
 ) STRICT;
 CREATE INDEX conversations_of_user ON conversations (user, updated);
 {EXCHANGES};
@@ -38,13 +38,15 @@ RESTORABLE = 600.0
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A conversation as the list shows it; `updated` in seconds since 1970. `question` and `said` are those of the
-    first exchange in which what was sought stands."""
+    first exchange in which what was sought stands, `number` is its own."""
 
     id: int
     title: str
     updated: float
     question: str = ""
     said: str = ""
+    number: int = 0
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ class Conversations:
     there. All methods raise UserDataError."""
 
     def __init__(self, folder: Path | None) -> None:
-        self.database = UserDatabase(folder and folder / FILE, SCHEMA, VERSION, {1: _order_parents})
+        self.database = UserDatabase(
+            folder and folder / FILE, SCHEMA, VERSION, {1: _order_parents, 2: _add_named_and_pinned}
+        )
 
     def close(self) -> None:
         self.database.close()
@@ -89,8 +93,8 @@ class Conversations:
     def begin(self, user: str, conversation: int | None, parent: int | None, question: str, state: str) -> Begun:
         """Store a question that follows the exchange `parent`; the first one begins and names a conversation.
 
-        A conversation that was deleted meanwhile comes back, or begins anew where it is gone for good. A parent that
-        was never stored counts as none.
+        One in place of the first names it anew, unless its reader has named it. A conversation that was deleted
+        meanwhile comes back, or begins anew where it is gone for good. A parent that was never stored counts as none.
         """
         now = time.time()
         with self.database.writing() as connection:
@@ -102,6 +106,10 @@ class Conversations:
                     "INSERT INTO conversations (user, title, created, updated) VALUES (?, ?, ?, ?) RETURNING id",
                     (user, title_of(question), now, now),
                 ).fetchone()[0]
+            elif parent is None:
+                connection.execute(
+                    "UPDATE conversations SET title = ? WHERE id = ? AND NOT named", (title_of(question), conversation)
+                )
             stored = connection.execute(
                 "SELECT number FROM exchanges WHERE conversation = ? AND number = ?", (conversation, parent)
             ).fetchone()
@@ -156,12 +164,16 @@ class Conversations:
         ) * len(words)
         with self.database.reading() as connection:
             rows = connection.execute(
-                f"SELECT id, title, updated FROM conversations c WHERE user = ? AND deleted IS NULL{condition}"
-                " ORDER BY updated DESC, id DESC LIMIT ?",
+                f"SELECT id, title, updated, pinned FROM conversations c WHERE user = ? AND deleted IS NULL{condition}"
+                " ORDER BY pinned IS NULL, pinned DESC, updated DESC, id DESC LIMIT ?",
                 (user, *(word for word in words for _ in range(3)), limit),
             ).fetchall()
             found = _exchanges_with(connection, [row[0] for row in rows], words) if words else {}
-        return [Listed(*row, *found.get(row[0], ())) for row in rows]
+        nothing = ("", "", 0)
+        return [
+            Listed(conversation, title, updated, *found.get(conversation, nothing), pinned=pinned is not None)
+            for conversation, title, updated, pinned in rows
+        ]
 
     def load(self, user: str, conversation: int) -> StoredConversation | None:
         """A conversation with all its exchanges, in the order of their numbers; None where it is not there."""
@@ -183,7 +195,11 @@ class Conversations:
     def rename(self, user: str, conversation: int, title: str) -> None:
         """An empty title changes nothing."""
         if title_of(title):
-            self._update("title = ?", title_of(title), user, conversation)
+            self._update("named = 1, title = ?", title_of(title), user, conversation)
+
+    def pin(self, user: str, conversation: int) -> None:
+        """Above the others, or where its age puts it again."""
+        self._update("pinned = CASE WHEN pinned IS NULL THEN ? END", time.time(), user, conversation)
 
     def turn_to(self, user: str, conversation: int, tip: int) -> None:
         """Remember which branch is shown."""
@@ -228,20 +244,34 @@ def _order_parents(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE unordered")
 
 
+def _add_named_and_pinned(connection: sqlite3.Connection) -> None:
+    """From version 2, which did not say who gave a conversation its name: its reader, where the first question does
+    not begin with it."""
+    connection.execute("ALTER TABLE conversations ADD COLUMN named INTEGER NOT NULL DEFAULT 0")
+    connection.execute("ALTER TABLE conversations ADD COLUMN pinned REAL")
+    rows = connection.execute(
+        "SELECT c.id, c.title, e.question FROM conversations c JOIN exchanges e ON e.conversation = c.id"
+        " WHERE e.number = (SELECT min(number) FROM exchanges WHERE conversation = c.id)"
+    ).fetchall()
+    named = [(conversation,) for conversation, title, question in rows if title != title_of(question)]
+    connection.executemany("UPDATE conversations SET named = 1 WHERE id = ?", named)
+
+
 def _exchanges_with(
     connection: sqlite3.Connection, conversations: Sequence[int], patterns: Sequence[str]
-) -> dict[int, tuple[str, str]]:
-    """Question and answer of the first exchange of each conversation that holds all of the words, else one of them."""
+) -> dict[int, tuple[str, str, int]]:
+    """Question, answer and number of the first exchange of each conversation that holds all words, else one of them."""
     holds = ["(question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')"] * len(patterns)
     values = [pattern for pattern in patterns for _ in range(2)]
     # SQLite takes the other columns from the row with the least number.
     rows = connection.execute(
-        f"SELECT conversation, question, said, min(CASE WHEN {' AND '.join(holds)} THEN number ELSE number + 1e9 END)"
+        "SELECT conversation, question, said, number,"
+        f" min(CASE WHEN {' AND '.join(holds)} THEN number ELSE number + 1e9 END)"
         f" FROM exchanges WHERE conversation IN ({','.join('?' * len(conversations))}) AND ({' OR '.join(holds)})"
         " GROUP BY conversation",
         (*values, *conversations, *values),
     ).fetchall()
-    return {row[0]: (row[1], row[2]) for row in rows}
+    return {row[0]: row[1:4] for row in rows}
 
 
 def _escaped(word: str) -> str:

@@ -47,6 +47,16 @@ class Handlers:
             _where(writer_of(self._assistant, wanted), texts), "",
         )  # fmt: skip
 
+    def write_with(self, state: Session, event: gr.EventData) -> Updates:
+        """Take who was chosen beside the question, where they can write."""
+        data: Any = event._data
+        wanted, _ = from_store({"llm": data.get("name") if isinstance(data, dict) else None})
+        if wanted.llm is None or problem_of(self._assistant, wanted.llm) is not None:
+            return (gr.skip(),) * 3
+        state.preferences = replace(state.preferences, llm=wanted.llm)
+        where = _where(writer_of(self._assistant, state.preferences), TEXTS[state.language])
+        return to_store(state.preferences, state.language), str(wanted.llm), where
+
     def forget(self, state: Session) -> Updates:
         state.preferences = Choices()
         where = _where(self._assistant, TEXTS[state.language])

@@ -62,12 +62,14 @@ def build_preferences(
     assistant: Assistant,
     session: gr.State,
     kept: gr.BrowserState,
+    writer: gr.HTML,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
     model_setup: Callable[[], Part] | None,
 ) -> Part:
-    """The settings in their tab. `kept` is what the browser keeps of them; `on_change` is called with every event that
+    """The settings in their tab. `kept` is what the browser keeps of them; `writer` tells who was chosen
+    beside the question; `on_change` is called with every event that
     changes one, so that the rest of the page can refresh. `model_setup` builds what sets up a chat model, None for
     readers who may not."""
     handlers = Handlers(assistant, may_change=model_setup is not None)
@@ -78,7 +80,7 @@ def build_preferences(
             more.append(model_setup())
 
     parts = _components(TEXTS[first], assistant.settings.top_k, set_up)
-    for event in _wire(parts, handlers, session, kept, tab):
+    for event in _wire(parts, handlers, session, kept, writer, tab):
         on_change(event)
     components = (tab, *parts.spoken, *(component for part in more for component in part.components))
 
@@ -89,9 +91,10 @@ def build_preferences(
 
 
 def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
-    """`set_up` makes what comes under the choice of who writes."""
+    """`set_up` makes what comes first."""
     with gr.Column(elem_classes="room"):
         head = gr.HTML(heading(texts))
+        set_up()
         llm = gr.Radio(models(texts), value=str(ChatModelName.AUTO), label=texts.llm, elem_id="preferences-llm")
         states = gr.HTML(elem_id="preferences-states")
         notice = gr.HTML(elem_id="preferences-notice")
@@ -99,7 +102,6 @@ def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> Pre
             test = gr.Button(texts.test, size="sm", scale=0, min_width=140, elem_id="preferences-test")
             test_hint = gr.HTML(hint(texts.test_hint))
         tested = gr.HTML(elem_id="preferences-tested")
-        set_up()
         style = gr.Radio(
             named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
         )
@@ -137,12 +139,18 @@ def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> Pre
 
 
 def _wire(
-    parts: PreferencesComponents, handlers: Handlers, session: gr.State, kept: gr.BrowserState, tab: gr.Tab
+    parts: PreferencesComponents,
+    handlers: Handlers,
+    session: gr.State,
+    kept: gr.BrowserState,
+    writer: gr.HTML,
+    tab: gr.Tab,
 ) -> list[Any]:
     """The events that change a setting. The theme is the browser's own affair; see theme.js."""
     inputs = [parts.llm.input, parts.style.input, parts.caution.input, parts.only.input, parts.top_k.release]
     chosen = [kept, parts.llm, parts.notice, parts.where, parts.tested]
     changed = gr.on(inputs, handlers.choose, [session, *parts.fields], chosen, **EACH)
+    written = writer.input(handlers.write_with, session, [kept, parts.llm, parts.where], **EACH)
     emptied = [kept, parts.notice, *parts.fields, parts.where]
     forgotten = parts.reset.click(handlers.forget, session, emptied, **AT_ONCE)
 
@@ -152,4 +160,4 @@ def _wire(
     tab.select(None, None, theme, js="() => window.chosenTheme()", **AT_ONCE)
     tab.select(handlers.states, session, parts.states, **AT_ONCE)
     parts.test.click(handlers.try_it, session, parts.tested, **TRYING)
-    return [changed, forgotten]
+    return [changed, written, forgotten]

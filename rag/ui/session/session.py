@@ -18,6 +18,9 @@ from rag.ui.texts import Language
 MAX_EXCHANGES = 100
 # Exchanges of all branches that are kept at hand.
 MAX_KNOWN = 1_000
+# Exchanges that the page shows of a conversation, at least; those before them come in such steps, when they are asked
+# for, so that a long conversation costs what a short one does.
+STEP = 4
 # Exchanges that could not be stored are numbered from here on, far from every number that the store gives.
 UNKEPT = 1 << 40
 # Set among what an answer depended on: documents were still being read.
@@ -61,6 +64,8 @@ class Exchange:
     evidence: tuple[EvidencePassage, ...] = ()
     used: Mapping[str, Any] = field(default_factory=dict)
     prompt: tuple[tuple[str, str], ...] = ()
+    # When its evidence was found, in seconds since 1970: a model has been waited for since then.
+    since: float = 0.0
     # Those that an agent has taken so far.
     steps: tuple[Step, ...] = ()
     answer: Answer | None = None
@@ -126,6 +131,8 @@ class Session:
     # The question whose sources are shown, and which of them is picked out.
     shown: int = 0
     selected: int = 0
+    # Exchanges that the reader wished to see of those that were left out.
+    earlier: int = 0
     # The highest number in the conversation, and of those that could not be stored; questions asked so far in all.
     asked: int = 0
     asked_unkept: int = UNKEPT
@@ -142,6 +149,8 @@ class Session:
     deleted: int | None = None
     missing: int = 0
     unkept: bool = False
+    # Whether what was shown last told of documents being read for the first time.
+    sees_reading: bool = False
 
     @property
     def choices(self) -> Choices:
@@ -180,6 +189,18 @@ class Session:
         """The branch that is shown, oldest first."""
         return list(self._back(self.tip))[MAX_EXCHANGES - 1 :: -1]
 
+    @property
+    def left_out(self) -> int:
+        """Exchanges of the branch that come before those on the page. What is left out only changes with every fourth
+        question, for all that stands below it is then drawn anew."""
+        count = len(self.exchanges)
+        return max(0, count - count % STEP - STEP - self.earlier)
+
+    def reach(self, number: int) -> None:
+        """Have an exchange on the page."""
+        place = next((at for at, exchange in enumerate(self.exchanges) if exchange.number == number), self.left_out)
+        self.earlier += max(0, self.left_out - place)
+
     def begin(self, question: str, *, parent: int | None, number: int | None = None) -> Exchange:
         """A new exchange after `parent`, the end of the branch that is shown from now on."""
         exchange = Exchange(number or self.asked + 1, question, parent, self.conversation)
@@ -189,6 +210,7 @@ class Session:
         # Copied: the page may be reading the old one.
         self.known = dict(list({**self.known, exchange.number: exchange}.items())[-MAX_KNOWN:])
         self.tip = exchange.number
+        self.earlier = 0
         self.editing = self.judging = self.missing = 0
         self.show(exchange.number)
         return exchange
@@ -219,7 +241,7 @@ class Session:
             number = following[-1]
             seen.add(number)
         self.tip = number
-        self.editing = self.judging = 0
+        self.earlier = self.editing = self.judging = 0
         self.show(number)
 
     def stop(self) -> None:
@@ -234,7 +256,7 @@ class Session:
         self.opened += 1
         self.only = self.adding = self.unread = ()
         self.conversation, self.known, self.tip = None, {}, None
-        self.editing = self.judging = self.missing = 0
+        self.earlier = self.editing = self.judging = self.missing = 0
         self.show(0)
 
     def _back(self, number: int | None) -> Iterator[Exchange]:

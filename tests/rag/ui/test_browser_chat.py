@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -245,13 +246,25 @@ def test_the_stop_button_and_a_question_that_comes_too_soon(page: Page, model: C
     expect(page.locator("#chat .user-row").last).to_contain_text(OTHER)
 
 
-def test_a_reader_who_goes_away_frees_the_model(browser: Browser, address: str, model: ChatServer) -> None:
-    page = open_page(browser, address)
+def test_a_reader_who_comes_back_finds_the_answer_being_written(
+    browser: Browser, address: str, model: ChatServer
+) -> None:
+    """Elsewhere too, where the address leads back to the conversation; and may stop it."""
+    page = open_page(browser, address)  # one whose errors do not count: Gradio tells of each stream that a reload ends
     with silence(page, model):
-        page.context.close()
-    page = open_page(browser, address)
-    page.locator(".conversations .title").first.click()
-    expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
+        page.reload()
+        expect(page.locator("#chat .steps .now")).to_have_text([ZH.step_writing, ZH.step_checking])
+        expect(page.locator("#stop")).to_be_visible()
+        conversation = page.url
+        page.click("#room-practice-button")
+        expect(page).to_have_url(re.compile("#room-practice$"))
+        page.reload()
+        expect(page.locator("#practice-view")).to_be_visible()
+        page.go_back()
+        expect(page).to_have_url(conversation)
+        page.click("#stop")
+        expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
+        expect(page.locator("#send")).to_be_visible()
     page.context.close()
 
 
@@ -312,10 +325,10 @@ def test_the_language_is_remembered(browser: Browser, address: str) -> None:
 def test_on_a_phone_the_conversations_are_a_drawer(browser: Browser, address: str) -> None:
     page = open_page(browser, address, width=360)
     ask(page, OTHER, 1)
-    privacy = page.locator("#privacy")
-    expect(privacy).to_be_hidden()
-    privacy.locator(".prose").evaluate("told => (told.innerHTML = '<span class=\"remote\">text leaves</span>')")
-    expect(privacy).to_be_visible()  # as where a model elsewhere writes
+    told = page.locator("#privacy .told")
+    expect(told).to_be_hidden()
+    told.evaluate("told => told.classList.add('remote')")
+    expect(told).to_be_visible()  # as where a model elsewhere writes
     drawer = page.locator("#list-column")
     expect(drawer).to_be_hidden()
     page.click(".drawer")

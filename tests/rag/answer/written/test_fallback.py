@@ -5,7 +5,9 @@ import logging
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.answer.choices import Choices
 from rag.answer.events import Finished, TextAdded, TextDiscarded
+from rag.answer.written.prompts import GO_ON
 from rag.errors import ChatModelProblem
 from rag.settings import Settings
 from rag.types import Answer, Role, Turn
@@ -180,3 +182,21 @@ def test_a_conversation_goes_on_after_every_failure(chat: Assistant, server: Cha
         assert not answer.refused
         history += [Turn(Role.USER, QUESTION), Turn(Role.ASSISTANT, answer.text)]
     assert answer.llm == "endpoint"
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_breaks_off_can_be_gone_on_with(told: bool, chat: Assistant, server: ChatServer) -> None:
+    """It is kept without its last sentence; then the model is given it, and all of it is checked and cited anew."""
+    server.reply, server.cut_after = SUPPORTED + "它还" + ("把" if told else ""), len(SUPPORTED) + 2 if told else None
+    server.raw = b"data: [DONE]\n\n"  # an end that nobody told
+    cut = chat.choosing(Choices(begun="")).ask(QUESTION)
+    assert cut.fallback is ChatModelProblem.CUT
+    assert cut.claims
+    assert all(claim.supported for claim in cut.claims)
+    assert "它还" not in cut.text
+    server.reply, server.cut_after, server.raw = SUPPORTED, None, b""
+    answer = chat.choosing(Choices(begun=cut.text)).ask(QUESTION)
+    begun, wish = (message["content"] for message in server.requests[-1]["messages"][-2:])
+    assert (begun, wish) == (SUPPORTED.strip(), GO_ON[True])
+    assert answer.fallback is None
+    assert [claim.text for claim in answer.claims][: 2 * len(cut.claims)] == [claim.text for claim in cut.claims] * 2

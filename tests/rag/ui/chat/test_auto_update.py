@@ -71,7 +71,9 @@ def test_an_early_answer_says_that_documents_are_still_read(assistant: Assistant
         for _ in chat.answer_after(assistant, session, question, None, early=early):
             pass
         assert session.exchanges[0].is_early is early
-        assert (TEXTS[session.language].early in messages(session)[1]["content"]) is early
+        texts = TEXTS[session.language]
+        assert (texts.early in messages(session, is_reading=True)[1]["content"]) is early
+        assert (texts.answer_now in messages(session)[1]["content"]) is early
 
 
 @pytest.mark.parametrize(

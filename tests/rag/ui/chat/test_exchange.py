@@ -23,7 +23,7 @@ from rag.settings import ChatModelName
 from rag.types import Answer, Citation, Claim, Refusal, RefusalReason
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.examples import example_questions
-from rag.ui.chat.handlers import privacy
+from rag.ui.chat.handlers import render_writer
 from rag.ui.chat.messages import messages, panel, problem_text, question_problem
 from rag.ui.chat.strip import render_strip
 from rag.ui.session.session import Session, State
@@ -235,9 +235,9 @@ def test_what_leaves_the_machine_is_told_apart(
         update={"llm": ChatModelName.ENDPOINT, "endpoint_url": url, "endpoint_model": "deepseek-chat"}
     )
     own = Assistant(settings, hash_embedder, chat_model=open_chat_model(settings))
-    told = privacy(own, TEXTS[Language.EN])
+    told = render_writer(own, (), TEXTS[Language.EN])
     assert "deepseek-chat" in told
-    assert ('class="remote"' in told) is ("llm.example" in told) is remote
+    assert ('class="told remote"' in told) is ("llm.example" in told) is remote
 
 
 def test_questions_are_counted_within_the_branch_that_is_shown(assistant: Assistant) -> None:

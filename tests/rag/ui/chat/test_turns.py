@@ -16,24 +16,28 @@ from rag.ui.session.session import Session
 from tests.rag.ui.rooms import built
 
 
+class Count:
+    now = most = 0
+
+
 class Counting(Assistant):
     """Answers nothing, once as many as expected are being answered."""
 
     def expect(self, count: int) -> None:
         self.together = threading.Barrier(count)
         self.counting = threading.Lock()
-        self.now = self.most = 0
+        self.count = Count()  # shared by its copies, which answer as a reader chose
 
     def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
         with self.counting:
-            self.now += 1
-            self.most = max(self.most, self.now)
+            self.count.now += 1
+            self.count.most = max(self.count.most, self.count.now)
         try:
             self.together.wait(10)
             yield from ()
         finally:
             with self.counting:
-                self.now -= 1
+                self.count.now -= 1
 
 
 @pytest.fixture
@@ -49,7 +53,7 @@ def ask_at_once(assistant: Counting, count: int) -> int:
     for thread in asking:
         thread.join(30)
     assert not assistant.together.broken
-    return assistant.most
+    return assistant.count.most
 
 
 def test_quotes_take_turns(counting: Counting) -> None:

@@ -1,7 +1,8 @@
 """A conversation is the same when it is opened again: its branches, its sources, what was thought of it."""
 
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import STYLES, Caution, Choices, StyleName
+from rag.answer.events import Event, TextAdded
 from rag.feedback.rows import sft_rows
+from rag.types import Turn
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.messages import messages, panel
@@ -17,7 +20,7 @@ from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.conversations.store import LISTED
-from rag.ui.session.session import Session, State
+from rag.ui.session.session import STEP, Session, State
 from rag.ui.texts import TEXTS, Language
 from rag.wire import answer_as_dict
 from tests.rag.ui.chat.test_sources import Page
@@ -78,15 +81,61 @@ def test_an_answer_that_was_interrupted_is_told_of(keeper: Keeper, tmp_path: Pat
     assert ZH.stopped_early in messages(again)[1]["content"]
 
 
-def test_a_reader_who_leaves_has_kept_what_there_was(assistant: Assistant, keeper: Keeper, tmp_path: Path) -> None:
-    session = Session(user="")
+def test_a_reader_who_leaves_finds_the_answer_being_written(
+    assistant: Assistant, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever opens the conversation sees it grow, and may stop it; leaving once more does not."""
+    go_on, events = threading.Event(), assistant.stream
+
+    def slowly(question: str, history: Sequence[Turn]) -> Iterator[Event]:
+        for event in events(question, history):
+            yield event
+            if isinstance(event, TextAdded):
+                assert go_on.wait(20)
+
+    monkeypatch.setattr(assistant, "stream", slowly)
+    session, again = Session(user=""), Session(user="")
     steps = chat.answer(assistant, session, QUESTION, keeper)
-    for _ in steps:
-        if session.exchanges[0].chunks:
-            break
+    while not (session.exchanges and session.exchanges[0].chunks):
+        next(steps)
     steps.close()
-    again = reopened(session, tmp_path)
-    assert again.exchanges[0].said == session.exchanges[0].said != ""
+    assert session.conversation is not None
+    keeper.open(again, session.conversation)
+    assert 'data-written="1"' in panel(again)
+    seen = chat.look_on(again, keeper)
+    next(seen)
+    assert again.busy
+    assert session.exchanges[0].chunks[0].strip() in again.exchanges[0].said
+    seen.close()
+    assert not again.busy
+    assert again.exchanges[0].state is State.WRITING
+    go_on.set()
+    list(chat.look_on(again, keeper))
+    assert again.exchanges[0].state is State.DONE
+    assert 'data-written="0"' in panel(again)
+    assert [message["content"] for message in messages(again)] == [message["content"] for message in messages(session)]
+
+
+def test_a_long_conversation_shows_its_end_until_more_is_wanted(keeper: Keeper) -> None:
+    session = Session(user="")
+    for number in range(1, 31):
+        exchange = keeper.begin(session, f"第 {number} 问", session.tip)
+        exchange.state = State.STOPPED
+        keeper.end(session, exchange)
+        assert len(messages(session)) <= 2 * (2 * STEP - 1)
+    assert ZH.earlier_questions.format(count=24) in messages(session)[0]["content"]
+    assert 'data-earlier="24"' in panel(session)
+    do(session, keeper, "earlier")
+    assert len(messages(session)) == 20
+    do(session, keeper, "earlier", rest="all")
+    assert len(messages(session)) == 60
+    assert "do-earlier" not in messages(session)[0]["content"]
+    assert session.conversation is not None
+    do(session, keeper, "open", session.conversation)
+    assert len(messages(session)) == 12
+    do(session, keeper, "open", session.conversation, rest="3")  # what a search has found
+    assert session.shown == 3
+    assert "第 3 问" in messages(session)[0]["content"]
 
 
 def test_edited_questions_are_branches(assistant: Assistant, keeper: Keeper, tmp_path: Path) -> None:

@@ -43,9 +43,16 @@ def store(tmp_path: Path) -> Conversations:
     return Conversations(tmp_path)
 
 
-def ask(store: Conversations, user: str, question: str, said: str = "", conversation: int | None = None) -> int:
-    begun = store.begin(user, conversation, None, question, "searching")
-    store.end(user, begun.conversation, StoredExchange(begun.number, None, question, "done", said, "{}"))
+def ask(
+    store: Conversations,
+    user: str,
+    question: str,
+    said: str = "",
+    conversation: int | None = None,
+    parent: int | None = None,
+) -> int:
+    begun = store.begin(user, conversation, parent, question, "searching")
+    store.end(user, begun.conversation, StoredExchange(begun.number, parent, question, "done", said, "{}"))
     return begun.conversation
 
 
@@ -55,9 +62,20 @@ def titles(store: Conversations, user: str, sought: str = "") -> list[str]:
 
 def test_the_first_question_names_a_conversation(store: Conversations) -> None:
     first = ask(store, "", "RoPE 为什么\n能外推？")
-    ask(store, "", "And NTK?", conversation=first)
-    ask(store, "", "ZeRO-3?")
+    ask(store, "", "And NTK?", conversation=first, parent=1)
+    second = ask(store, "", "ZeRO-3?")
     assert titles(store, "") == ["ZeRO-3?", "RoPE 为什么 能外推？"]
+    ask(store, "", "ZeRO-2?", conversation=second)  # in place of the first question
+    assert titles(store, "") == ["ZeRO-2?", "RoPE 为什么 能外推？"]
+    store.rename("", second, "按我的叫法")
+    ask(store, "", "ZeRO-1?", conversation=second)
+    store.pin("", first)
+    assert [(item.title, item.pinned) for item in store.list("")] == [
+        ("RoPE 为什么 能外推？", True),
+        ("按我的叫法", False),
+    ]
+    store.pin("", first)
+    assert titles(store, "") == ["按我的叫法", "RoPE 为什么 能外推？"]
     loaded = store.load("", first)
     assert loaded is not None
     assert [exchange.number for exchange in loaded.exchanges] == [1, 2]
