@@ -6,6 +6,7 @@ const within = (target, selector) =>
 // Which event of the view takes an action to the server; all others are "select".
 const EVENTS = {
   filter: "edit",
+  plan: "edit",
   keep: "input",
   grade: "submit",
   answer: "submit",
@@ -152,17 +153,22 @@ document.addEventListener("submit", (event) => {
   flush();
   send(act, "", { ...fieldsOf(form), edition });
 });
-// A filter works while it is changed: once for what is typed in one go, since a change that comes while the one before
+// A filter and a plan work while they are changed: once for what is typed in one go, since a change that comes while the one before
 // is on its way may be dropped.
 let filtering = 0;
 for (const name of ["input", "change"]) {
   document.addEventListener(name, (event) => {
-    const form = within(event.target, "form[data-act='filter']");
+    const form = within(event.target, "form[data-act='filter'], form[data-act='plan']");
     if (!form || (name === "input") !== (event.target.type === "search")) return;
     clearTimeout(filtering);
-    filtering = setTimeout(() => send("filter", "", fieldsOf(form)), name === "input" ? 200 : 0);
+    filtering = setTimeout(() => send(form.dataset.act, "", fieldsOf(form)), name === "input" ? 200 : 0);
   });
 }
+
+document.addEventListener("change", (event) => {
+  const menu = within(event.target, "select[data-act]");
+  if (menu) send(menu.dataset.act, menu.value);
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented || !within(event.target, "#practice")) return;
