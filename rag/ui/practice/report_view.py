@@ -19,7 +19,7 @@ from rag.ui.session.practice import Practice
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
-HTML = macros_of("practice/report.html")
+HTML = macros_of("practice/report_view.html")
 # Points that are listed as strong or as missed.
 LISTED = 5
 MISSED = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED)

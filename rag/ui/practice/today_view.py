@@ -15,7 +15,7 @@ from rag.ui.practice.resources import Material
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
-HTML = macros_of("practice/today.html")
+HTML = macros_of("practice/today_view.html")
 # The hour from which the day is an evening.
 EVENING = 17
 

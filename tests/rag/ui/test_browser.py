@@ -184,7 +184,7 @@ def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assi
     signs = ("$$", "## ", "```python", "|---|", "| PI |")
     shown = panel.inner_text()
     assert [sign for sign in signs if sign in shown] == []
-    panel.get_by_role("button", name=ZH.as_written).click()
+    see(page, "as-written", on=True)
     written = panel.inner_text()
     assert [sign for sign in signs if sign not in written] == []
     expect(panel.locator(".drawing").first).to_be_hidden()
@@ -192,8 +192,17 @@ def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assi
     panel.locator(".whole-source").first.click()
     expect(page.locator("#whole .body")).to_contain_text(answer.citations[0].quote)
     assert lines(page.locator("#whole .body").inner_text()) == lines(assistant.source("rope.md") or "")
-    page.locator("#whole .as-written").click()
+    page.keyboard.press("Escape")
+    see(page, "as-written", on=False)
+    panel.locator(".whole-source").first.click()
     expect(page.locator("#whole .drawing .katex").first).to_be_visible()
+
+
+def see(page: Page, view: str, *, on: bool) -> None:
+    """Switch what the curious see beside the sources, and come back."""
+    page.evaluate("location.hash = '#room-inspector'")
+    page.locator(f"#inspector-views input[data-view='{view}']").set_checked(on)
+    page.locator("#room-chat-button").click()
 
 
 def lines(text: str) -> list[str]:
