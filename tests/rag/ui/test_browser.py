@@ -416,6 +416,7 @@ def test_a_taken_port_ctrl_c_and_what_is_kept_until_the_next_start(
 
 def test_documents_are_updated_automatically(browser: Browser, address: str, house: House) -> None:
     page, other = open_page(browser, address), open_page(browser, address, language="en-GB")
+    page.locator("#room-library-button").click()
     switch = page.get_by_label(ZH.auto_update)
     expect(switch).not_to_be_checked()
     switch.check()
@@ -424,12 +425,15 @@ def test_documents_are_updated_automatically(browser: Browser, address: str, hou
     document = house.folder / "documents" / "smoothing.md"
     document.write_text(text, encoding="utf-8")
     expect(page.locator("#updates")).to_contain_text("新增 1")
+    page.locator("#room-chat-button").click()
     ask(page, "标签平滑是什么？")
     expect(page.locator("#chat .bot-row").last).to_contain_text("避免过度自信")
     other.reload()
+    other.locator("#room-library-button").click()
     expect(other.get_by_label(EN.auto_update)).to_be_checked()
     document.unlink()
     expect(page.locator("#updates")).to_contain_text("删除 1")
+    page.locator("#room-library-button").click()
     switch.uncheck()
     expect(page.locator("#updates")).to_be_empty()
     page.context.close()
