@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import threading
 import unicodedata
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -83,7 +84,7 @@ class Library:
         # Whether the run that follows the one under way is of all roots; None where none follows.
         self._next_all_roots: bool | None = None
         # What was removed, until the program ends.
-        self._removed: tempfile.TemporaryDirectory[str] | None = None
+        self._removed: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -194,8 +195,9 @@ class Library:
         """Where a document lies that was removed."""
         with self._lock:
             if self._removed is None:
-                self._removed = tempfile.TemporaryDirectory(prefix="removed-")
-            return Path(self._removed.name) / hashlib.sha256(relative.encode()).hexdigest()
+                self._removed = Path(tempfile.mkdtemp(prefix="removed-"))
+                weakref.finalize(self, shutil.rmtree, self._removed, ignore_errors=True)
+            return self._removed / hashlib.sha256(relative.encode()).hexdigest()
 
     def _require_change(self) -> None:
         if not self.may_change:

@@ -113,6 +113,7 @@ def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, in
         above = [found.end() for found in HEADING.finditer(source, start, citation.start)]
         below = HEADING.search(source, citation.end, end)
         start, end = max(above, default=start), below.start() if below else end
+        end = citation.end + len(source[citation.end : end].rstrip())
         if front_matter:
             start = min(max(start, front_matter.end()), citation.start)
         if merged and start <= merged[-1][1] + NEAR:
