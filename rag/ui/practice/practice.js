@@ -120,6 +120,7 @@ document.addEventListener("click", (event) => {
   if (within(event.target, "[data-print]")) return print();
   const button = within(event.target, "button[data-act]");
   if (!button) return;
+  chosen = "";
   flush();
   const { act, rest } = button.dataset;
   if (act === "bookmark") mark(button);
@@ -165,9 +166,13 @@ for (const name of ["input", "change"]) {
   });
 }
 
+// A menu keeps the focus when the grade around it is drawn anew.
+let chosen = "";
 document.addEventListener("change", (event) => {
   const menu = within(event.target, "select[data-act]");
-  if (menu) send(menu.dataset.act, menu.value);
+  if (!menu) return;
+  chosen = menu.getAttribute("aria-label");
+  send(menu.dataset.act, menu.value);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -234,6 +239,9 @@ watchOver("practice-saved", () => {
 });
 let arrived = "";
 watchOver("practice-part", (part) => {
+  if (chosen && document.activeElement === document.body) {
+    focusOn([...part.querySelectorAll("select[data-act]")].find((menu) => menu.getAttribute("aria-label") === chosen));
+  }
   const grade = part.querySelector("[data-graded]");
   const moment = grade?.dataset.moment ?? "";
   if (moment === arrived) return;

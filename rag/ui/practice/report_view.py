@@ -2,7 +2,7 @@
 point by point. As a file it is Markdown: `rag.practice.round_report`."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rag.language.language import Language
@@ -10,6 +10,7 @@ from rag.practice.bank import Bank
 from rag.practice.grading import Verdict
 from rag.practice.round_report import ORDER, READ_BELOW
 from rag.practice.rounds import Answered, PointMade, Round
+from rag.practice.rubric import rubric_of
 from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
 from rag.types import Citation
 from rag.ui.practice.bank_view import asked, question_link
@@ -56,6 +57,8 @@ def report_part(
     language: Language,
 ) -> str:  # fmt: skip
     """`topic` is what the round's topic is called."""
+    if language is Language.EN:
+        round = in_english(bank, round)
     done = sorted(round.answered, key=lambda answered: -answered.score)
     share = percent(score_of_round(round))
     place = texts.place.format(place=len(done), count=round.count)
@@ -79,6 +82,19 @@ def report_part(
         answers=[_answer(bank, answered, texts, language) for answered in round.answered],
         texts=texts,
     )
+
+
+def in_english(bank: Bank, round: Round) -> Round:
+    """The round with what its points say in English, where their page says it again; no longer a record of what was
+    graded."""
+    answered = []
+    for one in round.answered:
+        question = bank.questions.get(one.question_id)
+        points = rubric_of(bank, question).points if question is not None else ()
+        english = {point.citation.start: point.english for point in points if point.english is not None}
+        said = (replace(made, citation=english.get(made.citation.start, made.citation)) for made in one.points)
+        answered.append(replace(one, points=tuple(said)))
+    return replace(round, answered=tuple(answered))
 
 
 def score_of_round(round: Round) -> float:
