@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import threading
 import unicodedata
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -82,6 +83,8 @@ class Library:
         self._run = LibraryRun()
         # Whether the run that follows the one under way is of all roots; None where none follows.
         self._next_all_roots: bool | None = None
+        # What was removed, until the program ends.
+        self._removed: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -154,13 +157,23 @@ class Library:
         return target.is_file() and digest(target) == digest(file)
 
     def remove(self, relative: str) -> None:
-        """Delete a document of the folder. Raises UsageError where there is none."""
+        """Take a document out of the folder; `restore` brings it back until the program ends. Raises UsageError where
+        there is none."""
         self._require_change()
         path = self.folder / relative
         inside = path.resolve().is_relative_to(self.folder.resolve())
         if not inside or path.is_symlink() or not path.is_file() or path.suffix.lower() not in SUFFIXES:
             raise UsageError(f"the library has no document {relative}", hint="it may have been removed already")
-        path.unlink()
+        shutil.move(path, self._kept(relative))
+
+    def restore(self, relative: str) -> None:
+        """Bring a removed document back. Raises UsageError where it is not kept, or its name was taken meanwhile."""
+        self._require_change()
+        kept, path = self._kept(relative), self.folder / relative
+        if not kept.is_file() or path.exists():
+            raise UsageError(f"{relative} cannot be brought back", hint="add the file once more")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(kept, path)
 
     def sync(self, *, all_roots: bool = False) -> bool:
         """Begin to bring the index in line with the folder, or with all roots, in a thread. False where a run is under
@@ -177,6 +190,14 @@ class Library:
     def run(self) -> LibraryRun:
         with self._lock:
             return self._run
+
+    def _kept(self, relative: str) -> Path:
+        """Where a document lies that was removed."""
+        with self._lock:
+            if self._removed is None:
+                self._removed = Path(tempfile.mkdtemp(prefix="removed-"))
+                weakref.finalize(self, shutil.rmtree, self._removed, ignore_errors=True)
+            return self._removed / hashlib.sha256(relative.encode()).hexdigest()
 
     def _require_change(self) -> None:
         if not self.may_change:

@@ -68,6 +68,7 @@ def open_room(page: Page, name: str) -> None:
 def practise(page: Page) -> None:
     """Grade an attempt at one question."""
     open_room(page, "practice")
+    page.click("#practice-navigation button[data-rest='bank']")
     page.fill("#practice input[type='search']", "KV cache")
     page.locator(".question-link", has_text=PRACTISED).first.click()
     page.fill("textarea[name='attempt']", ATTEMPT)

@@ -1,10 +1,12 @@
 """The process that parses untrusted files: python -m ingest.reading.child, which talks over its pipes.
 
-A request is a line of JSON ({"suffix", "size", "seconds", "ocr"}) and that many bytes; the answer is a line of JSON.
+A request is a line of JSON ({"suffix", "size", "seconds"}) and that many bytes; the answer is a line of JSON. With
+"page" and "quote" a page of a PDF is drawn instead of read.
 Before the first request the process gives up what it can: memory and files are limited, and neither the network nor
 files nor other programs can be reached any more.
 """
 
+import base64
 import json
 import os
 import resource
@@ -62,7 +64,10 @@ def _serve(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO, *, oc
     data = requests.read(request["size"])
     limit(resource.RLIMIT_CPU, int(time.process_time() + request["seconds"]) + 1)
     try:
-        answer = _answer(_extract(request["suffix"], data, ocr=ocr))
+        if "page" in request:
+            answer = _picture(data, request["page"], request["quote"])
+        else:
+            answer = _answer(_extract(request["suffix"], data, ocr=ocr))
     except UnreadableError as error:
         answer = {"error": error.message, "hint": error.hint, "reason": error.reason}
     except MemoryError:
@@ -95,6 +100,14 @@ def _extract(suffix: str, data: bytes, *, ocr: bool) -> Extract:
 
         return read_pdf(data, recognize)
     return read(data)
+
+
+def _picture(data: bytes, page: int, quote: str) -> dict[str, Any]:
+    from ingest.formats.pdf.picture import picture
+
+    drawn = picture(data, page, quote)
+    png = base64.b64encode(drawn.png).decode()
+    return {"png": png, "width": drawn.width, "height": drawn.height, "boxes": drawn.boxes}
 
 
 def _answer(extract: Extract) -> dict[str, Any]:

@@ -3,20 +3,25 @@
 One child serves many files. One that crashes, hangs or runs out of memory is replaced; the file is reported.
 """
 
+import base64
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from ingest.formats.extract import MAX_CHARACTERS, Extract, UnreadableError
+from ingest.formats.picture import PNG, Picture
 from rag.errors import Unreadable
 from rag.paths import PROGRAM
+
+T = TypeVar("T")
 
 START_SECONDS = 120.0
 # The processor time of a file; the wall may see twice that, for the machine has other things to do.
@@ -67,37 +72,34 @@ class ParserProcess:
 
     def extract(self, suffix: str, data: bytes) -> Extract:
         """The text of a file with this ending. Raises UnreadableError."""
+        return self._told({"suffix": suffix}, data, _extract)
+
+    def picture(self, data: bytes, page: int, quote: str) -> Picture:
+        """A page of a PDF by its number, from 1, and where a quote stands on it. Raises UnreadableError."""
+        return self._told({"suffix": ".pdf", "page": page, "quote": quote}, data, _picture)
+
+    def _told(self, request: dict[str, object], data: bytes, read: Callable[[dict[str, Any]], T]) -> T:
         if self._served >= MAX_FILES_PER_CHILD:
             self.close()
-        answer = self._ask(suffix, data)
+        line = self._ask(request, data)
         self._served += 1
         try:
-            return self._read(answer)
+            answer = dict(json.loads(line))
+            if answer.get("exhausted"):
+                self.close()
+            if "error" in answer:
+                reason = Unreadable(answer["reason"])
+                raise UnreadableError(str(answer["error"]), hint=str(answer["hint"]), reason=reason)
+            return read(answer)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             self.close()  # a child that no longer says what it should may have been taken over
             raise UnreadableError("its parser gave an answer that is none", hint=DAMAGED_HINT) from error
 
-    def _read(self, line: bytes) -> Extract:
-        answer = dict(json.loads(line))
-        if answer.get("exhausted"):
-            self.close()
-        if "error" in answer:
-            reason = Unreadable(answer["reason"])
-            raise UnreadableError(str(answer["error"]), hint=str(answer["hint"]), reason=reason)
-        return Extract(
-            text=str(answer["text"]),
-            title=str(answer["title"]),
-            pages=tuple(int(page) for page in answer["pages"]),
-            warnings=tuple(str(warning) for warning in answer["warnings"]),
-            is_markdown=bool(answer["is_markdown"]),
-            removed=tuple(str(line) for line in answer["removed"]),
-        )
-
-    def _ask(self, suffix: str, data: bytes) -> bytes:
+    def _ask(self, request: dict[str, object], data: bytes) -> bytes:
         child = self._child or self._start()
         assert child.stdin is not None
         assert child.stdout is not None
-        request = {"suffix": suffix, "size": len(data), "seconds": self._seconds}
+        request = request | {"size": len(data), "seconds": self._seconds}
         late = threading.Event()
         line = b""
         with _Deadline(child, 2.0 * self._seconds, late):
@@ -152,6 +154,25 @@ class ParserProcess:
                 reason=Unreadable.PROGRAM,
             )
         return child
+
+
+def _extract(answer: dict[str, Any]) -> Extract:
+    return Extract(
+        text=str(answer["text"]),
+        title=str(answer["title"]),
+        pages=tuple(int(page) for page in answer["pages"]),
+        warnings=tuple(str(warning) for warning in answer["warnings"]),
+        is_markdown=bool(answer["is_markdown"]),
+        removed=tuple(str(line) for line in answer["removed"]),
+    )
+
+
+def _picture(answer: dict[str, Any]) -> Picture:
+    png = base64.b64decode(str(answer["png"]), validate=True)
+    if not png.startswith(PNG):
+        raise ValueError("no picture")
+    boxes = tuple((float(x), float(y), float(width), float(height)) for x, y, width, height in answer["boxes"])
+    return Picture(png, int(answer["width"]), int(answer["height"]), boxes)
 
 
 class _Deadline:

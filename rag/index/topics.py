@@ -1,12 +1,16 @@
-"""What the folders of a root are called for readers: `topics` in the front matter of the README of the root.
+"""What the folders of a root are called for readers, and which of them a role asks about: `topics` and `roles` in the
+front matter of the README of the root.
 
 ---
 topics:
   alignment: {zh: 对齐, en: Alignment}
+roles:
+  training: {zh: 训练, en: Training, topics: [alignment, data]}
 ---
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -21,13 +25,30 @@ MAX_CHARACTERS = 20_000
 Titles = Mapping[str, Mapping[Language, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What somebody is interviewed for, and the folders it asks about."""
+
+    titles: Mapping[Language, str]
+    topics: frozenset[str]
+
+
 def topic_titles(roots: Iterable[Path]) -> Titles:
     """The titles of each folder by its path below the root; the first root that names one counts."""
     found: dict[str, Mapping[Language, str]] = {}
     for root in roots:
-        for folder, titles in _topics(root / README).items():
-            if isinstance(titles, dict):
-                found.setdefault(str(folder), {name: str(titles[name]) for name in Language if name in titles})
+        for folder, titles in _section(root / README, "topics").items():
+            found.setdefault(folder, _titles(titles))
+    return found
+
+
+def roles_of(roots: Iterable[Path]) -> Mapping[str, Role]:
+    """The roles by name; the first root that names one counts."""
+    found: dict[str, Role] = {}
+    for root in roots:
+        for name, role in _section(root / README, "roles").items():
+            if isinstance(topics := role.get("topics"), list):
+                found.setdefault(name, Role(_titles(role), frozenset(map(str, topics))))
     return found
 
 
@@ -35,7 +56,11 @@ def topic_title(topic: str, titles: Titles, language: Language) -> str:
     return titles.get(topic, {}).get(language, topic)
 
 
-def _topics(readme: Path) -> Mapping[object, object]:
+def _titles(said: Mapping[str, object]) -> Mapping[Language, str]:
+    return {name: str(said[name]) for name in Language if name in said}
+
+
+def _section(readme: Path, name: str) -> Mapping[str, Mapping[str, object]]:
     """What cannot be read names nothing."""
     try:
         with readme.open(encoding="utf-8") as file:
@@ -48,5 +73,6 @@ def _topics(readme: Path) -> Mapping[object, object]:
         front_matter = yaml.safe_load(text[len(FENCE) : end + 1])
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
-    topics = front_matter.get("topics") if isinstance(front_matter, dict) else None
-    return topics if isinstance(topics, dict) else {}
+    section = front_matter.get(name) if isinstance(front_matter, dict) else None
+    entries = section.items() if isinstance(section, dict) else ()
+    return {str(key): value for key, value in entries if isinstance(value, dict)}

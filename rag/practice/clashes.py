@@ -65,6 +65,17 @@ def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Cla
     return Clash(ClashFeatures(**strength), span)
 
 
+def is_reversed(said: str, point: str) -> bool:
+    """Whether what was said denies a clause of a point or turns its direction round, rather than giving another number
+    or name for it."""
+    claims = clauses_in(said)
+    for wanted in clauses_in(point):
+        nearest = max(claims, key=lambda clause: _common(clause, wanted, lambda _: 1.0), default=None)
+        if nearest is not None and nearest.terms & wanted.terms and _kind(nearest, wanted) == "polarity":
+            return True
+    return False
+
+
 def _kind(said: Clause, wanted: Clause) -> str:
     if contradicts(said.polarity, wanted.polarity):
         return "polarity"

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag.errors import UsageError
 from rag.practice.grading import Verdict
+from rag.practice.plan import Plan
 from rag.practice.rounds import Round
 from rag.practice.schedule import Card, Rating, Review, in_order, rebuilt
 from rag.user_database import UserDatabase
@@ -19,9 +20,10 @@ from rag.user_database import UserDatabase
 logger = logging.getLogger(__name__)
 
 FILE = "practice.sqlite"
-VERSION = 1
+VERSION = 2
+PLANS = "CREATE TABLE plans (user TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL) STRICT"
 # Cards only save the time of going through the log: `rebuild` makes them anew.
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE reviews (
     id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, question TEXT NOT NULL, at TEXT NOT NULL,
     rating TEXT NOT NULL, score REAL, attempt TEXT NOT NULL, answer_sha256 TEXT NOT NULL, seconds REAL
@@ -40,8 +42,16 @@ CREATE TABLE overrides (
 CREATE TABLE rounds (
     user TEXT NOT NULL, id TEXT NOT NULL, begun TEXT NOT NULL, finished INTEGER NOT NULL, round TEXT NOT NULL,
     PRIMARY KEY (user, id)
-) STRICT
+) STRICT;
+{PLANS}
 """
+
+
+def _with_plans(connection: sqlite3.Connection) -> None:
+    connection.execute(PLANS)
+
+
+MIGRATIONS = {1: _with_plans}
 EXPORT_FORMAT = 1
 
 
@@ -76,9 +86,11 @@ class Export:
     jottings: Mapping[str, Jotting] | None = None
     overrides: tuple[Override, ...] = ()
     rounds: tuple[Round, ...] = ()
+    plan: Plan | None = None
 
 
-CARD, JOTTING, ROUND, EXPORT = TypeAdapter(Card), TypeAdapter(Jotting), TypeAdapter(Round), TypeAdapter(Export)
+CARD, JOTTING, ROUND, PLAN = TypeAdapter(Card), TypeAdapter(Jotting), TypeAdapter(Round), TypeAdapter(Plan)
+EXPORT = TypeAdapter(Export)
 REVIEW_COLUMNS = "question, at, rating, score, attempt, answer_sha256, seconds"
 
 
@@ -88,7 +100,7 @@ class PracticeStore:
 
     def __init__(self, folder: Path | None) -> None:
         """The file in a folder (the setting `data`); None keeps everything in memory."""
-        self.database = UserDatabase(folder and folder / FILE, SCHEMA, VERSION)
+        self.database = UserDatabase(folder and folder / FILE, SCHEMA, VERSION, MIGRATIONS)
 
     def close(self) -> None:
         self.database.close()
@@ -177,6 +189,21 @@ class PracticeStore:
                 logger.warning("a round cannot be read: %s", error)
         return found
 
+    def plan(self, user: str) -> Plan:
+        """What the reader prepares for; one that cannot be read is none."""
+        with self.database.reading() as connection:
+            row = connection.execute("SELECT plan FROM plans WHERE user = ?", (user,)).fetchone()
+        try:
+            return PLAN.validate_json(row[0]) if row else Plan()
+        except ValidationError as error:
+            logger.warning("a plan cannot be read: %s", error)
+            return Plan()
+
+    def save_plan(self, user: str, plan: Plan) -> None:
+        """Keep this plan in place of the one before."""
+        with self.database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?)", (user, PLAN.dump_json(plan).decode()))
+
     def export(self, user: str) -> dict[str, Any]:
         """Everything of a reader, as JSON has it."""
         with self.database.reading() as connection:
@@ -188,7 +215,7 @@ class PracticeStore:
         )
         everything = Export(
             EXPORT_FORMAT, datetime.now(UTC), tuple(self.reviews(user)), self.jottings(user), overrides,
-            tuple(self.rounds(user)),
+            tuple(self.rounds(user)), self.plan(user),
         )  # fmt: skip
         exported: dict[str, Any] = EXPORT.dump_python(everything, mode="json")
         return exported
@@ -210,6 +237,8 @@ class PracticeStore:
                 hint="use the version of the program that wrote it; nothing was changed",
             )
         jottings, rounds = self.jottings(user), {round.id for round in self.rounds(user)}
+        if found.plan is not None and self.plan(user) == Plan():
+            self.save_plan(user, found.plan)
         with self.database.writing() as connection:
             known = set(_reviews(connection, user))
             added = [review for review in found.reviews if review not in known]

@@ -24,6 +24,7 @@ from rag.ui.quality.tab import build_quality
 from rag.ui.rooms import Rooms
 from rag.ui.session.practice import Practice
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Language, Texts, language_of
 
 # Readers who may wait for an answer.
@@ -31,6 +32,7 @@ WAITING = 32
 # Seconds that the server keeps what was sent to it and did not become a document.
 CACHED = 600
 CHAT = {Language.ZH: "问答", Language.EN: "Chat"}
+HTML = macros_of("page.html")
 GENERAL = {Language.ZH: "常用", Language.EN: "General"}
 # The browser's storage is scrambled with it; nothing in there is secret, and it must outlive the program.
 SCRAMBLE = "interview-rag"
@@ -53,6 +55,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             with gr.Row(elem_id="head"):
                 title = gr.HTML(_title(texts), elem_id="title")
                 finder = gr.HTML(_finder(texts), elem_id="find")
+                keys = gr.HTML(HTML("shortcuts", texts=texts), elem_id="keys")
                 account = gr.HTML(elem_id="account")
                 switch = gr.Radio(
                     [("中文", Language.ZH.value), ("English", Language.EN.value)],
@@ -62,7 +65,11 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 )
             gr.HTML(elem_classes="theme-keeper", js_on_load=read_asset("preferences/theme.js"))
             writer = gr.HTML(elem_classes="theme-keeper", js_on_load=CHOOSE_WRITER)
-            overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"))
+            may_switch = rooms.auto_update is not None and rooms.may_change
+            auto_update = gr.Checkbox(
+                label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch, render=False
+            )
+            overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"), auto_update)
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
@@ -71,16 +78,19 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     parts.append(build_practice(assistant, session, overlays, tab, first))
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
-                        parts.append(build_library(assistant, rooms.library, session, tab, first))
+                        parts.append(build_library(assistant, rooms.library, session, overlays, tab, first))
+                else:
+                    auto_update.render()  # type: ignore[no-untyped-call]
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
                     parts += _settings(assistant, rooms, session, kept, writer, tab, first, events.append)
-        labels = [title, finder, account, switch, *(component for part in parts for component in part.components)]
+        labels = [title, finder, keys, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
             state.language = name
             texts = TEXTS[name]
-            switched = gr.update(value=name.value, label=texts.language)
-            head = (_title(texts), _finder(texts), _account(state, texts), switched)
+            chosen = gr.update(value=name.value, label=texts.language)
+            shortcuts = HTML("shortcuts", texts=texts)
+            head = (_title(texts), _finder(texts), shortcuts, _account(state, texts), chosen)
             return (*head, *(update for part in parts for update in part.speak(state)))
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
@@ -169,4 +179,5 @@ def _account(session: Session, texts: Texts) -> str:
 
 
 def _title(texts: Texts) -> str:
-    return f"<h1>{escape(texts.title)}</h1><p>{escape(texts.subtitle)}</p>"
+    skip = f'<a class="skip" href="#skip">{escape(texts.skip_to_content)}</a>'
+    return f"{skip}<h1>{escape(texts.title)}</h1><p>{escape(texts.subtitle)}</p>"

@@ -17,10 +17,12 @@ EACH = AT_ONCE | {"trigger_mode": "multiple"}
 
 @dataclass(frozen=True, slots=True)
 class Overlays:
-    """What lies outside of every room: a source over the page, and a file on its way to the reader's disk."""
+    """What is of no single room: a source over the page, a file on its way to the reader's disk, and the switch of the
+    automatic updates, which stands in the library while the chat tells of them."""
 
     whole: gr.HTML
     parcel: gr.HTML
+    auto_update: gr.Checkbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,13 @@ ICON = (
 HEAD = (
     f'<head><link rel="icon" href="{ICON}">'
     "<title>大模型面试问答 · LLM interview Q&amp;A</title>"
+    '<meta property="og:title" content="大模型面试问答 · LLM interview Q&amp;A">'
+    '<meta property="og:type" content="website">'
+    '<meta property="og:description" content="每句都有出处。Every sentence has its source.">'
     "<style>button.primary{background:#1f6f8b!important}</style>"
 )
+# What Gradio tells of itself to whoever shows a link to the page.
+TOLD_OF_GRADIO = re.compile(rb'\s*<meta\s+(?:property="og:|name="twitter:)[^>]*>')
 SAME_SITE = re.compile(rb";\s*samesite=\w+", re.IGNORECASE)
 HEADERS: list[Header] = [
     (b"x-content-type-options", b"nosniff"),
@@ -76,7 +81,8 @@ class SafeResponses:
                 if message.get("more_body"):
                     return
                 # What the page quotes of the material is JSON with "<" escaped, so these are Gradio's own scripts.
-                page = SCRIPT.sub(b'<script nonce="%b"' % nonce.encode(), bytes(body))
+                page = TOLD_OF_GRADIO.sub(b"", bytes(body))
+                page = SCRIPT.sub(b'<script nonce="%b"' % nonce.encode(), page)
                 page = page.replace(b"<head>", HEAD.encode(), 1)
                 length = (b"content-length", str(len(page)).encode())
                 held["headers"] = [*(pair for pair in held["headers"] if pair[0] != length[0]), length]

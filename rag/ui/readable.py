@@ -24,21 +24,25 @@ RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t\r]*\n?\Z")
 FRONT_MATTER = re.compile(r"\A\s*---\r?\n.*?^---[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # All bounded: a hostile page must not keep the server busy.
 INLINE = re.compile(
-    r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>[^\n]{1,400}?)(?<!`)(?P=ticks)(?!`)"
+    r"(?P<bullet>^(?:[ \t]{0,8}[-*+] )(?=\S))"
+    r"|(?<!`)(?P<ticks>`+)(?!`)(?P<code>[^\n]{1,400}?)(?<!`)(?P=ticks)(?!`)"
     r"|(?P<display>\$\$[^$]{1,2000}\$\$)"
     r"|(?P<formula>(?<![\\$])\$(?![\s$])[^$\n]{1,400}?(?<!\s)\$(?![\d$])|\\\([^\n]{1,400}?\\\))"
     r"|\*\*(?=\S)(?P<strong>[^*\n]{1,400})\*\*"
-    r"|(?P<opening>!?\[)(?P<link>[^\[\]\n]{1,200})\]\([^()\s]{0,400}\)"
+    r"|(?P<opening>!?\[)(?P<link>[^\[\]\n]{1,200})\]\([^()\s]{0,400}\)",
+    re.MULTILINE,
 )
-BAR = re.compile(rf"(?P<bar>(?<!\\)\|[ \t]*)|{INLINE.pattern}")
+BAR = re.compile(rf"(?P<bar>(?<!\\)\|[ \t]*)|{INLINE.pattern}", re.MULTILINE)
 TAGS = {
     "sign": '<span class="sign">{}</span>',
+    "bullet": '<span class="bullet">{}</span>',
     "code": "<code>{}</code>",
     "strong": "<b>{}</b>",
     "formula": '<span class="formula">{}</span>',
     "display": '<span class="formula display">{}</span>',
 }
 FORMULAS = {"formula", "display"}
+WHOLES = FORMULAS | {"bullet"}
 # A formula is not cut in two, nor is a word of Latin letters.
 ATOM = re.compile(r"\$\$?[^$]+\$\$?|[A-Za-z0-9_.+-]+|.", re.DOTALL)
 
@@ -148,8 +152,8 @@ def _inline(text: str, low: int, high: int, outer: tuple[str, ...] = ()) -> list
 
 
 def _atoms(text: str, found: re.Match[str], outer: tuple[str, ...]) -> list[Atom]:
-    kind = next(name for name in ("code", "display", "formula", "strong", "link") if found[name] is not None)
-    if kind in FORMULAS:
+    kind = next(name for name in ("bullet", "code", "display", "formula", "strong", "link") if found[name] is not None)
+    if kind in WHOLES:
         return [(*found.span(), (*outer, kind))]
     start, end = found.span(kind)
     inner = outer if kind == "link" else (*outer, kind)

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup
 
+from rag.ui.english import path_within
 from rag.ui.markdown import plain
 
 # Between tags a line break is layout; elsewhere, as between two attributes, it is a space.
@@ -31,6 +32,7 @@ ENVIRONMENT = Environment(
     extensions=[_Layout],
 )
 ENVIRONMENT.filters["plain"] = lambda text: Markup(plain(text))
+ENVIRONMENT.filters["path_within"] = path_within
 ENVIRONMENT.filters["grouped"] = lambda number: f"{number:,}"
 
 

@@ -5,7 +5,6 @@ document.addEventListener("click", (event) => {
   const cite = cited(link);
   const ask = parse(link, "ask");
   const room = ROOM.exec(link?.getAttribute("href") ?? "")?.[0];
-  const written = event.target.closest?.(".as-written");
   const button = event.target.closest?.("button");
   const what = button && deed(button);
   if (!tip.contains(event.target)) hideTip();
@@ -24,9 +23,6 @@ document.addEventListener("click", (event) => {
     openRoom(room);
   } else if (what) {
     act(what, button);
-  } else if (written) {
-    setAsWritten(!isAsWritten());
-    localStorage.setItem("interview-rag.as-written", isAsWritten());
   } else if (event.target.closest?.(".panel .close")) {
     setOpen(false);
   } else if (event.target.closest?.("#whole .close") || event.target === whole()) {

@@ -47,7 +47,6 @@ watchOver("#whole", () => {
   if (!shown || shown.dataset.moment === shownMoment) return;
   shownMoment = shown.dataset.moment;
   setWhole(true);
-  setAsWritten(isAsWritten());
   show(shown, find(".body", shown), alone(shown.dataset.selected));
 });
 

@@ -62,7 +62,6 @@ function refresh() {
   done = Number(current.dataset.done);
   const turn = Number(current.dataset.turn);
   document.documentElement.lang = current.dataset.language;
-  setAsWritten(isAsWritten());
   const says = `${open()}/${turn}/${current.dataset.selected}`;
   choose(turn, says === said ? chosen : alone(current.dataset.selected));
   said = says;

@@ -18,7 +18,7 @@ function pickOut(within, body, numbers) {
 }
 
 // Sources are drawn as they read: their signs are hidden by the style sheet, their formulas drawn here, with the KaTeX that
-// Gradio brings. Whoever wants a source as it is written says so once for all of them.
+// Gradio brings.
 let katex = null;
 function loadKatex() {
   const style = document.createElement("link");
@@ -52,12 +52,12 @@ async function show(within, body, numbers) {
   pickOut(within, body, numbers);
   if ((await draw(within)) && body.isConnected) pickOut(within, body, numbers);
 }
-function setAsWritten(on) {
-  document.documentElement.toggleAttribute("data-as-written", on);
-  for (const button of all(".as-written")) button.setAttribute("aria-pressed", on);
+// What only the curious want to see beside the sources: the signs of their Markdown, and on what each sentence rests. It
+// is switched in the inspector.
+for (const view of ["as-written", "claims"]) {
+  const isOn = localStorage.getItem(`interview-rag.${view}`) === "true";
+  document.documentElement.toggleAttribute(`data-${view}`, isOn);
 }
-const isAsWritten = () => document.documentElement.hasAttribute("data-as-written");
-setAsWritten(localStorage.getItem("interview-rag.as-written") === "true");
 
 // An update that says the same as the last one leaves the quote that was picked out since.
 let said = "";

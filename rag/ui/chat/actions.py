@@ -20,6 +20,7 @@ from rag.ui.chat.whole_source import render_whole
 from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
+from rag.ui.pictures import picture_of
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
 from rag.ui.texts import TEXTS
@@ -155,6 +156,7 @@ def whole_source(session: Session, action: Action, assistant: Assistant, moment:
         assistant.index.storage.pages(document),
         TEXTS[session.language],
         moment=moment,
+        picture=picture_of(assistant, chosen),
     )
 
 

@@ -23,7 +23,12 @@ NOTHING_SHOWN = {
 
 
 def render_excerpts(excerpts: Sequence[Excerpt], texts: Texts, *, turn: int) -> str:
-    return "".join(_excerpt(excerpt, texts, turn) for excerpt in excerpts) or hint(texts.sources_none)
+    """A card for each document, in the order in which the answer cites them."""
+    cards: dict[str, list[Excerpt]] = {}
+    for excerpt in excerpts:
+        cards.setdefault(excerpt.document, []).append(excerpt)
+    seen: set[int] = set()
+    return "".join(_card(card, texts, turn, seen) for card in cards.values()) or hint(texts.sources_none)
 
 
 def render_claims(claims: Sequence[Claim], texts: Texts, *, turn: int) -> str:
@@ -60,9 +65,19 @@ def highlight(markers: tuple[int, ...], html: str) -> str:
     return f'<mark data-cites="{" ".join(map(str, markers))}">{html}</mark>'
 
 
-def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
-    seen: set[int] = set()
+def _card(card: Sequence[Excerpt], texts: Texts, turn: int, seen: set[int]) -> str:
+    """What an answer quotes of one document; `seen` are the markers that have been drawn."""
+    parts = [(excerpt, _note(excerpt, texts), _stretches(excerpt, turn, seen)) for excerpt in card]
+    return HTML("card", parts=parts, turn=turn, texts=texts)
 
+
+def _note(excerpt: Excerpt, texts: Texts) -> str:
+    if excerpt.whole:
+        return ""
+    return str(texts.sources_changed if excerpt.is_there else texts.sources_gone)
+
+
+def _stretches(excerpt: Excerpt, turn: int, seen: set[int]) -> list[str]:
     def mark(markers: tuple[int, ...], html: str) -> str:
         new = [marker for marker in markers if marker not in seen]
         seen.update(new)
@@ -71,6 +86,4 @@ def _excerpt(excerpt: Excerpt, texts: Texts, turn: int) -> str:
         return anchors + highlight(markers, html)
 
     text = str if excerpt.whole else balanced
-    stretches = [readable([(text(part.text), part.markers) for part in stretch], mark) for stretch in excerpt.stretches]
-    note = "" if excerpt.whole else texts.sources_changed if excerpt.is_there else texts.sources_gone
-    return HTML("excerpt", excerpt=excerpt, stretches=stretches, note=note, turn=turn, texts=texts)
+    return [readable([(text(part.text), part.markers) for part in stretch], mark) for stretch in excerpt.stretches]

@@ -109,9 +109,6 @@ def _components(
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
                 may_switch = rooms.auto_update is not None and rooms.may_change
-                switch = gr.Checkbox(
-                    label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch
-                )
                 updates = gr.HTML(elem_id="updates", visible=may_switch)
                 told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
@@ -128,7 +125,7 @@ def _components(
         question=question,
         send=send,
         stop=stop,
-        switch=switch,
+        switch=overlays.auto_update,
         updates=updates,
         clock=gr.Timer(LOOK_SECONDS, active=False),
         told=told,

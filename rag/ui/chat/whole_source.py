@@ -1,10 +1,12 @@
 """The whole source of a quote, with every quote of the answer highlighted, as a dialog over the page."""
 
+from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from ingest.formats.picture import Picture
 from rag.types import Citation
 from rag.ui.chat.sources import HTML, highlight
 from rag.ui.readable import FRONT_MATTER, balanced, readable
@@ -23,10 +25,11 @@ def render_whole(
     texts: Texts,
     *,
     moment: str = "",
+    picture: Picture | None = None,
 ) -> str:
     """HTML. `citations` are those of the same document, `pages` the offsets at which its pages begin; `source` is None
     where the document is no longer there. `moment` tells one opening from the next. A page's own description of itself
-    is left out, unless it is quoted."""
+    is left out, unless it is quoted. `picture` is the page of the chosen quote, and stands above the text."""
     placed = _placed(citations, source)
     notes = []
     start, end = 0, len(source or "")
@@ -50,6 +53,9 @@ def render_whole(
             parts += [_page(bisect_right(pages, low), texts), readable(within, highlight)]
         body = "".join(parts)
     page = f" · {texts.page.format(number=chosen.page)}" if chosen.page is not None else ""
+    if picture is not None:
+        png = b64encode(picture.png).decode()
+        body = HTML("picture", picture=picture, png=png, marker=chosen.marker, name=chosen.title) + body
     return HTML("whole", body=body, chosen=chosen, page=page, notes=notes, moment=moment, texts=texts)
 
 

@@ -9,6 +9,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.inspection import inspection_of
 from rag.errors import RagError
 from rag.types import Role, Turn
+from rag.ui.assets import read_asset
 from rag.ui.chat.messages import question_problem
 from rag.ui.inspector.render import render
 from rag.ui.inspector.texts import TEXTS
@@ -39,6 +40,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
         with gr.Row():
             go = gr.Button(texts.inspect, variant="primary", elem_id="inspector-go", scale=0, min_width=120)
         result = gr.HTML(elem_id="inspector-result")
+        views = gr.HTML(_views(texts), elem_id="inspector-views", js_on_load=read_asset("inspector/views.js"))
 
     def opened(state: Session) -> Updates:
         """The questions of the conversation as it stands, newest first."""
@@ -73,16 +75,17 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
             gr.update(label=texts.question),
             gr.update(label=texts.earlier, placeholder=texts.earlier_hint),
             gr.update(value=texts.inspect),
+            _views(texts),
         )
 
     slowly: dict[str, Any] = {
-        "concurrency_limit": INSPECTIONS, "concurrency_id": "inspections", "show_progress": "minimal",
+        "concurrency_limit": INSPECTIONS, "concurrency_id": "inspections", "show_progress": "hidden",
         "api_visibility": "private",
     }  # fmt: skip
     tab.select(opened, session, [asked, earlier], **AT_ONCE)
     asked.input(choose, [session, asked], [question, earlier, result], **slowly)
     gr.on([go.click, question.submit, earlier.submit], look, [session, asked, question, earlier], result, **slowly)
-    return Part((tab, heading, asked, question, earlier, go), speak)
+    return Part((tab, heading, asked, question, earlier, go, views), speak)
 
 
 def _asked(state: Session) -> list[tuple[str, str]]:
@@ -96,6 +99,15 @@ def _exchange(state: Session, number: str) -> Exchange | None:
 
 def _problem(told: str) -> str:
     return f'<p class="problem" role="alert">{escape(told)}</p>'
+
+
+def _views(texts: Texts) -> str:
+    """What else can be shown beside the sources of an answer; see views.js."""
+    boxes = "".join(
+        f'<label><input type="checkbox" data-view="{name}"> {escape(label)}</label>'
+        for name, label in (("as-written", texts.view_as_written), ("claims", texts.view_claims))
+    )
+    return f"<fieldset><legend>{escape(texts.views)}</legend>{boxes}</fieldset>"
 
 
 def _heading(texts: Texts) -> str:

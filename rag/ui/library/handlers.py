@@ -11,7 +11,20 @@ from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.index.topics import topic_title, topic_titles
 from rag.ui.library.adding import add_files
-from rag.ui.library.listing import Row, Unread, about_topic, matching, reader, rows_of, table, unread_list, unread_of
+from rag.ui.library.listing import (
+    Row,
+    Unread,
+    about_topic,
+    in_language,
+    matching,
+    problem,
+    reader,
+    rows_of,
+    table,
+    undo,
+    unread_list,
+    unread_of,
+)
 from rag.ui.library.refusals import too_large
 from rag.ui.library.report import run_report
 from rag.ui.library.texts import TEXTS
@@ -47,7 +60,8 @@ class Handlers:
         return unread_of(self._library, self.rows(), report, self._library.run().report)
 
     def listed(self, state: Session, words: str, kind: str, topic: str) -> str:
-        every, texts, may_remove = self.rows(), TEXTS[state.language], self._library.may_change
+        every = in_language(self.rows(), state.language)
+        texts, may_remove = TEXTS[state.language], self._library.may_change
         # A topic's value has a mark in front, so that "no topic" is not "all topics".
         found = matching(every, words or "", kind or ALL, topic[1:] if topic else None)
         about = about_topic(topic[1:], self.topics(state)[topic[1:]], texts) if topic and topic[1:] and found else ""
@@ -109,30 +123,31 @@ class Handlers:
         return self.tell_run(state)
 
     def act(self, state: Session, words: str, kind: str, topic: str, event: gr.EventData) -> Updates:
-        """Read a document in place of the list, or ask whether it shall be removed."""
+        """Read a document in place of the list, remove it or bring it back: the list, what is told above it, and the
+        run."""
         texts = TEXTS[state.language]
         action, name = str(event._data["action"]), str(event._data["name"])
         row = next((row for row in self.rows() if row.name == name), None)
         if action == "read":
-            return reader(name, row, self._assistant.source(name), texts), gr.skip(), gr.skip(), ""
-        if action == "discard" and name in {file.relative for file in self.unread()}:
-            return gr.skip(), gr.update(visible=True), _question(texts, name), name
-        if action == "remove" and row is not None and row.own:
-            return gr.skip(), gr.update(visible=True), _question(texts, name), row.relative
-        return self.listed(state, words, kind, topic), gr.update(visible=False), gr.skip(), ""
-
-    def remove(self, state: Session, relative: str) -> Updates:
+            row = row and in_language([row], state.language)[0]
+            return reader(name, row, self._assistant.source(name), texts), gr.skip(), gr.skip(), gr.skip()
         try:
-            if relative:
-                self._library.remove(relative)
+            if action == "remove" and row is not None and row.own:
+                return self._removed(state, row.relative)
+            if action == "discard" and name in {file.relative for file in self.unread()}:
+                return self._removed(state, name)
+            if action == "restore":
+                self._library.restore(name)
                 self._library.sync()
+                return gr.skip(), "", *self.tell_run(state)
         except UsageError as error:
-            why = tell(error, PAGE_TEXTS[state.language])
-            gr.Warning(escape(why), title=TEXTS[state.language].heading)
-        return gr.update(visible=False), "", *self.tell_run(state)
+            return gr.skip(), problem(tell(error, PAGE_TEXTS[state.language])), gr.skip(), gr.skip()
+        return self.listed(state, words, kind, topic), gr.skip(), gr.skip(), gr.skip()
 
-    def keep(self) -> Updates:
-        return gr.update(visible=False), ""
+    def _removed(self, state: Session, relative: str) -> Updates:
+        self._library.remove(relative)
+        self._library.sync()
+        return gr.skip(), undo(relative, TEXTS[state.language]), *self.tell_run(state)
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language: the tab, then in the order of `LibraryComponents.spoken`."""
@@ -143,8 +158,6 @@ class Handlers:
             gr.update(label=texts.replace),
             gr.update(value=texts.refresh),
             limits(self._library, texts),
-            gr.update(value=texts.confirm_no),
-            gr.update(value=texts.confirm_yes),
             gr.update(label=texts.search, placeholder=texts.search_hint),
             *self.open(state, "", ALL, ALL),
         )
@@ -168,7 +181,3 @@ def _summary(assistant: Assistant, rows: list[Row], texts: Texts) -> str:
         passages=f"{manifest.passages:,}",
         characters=f"{sum(row.characters for row in rows):,}",
     )
-
-
-def _question(texts: Texts, name: str) -> str:
-    return f'<p role="alert">{escape(texts.confirm.format(name=name))}</p>'

@@ -1,7 +1,12 @@
-// What the list of documents does by itself: its buttons tell the server which document is meant.
-element.addEventListener("click", (event) => {
-  const button = event.target.closest?.("button[data-action]");
-  if (button) trigger("select", { action: button.dataset.action, name: button.dataset.name ?? "" });
+// What the list of documents does by itself: its buttons, and those of what is told above it, tell the server which document
+// is meant. A question whether one is to go closes once it is answered.
+document.addEventListener("click", (event) => {
+  const button = element.isConnected && event.target.closest?.(":is(#library-list, #library-told) button");
+  if (!button) return;
+  const asked = button.closest("details.sure");
+  if (asked) asked.open = false;
+  if (button.matches("[data-keep]")) asked.querySelector("summary").focus();
+  if (button.dataset.action) trigger("select", { action: button.dataset.action, name: button.dataset.name ?? "" });
 });
 
 // A file that the server would refuse for its size is not sent; Gradio would say so in English.

@@ -1,7 +1,7 @@
 """The documents of the index as rows that can be searched, and as a table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -10,7 +10,9 @@ from ingest.library import Library
 from rag.errors import Unreadable
 from rag.index import Index
 from rag.index.storage import DocumentEntry
+from rag.language.language import Language
 from rag.language.terms import fold
+from rag.ui.english import english_title
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.readable import FRONT_MATTER, readable
 from rag.ui.templates import macros_of
@@ -28,7 +30,7 @@ HTML = macros_of("library/listing.html")
 class Row:
     """A document. `relative` is its path below its root, by which its own library removes it; `own` says that it lies
     there. `changed` is when its file was, None where the file is not there; `same_as` names a document of the same
-    content."""
+    content, `english` is its title in English."""
 
     name: str
     relative: str
@@ -41,6 +43,7 @@ class Row:
     own: bool
     changed: datetime | None
     same_as: str = ""
+    english: str = ""
 
     @property
     def topic(self) -> str:
@@ -70,17 +73,24 @@ def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
     root whether readers may remove its documents."""
     roots = {root.number: root.path for root in index.manifest.roots}
     own = {number: owns(path) for number, path in roots.items()}
+    english = {document.name: english_title(document.source) for document in index.storage.documents()}
     twins = _twins(index.storage.entries(), own)
     rows = [
         Row(
             document.name, document.relative, document.title, document.size, document.characters, document.passages,
             document.tags, document.stale, own.get(document.root, False),
             _changed(Path(roots.get(document.root, "")), document.relative), twins.get(document.name, ""),
+            english.get(document.name, ""),
         )
         for document in index.storage.summaries()
     ]  # fmt: skip
     own_first = sorted((row for row in rows if row.own), key=lambda row: row.changed or LONG_AGO, reverse=True)
     return own_first + sorted((row for row in rows if not row.own), key=lambda row: row.name)
+
+
+def in_language(rows: Sequence[Row], language: Language) -> list[Row]:
+    """The rows with their titles in a language, where the documents have one."""
+    return [replace(row, title=row.english) if language is Language.EN and row.english else row for row in rows]
 
 
 def _twins(entries: Sequence[DocumentEntry], own: Mapping[int, bool]) -> dict[str, str]:
@@ -108,7 +118,7 @@ def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | 
     wanted = fold(words).split()
 
     def fits(row: Row) -> bool:
-        text = fold(" ".join((row.name, row.title, *row.tags)))
+        text = fold(" ".join((row.name, row.title, row.english, *row.tags)))
         return (
             (not kind or row.kind == kind)
             and (topic is None or row.topic == topic)
@@ -149,6 +159,15 @@ def reader(name: str, row: Row | None, source: str | None, texts: Texts) -> str:
     title = row.title if row is not None and row.title else name
     text = readable([(shown, ())], lambda markers, html: html)
     return HTML("reader", title=title, name=name, note=note, text=text, texts=texts)
+
+
+def undo(name: str, texts: Texts) -> str:
+    """That a document was removed, and the way back, as HTML."""
+    return HTML("undo", name=name, texts=texts)
+
+
+def problem(text: str) -> str:
+    return HTML("problem", text=text)
 
 
 def bytes_text(size: int) -> str:

@@ -13,7 +13,7 @@ from rag.ui.assets import read_asset
 from rag.ui.library.handlers import ALL, Handlers, heading, limits
 from rag.ui.library.review import build_review
 from rag.ui.library.texts import TEXTS
-from rag.ui.part import AT_ONCE, Part
+from rag.ui.part import AT_ONCE, Overlays, Part
 from rag.ui.texts import Language, Texts
 
 # Seconds between two looks at a run under way.
@@ -30,15 +30,11 @@ class LibraryComponents:
     refresh: gr.Button
     limits: gr.HTML
     run: gr.HTML
-    confirm: gr.Column
-    confirm_text: gr.HTML
-    confirm_no: gr.Button
-    confirm_yes: gr.Button
+    told: gr.HTML
     words: gr.Textbox
     kind: gr.Dropdown
     topic: gr.Dropdown
     listing: gr.HTML
-    doomed: gr.State
     clock: gr.Timer
 
     @property
@@ -53,20 +49,22 @@ class LibraryComponents:
     @property
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`, after the tab."""
-        labels = (self.files, self.replace, self.refresh, self.limits, self.confirm_no, self.confirm_yes, self.words)
+        labels = (self.files, self.replace, self.refresh, self.limits, self.words)
         return (*labels, *self.view)
 
 
-def build_library(assistant: Assistant, library: Library, session: gr.State, tab: gr.Tab, first: Language) -> Part:
+def build_library(
+    assistant: Assistant, library: Library, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language
+) -> Part:
     """The library over an assistant's index, in its tab; `library` holds what readers add."""
     handlers = Handlers(assistant, library)
-    parts = _components(library, TEXTS[first])
+    parts = _components(library, overlays, TEXTS[first])
     _wire(parts, handlers, session, tab)
     review = build_review(assistant, session, tab, first)
     return Part((tab, *parts.spoken, *review.components), lambda state: (*handlers.speak(state), *review.speak(state)))
 
 
-def _components(library: Library, texts: Texts) -> LibraryComponents:
+def _components(library: Library, overlays: Overlays, texts: Texts) -> LibraryComponents:
     may_change = library.may_change
     with gr.Column(elem_classes="room"):
         head = gr.HTML(heading(texts))
@@ -76,22 +74,18 @@ def _components(library: Library, texts: Texts) -> LibraryComponents:
             )  # without `file_types`: what is none is told in the reader's language
         with gr.Row():
             replace = gr.Checkbox(label=texts.replace, container=False, elem_id="library-replace", visible=may_change)
+            overlays.auto_update.render()  # type: ignore[no-untyped-call]
             refresh = gr.Button(
                 texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180, visible=may_change
             )
         told = gr.HTML(limits(library, texts))
         run = gr.HTML(elem_id="library-run")
-        with gr.Column(visible=False, elem_id="library-confirm") as confirm:
-            confirm_text = gr.HTML()
-            with gr.Row():
-                confirm_no = gr.Button(texts.confirm_no, size="sm", elem_id="library-keep")
-                confirm_yes = gr.Button(texts.confirm_yes, size="sm", variant="stop", elem_id="library-remove")
+        undo = gr.HTML(elem_id="library-told")
         with gr.Row(elem_id="library-filter"):
             words = gr.Textbox(label=texts.search, placeholder=texts.search_hint, elem_id="library-search", scale=3)
             kind = gr.Dropdown([(texts.all_kinds, ALL)], value=ALL, label=texts.kind)
             topic = gr.Dropdown([(texts.all_topics, ALL)], value=ALL, label=texts.topic)
         listing = gr.HTML(elem_id="library-list", js_on_load=read_asset("library/library.js"))
-        doomed = gr.State("")
     return LibraryComponents(
         heading=head,
         files=files,
@@ -99,15 +93,11 @@ def _components(library: Library, texts: Texts) -> LibraryComponents:
         refresh=refresh,
         limits=told,
         run=run,
-        confirm=confirm,
-        confirm_text=confirm_text,
-        confirm_no=confirm_no,
-        confirm_yes=confirm_yes,
+        told=undo,
         words=words,
         kind=kind,
         topic=topic,
         listing=listing,
-        doomed=doomed,
         clock=gr.Timer(LOOK_SECONDS, active=False),
     )
 
@@ -123,8 +113,5 @@ def _wire(parts: LibraryComponents, handlers: Handlers, session: gr.State, tab: 
     run = [parts.run, parts.clock]
     parts.files.upload(handlers.add, [session, parts.files, parts.replace], [parts.files, *run], **TELLING)
     parts.refresh.click(handlers.read_all, session, run, **AT_ONCE)
-    asked = [parts.listing, parts.confirm, parts.confirm_text, parts.doomed]
-    parts.listing.select(handlers.act, filtered, asked, **AT_ONCE)
+    parts.listing.select(handlers.act, filtered, [parts.listing, parts.told, *run], **AT_ONCE)
     parts.listing.submit(handlers.refuse, session, **TELLING)
-    parts.confirm_yes.click(handlers.remove, [session, parts.doomed], [parts.confirm, parts.doomed, *run], **TELLING)
-    parts.confirm_no.click(handlers.keep, None, [parts.confirm, parts.doomed], **AT_ONCE)

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Any
 
+from rag.practice.plan import Plan
 from rag.practice.schedule import Rating
 from rag.types import Citation
 from rag.ui.session.practice import Filter, Standing
@@ -17,6 +19,8 @@ class ActionName(StrEnum):
 
     SHOW = "show"  # as it is
     GO = "go"
+    PLAN = "plan"
+    TONIGHT = "tonight"
     FILTER = "filter"
     MORE = "more"
     TOPIC = "topic"
@@ -94,6 +98,16 @@ class Action:
             standing=Standing(standing) if standing in list(Standing) else Standing.ALL,
             bookmarked=self.fields.get("bookmarked") == "on",
         )
+
+    @property
+    def plan(self) -> Plan:
+        """A day that is none is no day."""
+        day = self.fields.get("interview", "")
+        try:
+            interview = date.fromisoformat(day) if day else None
+        except ValueError:
+            interview = None
+        return Plan(interview, self.text("role")[:100], self.fields.get("deep") == "on")
 
     @property
     def rating(self) -> Rating | None:

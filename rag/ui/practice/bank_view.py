@@ -1,4 +1,4 @@
-"""The question bank: topics with counts, and the questions that fit, each with its follow-ups."""
+"""The question bank: the questions that fit, each with its follow-ups."""
 
 import random
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from datetime import datetime
 
 from rag.language.language import Language
 from rag.practice.bank import Bank, Question
-from rag.practice.schedule import Knowledge, TopicProgress, is_reworded
+from rag.practice.schedule import Knowledge, is_reworded
 from rag.ui.practice.actions import ALL
-from rag.ui.practice.elements import button, checkbox, heading, hint, select
+from rag.ui.practice.elements import button, checkbox, heading, hint, select, words
 from rag.ui.practice.resources import Kept, Material
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Filter, Standing
@@ -60,19 +60,11 @@ def asked(question: Question, language: Language) -> str:
     return question.english if language is Language.EN and question.english else question.text
 
 
-def bank_shell(
-    material: Material, wanted: Filter, progress: Sequence[TopicProgress], texts: Texts, language: Language
-) -> str:
-    """Topics and the filter; the questions are a part of their own, which changes while words are typed."""
+def bank_shell(material: Material, wanted: Filter, texts: Texts, language: Language) -> str:
+    """The filter; the questions are a part of their own, which changes while words are typed."""
     if not material.bank.questions:
         return heading(texts.view_bank) + hint(texts.bank_empty)
-    topics = material.bank.topics()
-    named = {topic: material.topic(topic, language, texts.top) for topic in topics}
-    chips = "".join(
-        _topic(row, named.get(row.topic, row.topic), row.topic == wanted.topic, texts)
-        for row in progress
-        if row.topic in topics
-    )
+    named = {topic: material.topic(topic, language, texts.top) for topic in material.bank.topics()}
     choices = [(texts.all_topics, ALL), *((name, f"/{topic}") for topic, name in named.items())]
     topic = ALL if wanted.topic is None else f"/{wanted.topic}"
     standings = [(standing_name(standing, texts), str(standing)) for standing in Standing]
@@ -86,7 +78,6 @@ def bank_shell(
     )  # fmt: skip
     return (
         f"{heading(texts.view_bank)}"
-        f'<ul class="topics" aria-label="{text_of(texts.topics)}">{chips}</ul>'
         f'<form class="filter" data-act="filter" role="search">{search}'
         f"{select('topic', texts.topic, choices, topic)}"
         f"{select('standing', texts.standing, standings, str(wanted.standing))}"
@@ -124,25 +115,16 @@ def badges(question: Question, kept: Kept, now: datetime, texts: Texts) -> str:
     return "".join(f'<span class="badge {name}">{text_of(shown)}</span>' for name, shown in names)
 
 
+def question_link(question: Question, language: Language) -> str:
+    """Opens a question."""
+    text = asked(question, language)
+    return button("open", text, question.id, style="question-link", html=words(text))
+
+
 def bookmark(question: Question, kept: Kept, texts: Texts, language: Language) -> str:
     on = kept.jotting(question.id).bookmarked
     name = f"{texts.bookmark}: {asked(question, language)}"
     return button("bookmark", "★" if on else "☆", question.id, style="star", name=name, pressed=on)
-
-
-def _topic(row: TopicProgress, name: str, chosen: bool, texts: Texts) -> str:
-    total = row.new + row.shaky + row.known
-    due = f" · {texts.topic_due.format(count=row.due)}" if row.due else ""
-    bar = "".join(
-        f'<i class="{part}" style="width: {100 * count / max(1, total):.1f}%"></i>'
-        for part, count in (("known", row.known), ("shaky", row.shaky))
-    )
-    told = texts.topic_told.format(total=total, known=row.known, shaky=row.shaky)
-    return (
-        f'<li><button type="button" class="topic" data-act="topic" data-rest="/{text_of(row.topic)}"'
-        f' aria-pressed="{str(chosen).lower()}"><b>{text_of(name)}</b> <span>{text_of(told + due)}</span>'
-        f'<span class="bar" aria-hidden="true">{bar}</span></button></li>'
-    )
 
 
 def _row(row: Row, kept: Kept, now: datetime, texts: Texts, language: Language, *, unfolded: bool) -> str:
@@ -155,8 +137,7 @@ def _row(row: Row, kept: Kept, now: datetime, texts: Texts, language: Language, 
 
 
 def _line(question: Question, kept: Kept, now: datetime, texts: Texts, language: Language) -> str:
-    opening = button("open", asked(question, language), question.id, style="question-link")
     return (
-        f'<div class="line">{bookmark(question, kept, texts, language)}{opening}'
+        f'<div class="line">{bookmark(question, kept, texts, language)}{question_link(question, language)}'
         f'<span class="badges">{badges(question, kept, now, texts)}</span></div>'
     )

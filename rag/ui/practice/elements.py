@@ -3,6 +3,7 @@ text is escaped here."""
 
 from collections.abc import Iterable
 from datetime import datetime
+from math import ceil
 
 from rag.types import Citation
 from rag.ui.readable import balanced, readable, text_of
@@ -11,6 +12,8 @@ from rag.ui.texts import Texts
 
 # Characters of a quote that go along with the button that opens its source; enough to find the place again.
 QUOTE_SENT = 300
+# Days that people count; then they speak of weeks, or of a date.
+DAYS_COUNTED = 14
 
 
 def view(practice: Practice, body: str) -> str:
@@ -21,7 +24,7 @@ def view(practice: Practice, body: str) -> str:
 
 def heading(text: str) -> str:
     """Takes the focus when its view opens."""
-    return f'<h2 tabindex="-1" data-focus>{text_of(text)}</h2>'
+    return f'<h2 tabindex="-1" data-focus>{words(text)}</h2>'
 
 
 def hint(text: str) -> str:
@@ -29,17 +32,25 @@ def hint(text: str) -> str:
 
 
 def button(
-    act: str, label: str, rest: str = "", *, style: str = "", name: str = "", key: str = "", pressed: bool | None = None
+    act: str,
+    label: str,
+    rest: str = "",
+    *,
+    style: str = "",
+    name: str = "",
+    key: str = "",
+    pressed: bool | None = None,
+    html: str = "",
 ) -> str:
     """`name` is what a button is called where its label does not say enough, `key` the key that presses it while the
-    focus is in the view."""
+    focus is in the view; `html` is its label where that is drawn."""
     named = f' aria-label="{text_of(name)}" title="{text_of(name)}"' if name else ""
     keyed = f' data-key="{text_of(key)}"' if key else ""
     shown = f' <kbd aria-hidden="true">{text_of("␣" if key == " " else key)}</kbd>' if key else ""
     state = "" if pressed is None else f' aria-pressed="{str(pressed).lower()}"'
     return (
         f'<button type="button" class="{style or "plain"}" data-act="{act}" data-rest="{text_of(rest)}"{named}{keyed}'
-        f"{state}>{text_of(label)}{shown}</button>"
+        f"{state}>{html or text_of(label)}{shown}</button>"
     )
 
 
@@ -86,7 +97,7 @@ def source_button(citation: Citation, texts: Texts) -> str:
         f'<button type="button" class="source-link" data-act="source" data-document="{text_of(citation.document)}"'
         f' data-start="{citation.start}" data-title="{text_of(citation.title)}"'
         f' data-quote="{text_of(citation.quote[:QUOTE_SENT])}" aria-label="{text_of(texts.open_source)}: '
-        f'{text_of(place)}">{text_of(place)}</button>'
+        f'{text_of(place)}">{words(place)}</button>'
     )
 
 
@@ -110,11 +121,27 @@ def percent(score: float) -> str:
 
 
 def day(moment: datetime, now: datetime, practice: Practice, texts: Texts) -> str:
-    """When something is due, in words, with the date where it is not soon."""
+    """When something is due, as people say it."""
+    minutes = ceil((moment - now).total_seconds() / 60)
     days = (practice.today(moment).date() - practice.today(now).date()).days
-    if moment <= now:
-        return texts.due_now
+    if minutes <= 0:
+        return str(texts.due_now)
+    if minutes < 60:
+        return str(texts.due_minutes.format(count=minutes))
     if days <= 0:
-        return texts.due_today.format(time=f"{practice.today(moment):%H:%M}")
-    date = f"{practice.today(moment):%Y-%m-%d}"
-    return texts.due_tomorrow.format(date=date) if days == 1 else texts.due_in.format(days=days, date=date)
+        return str(texts.due_today)
+    if days < DAYS_COUNTED:
+        return str(texts.due_tomorrow if days == 1 else texts.due_days.format(count=days))
+    weeks, months = round(days / 7), round(days / 30.4)
+    return str(texts.due_weeks.format(count=weeks) if weeks < 9 else texts.due_months.format(count=months))
+
+
+def ago(moment: datetime, now: datetime, practice: Practice, texts: Texts) -> str:
+    """When something was, as people say it: the day, the date where it is long ago, and the time of today."""
+    then, today = practice.today(moment), practice.today(now)
+    days = (today.date() - then.date()).days
+    if days <= 0:
+        return str(texts.was_today.format(time=f"{then:%H:%M}"))
+    if days < DAYS_COUNTED:
+        return str(texts.was_yesterday if days == 1 else texts.was_days.format(count=days))
+    return f"{then:%Y-%m-%d}" if then.year != today.year else f"{then:%m-%d}"

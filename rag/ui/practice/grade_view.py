@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag.language.language import Language
-from rag.practice.attempt import Span
+from rag.practice.attempt import Span, read_attempt
 from rag.practice.bank import Question
-from rag.practice.grading import Grade, GradeNote, PointGrade, Verdict
+from rag.practice.clashes import is_reversed
+from rag.practice.grading import Grade, GradeNote, PointGrade, Verdict, wordings
 from rag.practice.rubric import ESSENTIAL, Point
 from rag.types import Citation
-from rag.ui.practice.bank_view import asked
+from rag.ui.practice.bank_view import question_link
 from rag.ui.practice.elements import button, hint, percent, source_button, words
 from rag.ui.readable import text_of
 from rag.ui.texts import Texts
@@ -98,9 +99,7 @@ def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, list[
 
 def onward(graded: Graded, texts: Texts, language: Language) -> str:
     """What can be answered next."""
-    links = "".join(
-        f"<li>{button('open', asked(one, language), one.id, style='question-link')}</li>" for one in graded.follow_ups
-    )
+    links = "".join(f"<li>{question_link(one, language)}</li>" for one in graded.follow_ups)
     go_on = f'<h4>{text_of(texts.go_on)}</h4><ul class="go-on">{links}</ul>' if links else ""
     follow = button("next", texts.next_question, style="lead-on") if graded.has_next else ""
     return f'{go_on}<div class="buttons">{follow}{button("go", texts.view_bank, "bank")}</div>'
@@ -124,7 +123,7 @@ def _notes(grade: Grade, texts: Texts) -> str:
 
 
 def _point(number: int, graded: PointGrade, attempt: str, is_own: bool, texts: Texts, language: Language) -> str:
-    """The attempt on the left, the material on the right, and the verdicts to choose from."""
+    """The verdict, which can be changed; the attempt on the left, the material on the right."""
     said = (
         f'<blockquote class="typed">{text_of(attempt[slice(*graded.attempt)])}</blockquote>'
         if graded.attempt
@@ -132,22 +131,39 @@ def _point(number: int, graded: PointGrade, attempt: str, is_own: bool, texts: T
     )
     weight = f' <span class="badge">{text_of(texts.essential)}</span>' if graded.point.weight >= ESSENTIAL else ""
     own = f' <span class="badge own">{text_of(texts.own_verdict)}</span>' if is_own else ""
-    chosen = "".join(
-        button(
-            "override", str(getattr(texts, f"verdict_{verdict}")), f"{number - 1}-{verdict}", style="choice",
-            name=texts.override_as.format(number=number, verdict=getattr(texts, f"verdict_{verdict}")),
-            pressed=graded.verdict is verdict,
-        )
-        for verdict in GIVEN
-    )  # fmt: skip
     quote = _in_language(graded.point, language)
     return (
-        f'<li class="point {graded.verdict}"><p class="verdict"><b>{number}. '
-        f'{text_of(getattr(texts, f"verdict_{graded.verdict}"))}</b>{weight}{own}</p><div class="sides">'
+        f'<li class="point {graded.verdict}"><div class="verdict"><b>{number}. '
+        f"{text_of(verdict_name(graded, attempt, texts))}</b>{weight}{own}{_menu(number, graded, texts)}</div>"
+        '<div class="sides">'
         f"<div><h5>{text_of(texts.you_said)}</h5>{said}</div><div><h5>{text_of(texts.material_says)}</h5>"
         f"<blockquote>{words(quote.quote)}</blockquote>{source_button(quote, texts)}</div></div>"
-        f'<div class="choices" role="group" aria-label="{text_of(texts.override.format(number=number))}">{chosen}</div>'
         "</li>"
+    )
+
+
+def verdict_name(graded: PointGrade, attempt: str, texts: Texts) -> str:
+    """What a verdict is called. Only what the point says the other way round is told to be reversed; a number, a name
+    or anything else is against the material."""
+    if graded.verdict is Verdict.CONTRADICTED and graded.attempt is not None:
+        said = attempt[slice(*graded.attempt)]
+        if any(is_reversed(said, text) for text in wordings(graded.point, read_attempt(said))):
+            return str(texts.verdict_reversed)
+    return str(getattr(texts, f"verdict_{graded.verdict}"))
+
+
+def _menu(number: int, graded: PointGrade, texts: Texts) -> str:
+    """The verdicts to choose from; practice.js sends the one that is chosen."""
+    verdicts = GIVEN if graded.verdict in GIVEN else (graded.verdict, *GIVEN)
+    items = "".join(
+        f'<option value="{number - 1}-{verdict}"{" selected" if verdict is graded.verdict else ""}>'
+        f"{text_of(str(getattr(texts, f'verdict_{verdict}')))}</option>"
+        for verdict in verdicts
+    )
+    label = text_of(texts.override.format(number=number))
+    return (
+        f'<label class="override"><span aria-hidden="true">{text_of(texts.override_to)}</span>'
+        f'<select data-act="override" aria-label="{label}">{items}</select></label>'
     )
 
 

@@ -31,7 +31,8 @@ logger = logging.getLogger(__name__)
 
 # After these the view stays, with what is typed in it, and only its part is new.
 WITHIN = frozenset({
-    ActionName.FILTER, ActionName.MORE, ActionName.REVEAL, ActionName.JUDGE, ActionName.OVERRIDE, ActionName.GRADE,
+    ActionName.PLAN, ActionName.FILTER, ActionName.MORE, ActionName.REVEAL, ActionName.JUDGE, ActionName.OVERRIDE,
+    ActionName.GRADE,
 })  # fmt: skip
 Do = Callable[[Session, Action, datetime], str]
 
@@ -172,6 +173,8 @@ class Handlers:
     def _part(self, state: Session, told: str, now: datetime) -> Updates:
         kept = self._resources.kept(user_of(state))
         match state.practice.view:
+            case View.TODAY:
+                part = self._rendering.today_part(state, kept, now)
             case View.BANK:
                 part = self._rendering.bank_part(state, kept, now)
             case View.QUESTION:

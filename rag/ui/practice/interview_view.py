@@ -1,6 +1,7 @@
-"""A mock interview: its setup, the question that is asked now, and the report. No grade is shown in between."""
+"""A mock interview: its setup, and the question that is asked now. No grade is shown before the report."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from rag.language.language import Language
 from rag.practice.bank import Question
@@ -8,17 +9,18 @@ from rag.practice.rounds import Level, Round
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.elements import (
+    ago,
     button,
     heading,
     hint,
     named_question,
     percent,
-    prose,
     select,
     submit,
     text_box,
     timer,
 )
+from rag.ui.practice.report_view import score_of_round
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Practice
 from rag.ui.texts import Texts
@@ -40,12 +42,14 @@ def setup_shell(topics: Sequence[tuple[str, str]], texts: Texts) -> str:
     )
 
 
-def rounds_part(rounds: Sequence[Round], names: dict[str | None, str], practice: Practice, texts: Texts) -> str:
+def rounds_part(
+    rounds: Sequence[Round], names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts
+) -> str:
     """The rounds so far, the newest first; those that are not finished can be gone on with. `names` are those of the
     topics."""
     if not rounds:
         return ""
-    items = "".join(f"<li>{_round(one, names, practice, texts)}</li>" for one in rounds[:SHOWN])
+    items = "".join(f"<li>{_round(one, names, now, practice, texts)}</li>" for one in rounds[:SHOWN])
     return f'<h3>{text_of(texts.rounds)}</h3><ul class="rounds">{items}</ul>'
 
 
@@ -61,26 +65,8 @@ def round_shell(round: Round, question: Question, draft: str, texts: Texts, lang
     )
 
 
-def report_shell(round: Round, texts: Texts) -> str:
-    ways = (
-        button("save-report", texts.save_report, round.id, style="lead-on")
-        + '<button type="button" class="plain" data-print>'
-        + f"{text_of(texts.print_report)}</button>"
-        + button("go", texts.view_interview, "interview")
-    )
-    return f'{heading(texts.report)}<div class="buttons">{ways}</div>'
-
-
-def report_part(markdown: str) -> str:
-    return f'<article class="report">{prose(markdown)}</article>'
-
-
-def score_of_round(round: Round) -> float:
-    return sum(answered.score for answered in round.answered) / max(1, len(round.answered))
-
-
-def _round(round: Round, names: dict[str | None, str], practice: Practice, texts: Texts) -> str:
-    when = f"{practice.today(round.begun):%Y-%m-%d %H:%M}"
+def _round(round: Round, names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts) -> str:
+    when = ago(round.begun, now, practice, texts)
     name = f"{when} · {names.get(round.topic, round.topic or '')} · {getattr(texts, f'level_{round.level}')}"
     asked_so_far = texts.place.format(place=len(round.answered), count=round.count)
     if round.is_finished:

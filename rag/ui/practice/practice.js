@@ -6,6 +6,7 @@ const within = (target, selector) =>
 // Which event of the view takes an action to the server; all others are "select".
 const EVENTS = {
   filter: "edit",
+  plan: "edit",
   keep: "input",
   grade: "submit",
   answer: "submit",
@@ -119,6 +120,7 @@ document.addEventListener("click", (event) => {
   if (within(event.target, "[data-print]")) return print();
   const button = within(event.target, "button[data-act]");
   if (!button) return;
+  chosen = "";
   flush();
   const { act, rest } = button.dataset;
   if (act === "bookmark") mark(button);
@@ -152,17 +154,26 @@ document.addEventListener("submit", (event) => {
   flush();
   send(act, "", { ...fieldsOf(form), edition });
 });
-// A filter works while it is changed: once for what is typed in one go, since a change that comes while the one before
+// A filter and a plan work while they are changed: once for what is typed in one go, since a change that comes while the one before
 // is on its way may be dropped.
 let filtering = 0;
 for (const name of ["input", "change"]) {
   document.addEventListener(name, (event) => {
-    const form = within(event.target, "form[data-act='filter']");
+    const form = within(event.target, "form[data-act='filter'], form[data-act='plan']");
     if (!form || (name === "input") !== (event.target.type === "search")) return;
     clearTimeout(filtering);
-    filtering = setTimeout(() => send("filter", "", fieldsOf(form)), name === "input" ? 200 : 0);
+    filtering = setTimeout(() => send(form.dataset.act, "", fieldsOf(form)), name === "input" ? 200 : 0);
   });
 }
+
+// A menu keeps the focus when the grade around it is drawn anew.
+let chosen = "";
+document.addEventListener("change", (event) => {
+  const menu = within(event.target, "select[data-act]");
+  if (!menu) return;
+  chosen = menu.getAttribute("aria-label");
+  send(menu.dataset.act, menu.value);
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.defaultPrevented || !within(event.target, "#practice")) return;
@@ -228,6 +239,9 @@ watchOver("practice-saved", () => {
 });
 let arrived = "";
 watchOver("practice-part", (part) => {
+  if (chosen && document.activeElement === document.body) {
+    focusOn([...part.querySelectorAll("select[data-act]")].find((menu) => menu.getAttribute("aria-label") === chosen));
+  }
   const grade = part.querySelector("[data-graded]");
   const moment = grade?.dataset.moment ?? "";
   if (moment === arrived) return;

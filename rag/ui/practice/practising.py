@@ -12,6 +12,7 @@ from rag.errors import UsageError
 from rag.practice.attempt import MOST_CHARACTERS
 from rag.practice.bank import Question
 from rag.practice.grading import Grade, Verdict, overridden
+from rag.practice.plan import Today, today
 from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished, statements
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import Rating, Review, due_cards, rating_of, review_of
@@ -48,13 +49,17 @@ class Practising:
         match action.name:
             case ActionName.GO if action.rest in list(View):
                 self._go(session, View(action.rest), now)
+            case ActionName.PLAN:
+                self._resources.store.save_plan(user_of(session), action.plan)
+            case ActionName.TONIGHT:
+                self._take(session, self.today(session, now).questions, action.rest)
             case ActionName.FILTER:
                 practice.filter = replace(action.filter, seed=practice.filter.seed)
             case ActionName.MORE:
                 practice.filter = replace(practice.filter, most=practice.filter.most + MORE)
             case ActionName.TOPIC:
                 topic = action.rest.removeprefix("/")
-                practice.filter = Filter(topic=None if topic == practice.filter.topic else topic)
+                practice.view, practice.filter = View.BANK, Filter(topic=topic)
             case ActionName.SHUFFLE:
                 seed = random.randrange(1, SEEDS) if action.rest == "on" else 0
                 practice.filter = replace(action.filter, seed=seed)
@@ -128,6 +133,13 @@ class Practising:
         rounds = self._resources.store.rounds(user_of(session))
         return next((round for round in rounds if round.id == session.practice.round_id), None)
 
+    def today(self, session: Session, now: datetime) -> Today:
+        """What is left of today."""
+        material, store, user = self._resources.material(), self._resources.store, user_of(session)
+        plan = store.plan(user)
+        topics, zone = material.topics_of(plan.role), session.practice.time_zone
+        return today(material.bank, plan, topics, store.cards(user), store.reviews(user), now, zone)
+
     def with_overrides(self, session: Session, grade: Grade) -> Grade:
         """A grade with the reader's own verdicts."""
         own = self._resources.store.overrides(user_of(session), grade.question_id, grade.attempt)
@@ -166,6 +178,10 @@ class Practising:
             kept = self._resources.kept(user_of(session))
             rows = rows_of(self._resources.material().bank, practice.filter, kept, now)
             practice.queue = tuple(row.question.id for row in rows)
+        if practice.view is View.TODAY:
+            practice.queue = self.today(session, now).questions
+        if practice.view in (View.TODAY, View.BANK):
+            practice.back = practice.view
         if not practice.place(question):
             practice.queue = ()
         practice.view, practice.question, practice.grade = View.QUESTION, question.id, None
@@ -176,20 +192,27 @@ class Practising:
         behind = practice.queue[practice.place(question) if question is not None else 0 :]
         found = next((name for name in behind if name in bank.questions), None)
         if found is None:
-            self._go(session, View.BANK, now)
+            self._go(session, practice.back, now)
         else:
             practice.question, practice.grade = found, None
 
     def _take_due(self, session: Session, how: str, now: datetime) -> None:
         """What is due, to be answered or as cards."""
-        practice, cards = session.practice, self._resources.kept(user_of(session)).cards
+        cards = self._resources.kept(user_of(session)).cards
         due = tuple(card.question_id for card in due_cards(self._resources.material().bank, cards, now))
-        if not due:
-            practice.view = View.PROGRESS
+        self._take(session, due, how)
+
+    def _take(self, session: Session, questions: tuple[str, ...], how: str) -> None:
+        """Go through these, one after the other; where there are none, to where a day begins."""
+        practice = session.practice
+        practice.back = View.TODAY
+        if not questions:
+            practice.view = View.TODAY
         elif how == View.RECALL:
-            self._deal(practice, due[:MOST_CARDS])
+            self._deal(practice, questions[:MOST_CARDS])
         else:
-            practice.view, practice.queue, practice.question, practice.grade = View.QUESTION, due, due[0], None
+            practice.view, practice.queue, practice.question = View.QUESTION, questions, questions[0]
+            practice.grade = None
 
     def _bookmark(self, session: Session, question_id: str) -> None:
         question = self.find(session, question_id)
@@ -203,11 +226,13 @@ class Practising:
         log and replaces the one before."""
         place, _, verdict = rest.partition("-")
         grade = session.practice.grade
-        if grade is None or verdict not in GIVEN or not place.isdecimal() or int(place) >= len(grade.points):
+        if grade is None or not place.isdecimal() or int(place) >= len(grade.points):
             return ""
         point = grade.points[int(place)]
+        taken_back = verdict == point.verdict
+        if not taken_back and verdict not in GIVEN:
+            return ""
         before = self.with_overrides(session, grade)
-        taken_back = point.verdict == verdict
         store, user = self._resources.store, user_of(session)
         store.override(
             user, grade.question_id, grade.attempt, point.point.text, None if taken_back else Verdict(verdict)

@@ -7,7 +7,7 @@ from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.schedule import TopicProgress
 from rag.ui.figures import figures
-from rag.ui.practice.bank_view import asked
+from rag.ui.practice.bank_view import question_link
 from rag.ui.practice.elements import button, heading, hint
 from rag.ui.readable import text_of
 from rag.ui.texts import Texts
@@ -46,10 +46,7 @@ def progress_part(
         (names.get(row.topic, row.topic), *map(str, (row.new, row.shaky, row.known, row.due)))
         for row in rows
     ]  # fmt: skip
-    links = "".join(
-        f"<li>{button('open', asked(question, language), question.id, style='question-link')}</li>"
-        for question in due[:SHOWN]
-    )
+    links = "".join(f"<li>{question_link(question, language)}</li>" for question in due[:SHOWN])
     listed = f'<h3>{text_of(texts.due_list)}</h3><ul class="go-on">{links}</ul>' if links else hint(texts.nothing_due)
     return f"<h3>{text_of(texts.topics)}</h3>{figures([head, *body])}{listed}"
 

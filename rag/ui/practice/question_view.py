@@ -9,6 +9,7 @@ from rag.practice.bank import Question, QuestionKind
 from rag.practice.schedule import Review
 from rag.ui.practice.bank_view import asked, badges, bookmark
 from rag.ui.practice.elements import (
+    ago,
     button,
     day,
     heading,
@@ -41,7 +42,7 @@ class Asked:
 
 
 def question_shell(item: Asked, practice: Practice, texts: Texts, language: Language) -> str:
-    question = item.question
+    question, back = item.question, getattr(texts, f"view_{practice.back}")
     kind = f" · {text_of(texts.follow_up)}" if question.kind is QuestionKind.FOLLOW_UP else ""
     jotting = item.kept.jotting(question.id)
     place = practice.place(question)
@@ -49,7 +50,7 @@ def question_shell(item: Asked, practice: Practice, texts: Texts, language: Lang
     counted = text_of(texts.place.format(place=place, count=len(practice.queue))) if place else ""
     box = text_box("attempt", question.id, texts.attempt, jotting.draft, rows=8, placeholder=texts.attempt_hint)
     return (
-        f'<p class="crumbs">{button("go", "← " + texts.view_bank, "bank", style="quiet")} '
+        f'<p class="crumbs">{button("go", f"← {back}", practice.back, style="quiet")} '
         f"{text_of(item.topic)}{kind} <span>{counted}</span></p>"
         f'<div class="line">{bookmark(question, item.kept, texts, language)}{heading(asked(question, language))}</div>'
         f'<p class="badges">{badges(question, item.kept, item.now, texts)} {_last(item, practice, texts)}</p>'
@@ -103,7 +104,7 @@ def _earlier(item: Asked, practice: Practice, texts: Texts) -> str:
     if not attempts:
         return ""
     items = "".join(
-        f"<li><b>{practice.today(review.at):%Y-%m-%d %H:%M} · {percent(review.score or 0)}</b>"
+        f"<li><b>{text_of(ago(review.at, item.now, practice, texts))} · {percent(review.score or 0)}</b>"
         f'<p class="typed">{text_of(review.attempt)}</p></li>'
         for review in attempts
     )

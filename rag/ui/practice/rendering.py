@@ -10,20 +10,22 @@ from rag.practice.rounds import Round, next_follow_up
 from rag.practice.schedule import due_cards, forecast, progress, streak
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import bank_part, bank_shell, rows_of, standing_name
-from rag.ui.practice.elements import button, day, heading, view
+from rag.ui.practice.elements import button, day, heading, hint, view
 from rag.ui.practice.exports_view import exports_shell
 from rag.ui.practice.grade_view import Graded, grade_part
-from rag.ui.practice.interview_view import report_part, report_shell, round_shell, rounds_part
+from rag.ui.practice.interview_view import round_shell, rounds_part
 from rag.ui.practice.interview_view import setup_shell as interview_setup
 from rag.ui.practice.practising import Practising, user_of
-from rag.ui.practice.progress_view import progress_part, progress_shell, start_due
+from rag.ui.practice.progress_view import progress_part, progress_shell
 from rag.ui.practice.question_view import Asked, question_shell
 from rag.ui.practice.recall_view import card_part, card_shell, done_shell
 from rag.ui.practice.recall_view import setup_shell as recall_setup
+from rag.ui.practice.report_view import report_part, report_shell
 from rag.ui.practice.resources import Kept, Resources
 from rag.ui.practice.statements_view import result_shell, statement_part, statement_shell
 from rag.ui.practice.statements_view import setup_shell as statements_setup
 from rag.ui.practice.texts import TEXTS
+from rag.ui.practice.today_view import Glance, today_part, today_shell
 from rag.ui.readable import text_of
 from rag.ui.session.practice import Standing, View
 from rag.ui.session.session import Session
@@ -40,7 +42,7 @@ class Rendering:
     def navigation(self, session: Session) -> str:
         """The views, and what must be known in all of them."""
         texts, practice = TEXTS[session.language], session.practice
-        shown = View.BANK if practice.view is View.QUESTION else practice.view
+        shown = practice.back if practice.view is View.QUESTION else practice.view
         here = {shown: ' aria-current="page"'}
         items = "".join(
             f'<li><button type="button" data-act="go" data-rest="{one}"{here.get(one, "")}>'
@@ -65,6 +67,8 @@ class Rendering:
         texts = TEXTS[session.language]
         kept = self._resources.kept(user_of(session))
         match session.practice.view:
+            case View.TODAY:
+                return self._today(session, kept, now, texts)
             case View.QUESTION:
                 return self._question(session, kept, now, texts)
             case View.RECALL:
@@ -72,7 +76,7 @@ class Rendering:
             case View.STATEMENTS:
                 return self._statements(session, texts)
             case View.INTERVIEW:
-                return self._interview(session, kept, texts)
+                return self._interview(session, kept, now, texts)
             case View.PROGRESS:
                 return self._progress(session, kept, now, texts)
             case View.EXPORTS:
@@ -80,19 +84,25 @@ class Rendering:
             case _:
                 return self._bank(session, kept, now, texts)
 
+    def _today(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+        material, plan = self._resources.material(), self._resources.store.plan(user_of(session))
+        if not material.bank.questions:
+            return heading(texts.view_today) + hint(texts.bank_empty), ""
+        shell = today_shell(plan, material.roles, session.practice.today(now), texts, session.language)
+        return shell, self.today_part(session, kept, now)
+
+    def today_part(self, session: Session, kept: Kept, now: datetime) -> str:
+        texts, practice, store = TEXTS[session.language], session.practice, self._resources.store
+        material, user = self._resources.material(), user_of(session)
+        days = streak(store.reviews(user), now, practice.time_zone)
+        glance = Glance(days, progress(material.bank, kept.cards, now))
+        left = next(iter(store.rounds(user, unfinished=True)), None)
+        day = self._practising.today(session, now)
+        return today_part(day, glance, left, material, practice.today(now), texts, session.language)
+
     def _bank(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
-        material, practice = self._resources.material(), session.practice
-        topics = progress(material.bank, kept.cards, now)
-        unfinished = self._resources.store.rounds(user_of(session), unfinished=True)
-        go_on = "".join(
-            f"<p>{text_of(texts.view_interview)} {practice.today(one.begun):%m-%d %H:%M} "
-            f"{button('continue', texts.go_on_round, one.id, style='quiet')}</p>"
-            for one in unfinished[:1]
-        )
-        due = sum(topic.due for topic in topics)
-        waiting = f'<p class="counts">{text_of(texts.due_count.format(count=due))}</p>' if due else ""
-        shell = bank_shell(material, practice.filter, topics, texts, session.language)
-        return waiting + start_due(due, texts) + go_on + shell, self.bank_part(session, kept, now)
+        shell = bank_shell(self._resources.material(), session.practice.filter, texts, session.language)
+        return shell, self.bank_part(session, kept, now)
 
     def bank_part(self, session: Session, kept: Kept, now: datetime) -> str:
         bank, wanted = self._resources.material().bank, session.practice.filter
@@ -147,22 +157,25 @@ class Rendering:
             return result_shell(practice, texts), ""
         return statement_shell(practice, texts), statement_part(practice, texts)
 
-    def _interview(self, session: Session, kept: Kept, texts: Texts) -> SHELL_AND_PART:
+    def _interview(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice = session.practice
         round = self._practising.round(session)
         if round is None:
             every = self._resources.store.rounds(user_of(session))
             return (
                 interview_setup(self._topics(session, texts), texts),
-                rounds_part(every, self._names(session, texts), practice, texts),
+                rounds_part(every, self._names(session, texts), now, practice, texts),
             )
-        question = self._resources.material().bank.questions.get(round.current or "")
+        bank = self._resources.material().bank
+        question = bank.questions.get(round.current or "")
         if round.is_finished or question is None:
-            return report_shell(round, texts), report_part(self.report(session, round))
+            topic = self._names(session, texts).get(round.topic, round.topic or "")
+            part = report_part(bank, round, kept.cards, topic, now, practice, texts, session.language)
+            return report_shell(round, texts), part
         return round_shell(round, question, kept.jotting(question.id).draft, texts, session.language), ""
 
     def report(self, session: Session, round: Round) -> str:
-        """The report of a round, as Markdown."""
+        """The report of a round, as a Markdown file."""
         cards = self._resources.kept(user_of(session)).cards
         topic = self._names(session, TEXTS[session.language]).get(round.topic, round.topic or "")
         bank, zone = self._resources.material().bank, session.practice.time_zone

@@ -3,13 +3,13 @@
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.errors import RagError, UserDataError
-from rag.index.topics import Titles, topic_title, topic_titles
+from rag.index.topics import Role, Titles, roles_of, topic_title, topic_titles
 from rag.language.language import Language
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
@@ -23,10 +23,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The bank of one generation, and what its topics are called."""
+    """The bank of one generation, what its topics are called, and which roles ask about them."""
 
     bank: Bank
     titles: Titles
+    roles: Mapping[str, Role] = field(default_factory=dict)
 
     def topic(self, topic: str, language: Language, top: str) -> str:
         """The name of a topic; `top` is that of documents in no folder. With several roots a folder has the name of its
@@ -35,6 +36,13 @@ class Material:
             if name in self.titles:
                 return topic_title(name, self.titles, language)
         return topic or top
+
+    def topics_of(self, role: str) -> frozenset[str] | None:
+        """The topics that a role asks about; None is all, as for a role that there is not."""
+        if role not in self.roles:
+            return None
+        wanted = self.roles[role].topics
+        return frozenset(topic for topic in self.bank.topics() if {topic, topic.partition("/")[2]} & wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +84,9 @@ class Resources:
         with self._reading:
             index = self.assistant.index
             if self._read is None or self._read[0] != index.manifest_sha256:
-                titles = topic_titles(Path(root.path) for root in index.manifest.roots)
-                self._read = (index.manifest_sha256, Material(read_bank(index), titles))
+                roots = [Path(root.path) for root in index.manifest.roots]
+                material = Material(read_bank(index), topic_titles(roots), roles_of(roots))
+                self._read = (index.manifest_sha256, material)
             return self._read[1]
 
     def kept(self, user: str) -> Kept:

@@ -12,6 +12,7 @@ from rag.language.ends import ends_of
 from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
 from rag.types import Citation, Passage
+from rag.ui.english import english_title
 from rag.ui.readable import FRONT_MATTER, words_of
 
 # Two quotes nearer than this are shown in one stretch.
@@ -29,6 +30,8 @@ LINE = re.compile(r"^", re.MULTILINE)
 TABLE = r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){1,200}"
 DISPLAY = rf"\$\$(?:(?!\n[ \t]*\n)[^$]){{1,{WHOLE}}}\$\$"
 INLINE = r"(?<!\\)\$(?![\s$])[^$\n]{1,400}?(?<!\s)\$|`[^`\n]{1,400}`|\[[^\[\]\n]{1,200}\]\([^()\s]{0,400}\)"
+# The headings with which a section begins, and the blank lines below them.
+HEADING = re.compile(r"(?:\A|(?<=\n\n))(?:#{1,6} [^\n]*(?:\n|\Z)[ \t\n]*)+")
 WHOLES = re.compile(rf"{TABLE}|{DISPLAY}|{INLINE}", re.MULTILINE)
 
 
@@ -43,7 +46,7 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """The quotes of one section, in stretches of source text. `whole` is false where only the quotes are shown, for the
-    source says something else by now, or `is_there` no more."""
+    source says something else by now, or `is_there` no more. `english` is the title in English, where there is one."""
 
     document: str
     title: str
@@ -52,6 +55,7 @@ class Excerpt:
     page: int | None = None
     whole: bool = True
     is_there: bool = True
+    english: str = ""
 
     @property
     def markers(self) -> list[int]:
@@ -87,7 +91,12 @@ def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str 
             if source is not None and whole
             else tuple((Segment(citation.quote, (citation.marker,)),) for citation in group)
         )
-        result.append(Excerpt(document, group[0].title, section, stretches, group[0].page, whole, source is not None))
+        result.append(
+            Excerpt(
+                document, group[0].title, section, stretches, group[0].page, whole, source is not None,
+                english_title(source or ""),
+            )
+        )  # fmt: skip
     return tuple(result)
 
 
@@ -100,6 +109,11 @@ def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, in
         for low, high in _formulas(source, start, end):
             start = low if low < start < high else start
             end = high if low < end < high else end
+        # The section is told by its path, and its neighbours say other things.
+        above = [found.end() for found in HEADING.finditer(source, start, citation.start)]
+        below = HEADING.search(source, citation.end, end)
+        start, end = max(above, default=start), below.start() if below else end
+        end = citation.end + len(source[citation.end : end].rstrip())
         if front_matter:
             start = min(max(start, front_matter.end()), citation.start)
         if merged and start <= merged[-1][1] + NEAR:

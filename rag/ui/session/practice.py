@@ -16,6 +16,7 @@ MORE = 40
 class View(StrEnum):
     """What the room shows, in the order of its navigation; a question is reached from the others."""
 
+    TODAY = "today"
     BANK = "bank"
     RECALL = "recall"
     STATEMENTS = "statements"
@@ -60,19 +61,20 @@ class Practice:
     """`is_open` once the room was entered: before that nothing is shown. `renders` counts what was rendered, so that
     every view has a name of its own.
 
-    `queue` are the questions that "next" leads through. `grade` is what the grader said, without the reader's own
-    verdicts; `grades` counts them. `deck` are the cards still to be rated, the first one being shown. `statements` are
-    judged one after the other, `judged` are the verdicts so far; `is_told` says that the last one is still shown.
-    `round_id` is the interview or report that is open. `editions` are those that were kept of each box last, by its
-    field and question.
+    `queue` are the questions that "next" leads through, `back` is where they were chosen. `grade` is what the
+    grader said, without the reader's own verdicts; `grades` counts them. `deck` are the cards still to be rated,
+    the first one being shown. `statements` are judged one after the other, `judged` are the verdicts so far;
+    `is_told` says that the last one is still shown. `round_id` is the interview or report that is open. `editions`
+    are those that were kept of each box last, by its field and question.
     """
 
-    view: View = View.BANK
+    view: View = View.TODAY
     is_open: bool = False
     zone: str = ""
     renders: int = 0
     filter: Filter = field(default_factory=Filter)
     queue: tuple[str, ...] = ()
+    back: View = View.BANK
     question: str = ""
     grade: Grade | None = None
     grades: int = 0

@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from rag.errors import UsageError
 from rag.practice.grading import Verdict
+from rag.practice.plan import Plan
 from rag.practice.rounds import Level, Round
 from rag.practice.schedule import Rating, Review
 from rag.practice.store import FILE, Jotting, PracticeStore
@@ -133,3 +134,18 @@ def test_what_is_no_export_changes_nothing(tmp_path: Path, wrong: dict[str, obje
         store.restore("ann", wrong)
     assert "nothing was changed" in raised.value.hint
     assert len(store.reviews("ann")) == 2
+
+
+def test_a_plan_is_kept_also_in_a_file_from_before_there_were_plans(tmp_path: Path) -> None:
+    store = filled(tmp_path / "here")
+    with store.database.writing() as connection:
+        connection.execute("DROP TABLE plans")
+        connection.execute("PRAGMA user_version = 1")
+    store.close()
+    store = PracticeStore(tmp_path / "here")
+    assert (store.plan("ann"), len(store.reviews("ann"))) == (Plan(), 2)
+    plan = Plan(date(2026, 12, 10), "training", deep=True)
+    store.save_plan("ann", plan)
+    other = PracticeStore(tmp_path / "there")
+    other.restore("bob", json.loads(json.dumps(store.export("ann"))))
+    assert other.plan("bob") == plan

@@ -184,7 +184,7 @@ def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assi
     signs = ("$$", "## ", "```python", "|---|", "| PI |")
     shown = panel.inner_text()
     assert [sign for sign in signs if sign in shown] == []
-    panel.get_by_role("button", name=ZH.as_written).click()
+    see(page, "as-written", on=True)
     written = panel.inner_text()
     assert [sign for sign in signs if sign not in written] == []
     expect(panel.locator(".drawing").first).to_be_hidden()
@@ -192,8 +192,17 @@ def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assi
     panel.locator(".whole-source").first.click()
     expect(page.locator("#whole .body")).to_contain_text(answer.citations[0].quote)
     assert lines(page.locator("#whole .body").inner_text()) == lines(assistant.source("rope.md") or "")
-    page.locator("#whole .as-written").click()
+    page.keyboard.press("Escape")
+    see(page, "as-written", on=False)
+    panel.locator(".whole-source").first.click()
     expect(page.locator("#whole .drawing .katex").first).to_be_visible()
+
+
+def see(page: Page, view: str, *, on: bool) -> None:
+    """Switch what the curious see beside the sources, and come back."""
+    page.evaluate("location.hash = '#room-inspector'")
+    page.locator(f"#inspector-views input[data-view='{view}']").set_checked(on)
+    page.locator("#room-chat-button").click()
 
 
 def lines(text: str) -> list[str]:
@@ -407,6 +416,7 @@ def test_a_taken_port_ctrl_c_and_what_is_kept_until_the_next_start(
 
 def test_documents_are_updated_automatically(browser: Browser, address: str, house: House) -> None:
     page, other = open_page(browser, address), open_page(browser, address, language="en-GB")
+    page.locator("#room-library-button").click()
     switch = page.get_by_label(ZH.auto_update)
     expect(switch).not_to_be_checked()
     switch.check()
@@ -415,12 +425,15 @@ def test_documents_are_updated_automatically(browser: Browser, address: str, hou
     document = house.folder / "documents" / "smoothing.md"
     document.write_text(text, encoding="utf-8")
     expect(page.locator("#updates")).to_contain_text("新增 1")
+    page.locator("#room-chat-button").click()
     ask(page, "标签平滑是什么？")
     expect(page.locator("#chat .bot-row").last).to_contain_text("避免过度自信")
     other.reload()
+    other.locator("#room-library-button").click()
     expect(other.get_by_label(EN.auto_update)).to_be_checked()
     document.unlink()
     expect(page.locator("#updates")).to_contain_text("删除 1")
+    page.locator("#room-library-button").click()
     switch.uncheck()
     expect(page.locator("#updates")).to_be_empty()
     page.context.close()

@@ -178,6 +178,7 @@ def test_the_quote_of_a_marker_and_its_whole_source(page: Page, house: House, em
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     expect(page.locator(".panel .whole-source").first).to_be_focused()
+    page.evaluate("document.documentElement.toggleAttribute('data-claims', true)")  # as the inspector does
     page.locator(".panel .claims summary").click()
     expect(page.locator(".panel .claims li").first.locator("a")).not_to_have_count(0)
 

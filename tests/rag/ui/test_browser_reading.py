@@ -167,6 +167,7 @@ def test_a_page_is_read_without_its_description_and_its_formulas_are_drawn(page:
     tip = page.locator("#quote-tip")
     expect(tip.locator(".katex").first).to_be_visible()
     assert "$" not in tip.inner_text()
+    page.evaluate("document.documentElement.toggleAttribute('data-claims', true)")  # as the inspector does
     page.locator(".panel .claims summary").click()
     expect(page.locator(".panel .claims .katex").first).to_be_visible()
     page.locator(".panel .whole-source").first.click()

@@ -101,7 +101,7 @@ def test_front_matter_is_no_surroundings() -> None:
     source = "---\ntitle: T\nreferences:\n  - Somebody\n---\n\n# T\nThe quote."
     page = Page(render_excerpts(excerpts_of(source, citation(1, source, 47, len(source))), TEXT, turn=1))
     assert "Somebody" not in page.text
-    assert "# T" in page.text
+    assert "# T" not in page.text  # the card says it
 
 
 def test_quotes_of_one_section_share_an_excerpt_and_sections_do_not() -> None:
@@ -128,7 +128,24 @@ def test_a_page_is_named_in_the_readers_language(language: Language) -> None:
     source = "The quote."
     cited = [Citation(1, "a.pdf", "Title", 0, 10, source, 3)]
     html = render_excerpts(make_excerpts(cited, lambda document: source), TEXTS[language], turn=1)
-    assert f"a.pdf · {TEXTS[language].page.format(number=3)}" in html
+    assert f'<p class="path">{TEXTS[language].page.format(number=3)}</p>' in html
+
+
+def test_a_document_is_one_card_and_has_its_title_once() -> None:
+    source = "# Title\n\n## Part\nOne.\n\n## Other\n- Two.\n\n## English\n\n### A title\nThree.\n"
+    places = [("One.", ("Title", "Part")), ("Two.", ("Title", "Other")), ("Three.", ("Title", "English", "A title"))]
+    cited = [
+        Citation(n, "a.md", "Title", source.index(quote), source.index(quote) + len(quote), quote, section=section)
+        for n, (quote, section) in enumerate(places, start=1)
+    ]
+    excerpts = make_excerpts(cited, lambda document: source)
+    chinese, english = (render_excerpts(excerpts, TEXTS[language], turn=1) for language in Language)
+    assert [html.count("<article") for html in (chinese, english)] == [1, 1]
+    assert "Title</h3>" in chinese
+    assert "A title</h3>" in english
+    assert '<p class="path">Other</p>' in english
+    assert '<span class="bullet">- </span>' in english
+    assert not any("# " in part.text for excerpt in excerpts for part in excerpt.stretches[0][:1])
 
 
 @pytest.mark.parametrize("turns", [(1, 2)])

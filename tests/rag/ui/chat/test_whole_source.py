@@ -1,5 +1,6 @@
 """The whole source shows every quote where it stands now, and says so where it no longer stands anywhere."""
 
+from ingest.formats.picture import PNG, Picture
 from rag.types import Citation
 from rag.ui.chat.whole_source import SHOWN, render_whole
 from rag.ui.texts import TEXTS, Language
@@ -60,3 +61,13 @@ def test_of_a_long_source_the_part_around_the_quote_is_shown() -> None:
     assert ZH.whole_cut in page.text
     assert page.quotes == {1: "The quote."}
     assert len(page.text) < SHOWN + 1_000
+
+
+def test_the_picture_of_a_page_stands_above_its_text_and_takes_nothing_from_the_quote() -> None:
+    source = "before. The quote."
+    citation = cite(1, source, "The quote.", page=1)
+    drawn = Picture(PNG + b"<", 12, 17, ((1.0, 2.0, 30.0, 4.0),))
+    html = render_whole([citation], citation, source, (0,), ZH, picture=drawn)
+    assert html.index("data:image/png;base64,") < html.index("before.")
+    assert 'style="left:1.0%;top:2.0%;width:30.0%;height:4.0%"' in html
+    assert Page(html).quotes == {1: "The quote."}

@@ -16,6 +16,8 @@ README = """\
 topics:
   memory: {zh: 显存, en: Memory}
   attention: {zh: 注意力, en: Attention}
+roles:
+  systems: {zh: 系统, en: Systems, topics: [memory]}
 ---
 # Pages
 """
@@ -122,6 +124,7 @@ class Room:
         self.session = Session(user="")
         self.navigation = self.shell = self.part = self.told = ""
         self._take(self.handlers.open(self.session))
+        self.act("go", "bank")
 
     @property
     def html(self) -> str:

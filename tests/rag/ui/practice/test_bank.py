@@ -20,13 +20,35 @@ def listed(room: Room) -> list[str]:
     return [unescape(part.split('"', 1)[0]) for part in parts]
 
 
-def test_topics_have_names_and_counts(room: Room) -> None:
-    assert "<b>显存</b> <span>3 题 · 掌握 0 · 不稳 0</span>" in room.shell
-    assert "<b>注意力</b> <span>4 题" in room.shell
+def test_the_map_leads_into_the_bank(room: Room) -> None:
+    room.grade(ZERO_QUESTION, "我不知道这道题的答案是什么。").act("go", "today")
+    assert "<b>显存</b><span>3 题 · 掌握 0%</span>" in room.part
+    assert "<b>注意力</b><span>4 题</span>" in room.part
+    assert len(listed(room.act("topic", "/memory"))) == 3
+    assert '<option value="/memory" selected>' in room.shell
     room.session.language = Language.EN
-    room.act("go", "bank")
-    assert "<b>Memory</b> <span>3 questions" in room.shell
-    assert "What is the difference between ZeRO-2 and ZeRO-3?" in room.part
+    assert "<b>Memory</b><span>3 · 0% known" in room.act("go", "today").part
+    assert "What is the difference between ZeRO-2 and ZeRO-3?" in room.act("go", "bank").part
+
+
+def test_a_day_has_its_questions_and_a_plan(room: Room, pages: Assistant) -> None:
+    room.act("go", "today")
+    assert '<option value="systems">系统</option>' in room.shell
+    assert ZH.some_new.format(count=3) in room.part
+    assert ZERO_QUESTION in unescape(room.act("plan", role="systems", interview="2999-01-01").part)
+    assert ZH.some_new.format(count=1) in room.part
+    assert CACHE_QUESTION not in unescape(room.part)
+    assert ZH.some_new.format(count=3) in room.act("plan", role="systems", deep="on", interview="no day").part
+    room.act("tonight", "question")
+    assert ZH.place.format(place=1, count=3) in room.shell
+    assert ZH.view_today in room.shell  # the way back
+    for _ in range(3):
+        room.act("next")
+    assert room.shell.startswith(f"<view-{room.session.practice.renders}")
+    assert 'data-act="plan"' in room.shell
+    later = Room(pages).act("go", "today")  # it is kept
+    assert '<option value="systems" selected>' in later.shell
+    assert ZH.place.format(place=1, count=3) in later.act("tonight", "recall").shell
 
 
 def test_every_question_is_there_with_its_follow_ups(room: Room) -> None:
@@ -51,11 +73,6 @@ def test_a_filter_leaves_what_fits_and_what_is_typed(room: Room) -> None:
     assert len(listed(room)) == 4
     room.act("filter", topic="/gone")
     assert ZH.none_fit in room.part
-    room.act("topic", "/memory")
-    assert len(listed(room)) == 3
-    assert '<option value="/memory" selected>' in room.shell
-    room.act("topic", "/memory")  # once more takes it back
-    assert len(listed(room)) == 7
 
 
 def test_states_are_told_and_filtered(room: Room) -> None:
@@ -119,7 +136,7 @@ def test_documents_without_questions_are_told_of(tmp_path: Path, hash_embedder: 
     plain = {"a.md": "# 标题\n\n只有陈述，没有问题的一段文字。\n"}
     room = Room(Assistant(ingest_pages(tmp_path, hash_embedder, plain), hash_embedder))
     assert ZH.bank_empty in room.shell
-    for view in ("recall", "statements", "interview", "progress", "exports"):
+    for view in ("today", "recall", "statements", "interview", "progress", "exports"):
         assert room.act("go", view).shell
     assert "没有" in room.act("deal", count="10").told
     assert room.act("begin", count="5").told

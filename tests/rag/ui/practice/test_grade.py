@@ -12,7 +12,7 @@ from rag.practice.chat_grader import ChatGrader
 from rag.practice.grading import Grade, MistakeMade, PointGrade, Verdict
 from rag.practice.rubric import Rubric
 from rag.settings import ChatModelName
-from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part
+from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part, verdict_name
 from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import Language
@@ -55,6 +55,14 @@ def test_both_sides_stand_beside_each_other(rubric: Rubric) -> None:
     assert ZH.beyond_hint in html
     assert '<li class="typed">我喜欢苹果。</li>' in html
     assert rubric.mistakes[0].right.quote.split("，", 1)[0] in html
+
+
+def test_only_what_is_turned_round_is_told_to_be_reversed(rubric: Rubric) -> None:
+    def told(attempt: str) -> str:
+        return verdict_name(PointGrade(rubric.points[2], Verdict.CONTRADICTED, (0, len(attempt))), attempt, ZH)
+
+    assert told("ZeRO-3 的通信量是数据并行的 3 倍。") == ZH.verdict_contradicted
+    assert told("ZeRO-3 的前向和反向都不需要收集参数。") == ZH.verdict_reversed
 
 
 @pytest.mark.parametrize("language", Language)
@@ -111,7 +119,7 @@ def test_a_draft_that_comes_too_late_changes_nothing(room: Room, pages: Assistan
     assert draft() == ""
 
 
-def test_a_verdict_is_overridden_with_one_click_and_kept(room: Room, pages: Assistant) -> None:
+def test_a_verdict_is_overridden_by_a_menu_and_kept(room: Room, pages: Assistant) -> None:
     attempt = "ZeRO-2 切分优化器状态和梯度。"
     room.act("open", ZERO_QUESTION)
     room.grade(ZERO_QUESTION, attempt)
@@ -125,9 +133,10 @@ def test_a_verdict_is_overridden_with_one_click_and_kept(room: Room, pages: Assi
     later.act("open", ZERO_QUESTION).grade(ZERO_QUESTION, attempt)
     assert "100 分" in later.part
     for place, point in enumerate(later.session.practice.grade.points):  # type: ignore[union-attr]
-        later.act("override", f"{place}-{point.verdict if point.verdict is not Verdict.UNSURE else 'missing'}")
-    assert score in later.part or Verdict.UNSURE in [p.verdict for p in later.session.practice.grade.points]  # type: ignore[union-attr]
-    for rest in ("9-found", "x-found", "0-unsure", "0-", "-found", "0-found-found", "²-found"):
+        later.act("override", f"{place}-{point.verdict}")  # what the grader said takes it back
+    assert score in later.part
+    assert ZH.own_verdict not in later.part
+    for rest in ("9-found", "x-found", "0-", "-found", "0-found-found", "²-found"):
         later.act("override", rest)
 
 

@@ -75,7 +75,7 @@ def test_an_interview_goes_on_after_a_reload_and_ends_with_a_report(room: Room, 
     first = asked(room)
     room.keep("attempt", first, "写到一半")
     later = Room(pages)  # the page was loaded anew
-    assert ZH.go_on_round in later.shell  # the bank says so as well
+    assert ZH.go_on_interview in later.act("go", "today").part  # the day begins with it
     later.act("go", "interview")
     round_id = later.part.split('data-act="continue" data-rest="', 1)[1].split('"', 1)[0]
     later.act("continue", round_id)
@@ -91,7 +91,10 @@ def test_an_interview_goes_on_after_a_reload_and_ends_with_a_report(room: Room, 
     while 'data-act="answer"' in later.shell:
         later.grade(asked(later), "不知道，我没有学过这个。", action="answer")
     assert ZH.report in later.shell
-    assert GOOD in later.part
+    assert all(
+        said in later.part for said in (GOOD, ZH.report_strong, ZH.report_missed, ZH.report_reading, ZH.report_dates)
+    )
+    assert "**" not in later.part
     name, data = parcel(later.give("save-report", round_id)[0])
     assert name.endswith(".md")
     assert GOOD in data.decode()

@@ -6,7 +6,9 @@ QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 
 
 def enter(page: Page) -> None:
+    """From anywhere to the bank."""
     page.locator("#room-practice-button").click()
+    go(page, "bank")
     expect(page.locator("#practice-part .questions")).to_be_visible()
 
 

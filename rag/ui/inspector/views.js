@@ -1,0 +1,13 @@
+// What the curious see beside the sources, switched here and kept by the browser; sources.js brings it back on the next
+// visit.
+const root = document.documentElement;
+const settle = () => {
+  for (const box of element.querySelectorAll("input[data-view]")) box.checked = root.hasAttribute(`data-${box.dataset.view}`);
+};
+element.addEventListener("change", ({ target }) => {
+  const { view } = target.dataset;
+  root.toggleAttribute(`data-${view}`, target.checked);
+  localStorage.setItem(`interview-rag.${view}`, target.checked);
+});
+new MutationObserver(settle).observe(element, { childList: true, subtree: true });
+settle();

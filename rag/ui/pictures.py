@@ -1,0 +1,44 @@
+"""The page of a PDF on which a quote stands, as a picture."""
+
+import logging
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from ingest.formats.extract import UnreadableError
+from ingest.formats.picture import Picture
+from ingest.reading.parser_process import ParserProcess
+from rag.answer.assistant import Assistant
+from rag.types import Citation
+
+logger = logging.getLogger(__name__)
+
+# Pictures that are kept, some hundred kB each, and the processor time that one may take.
+KEPT, SECONDS = 16, 10
+
+
+def picture_of(assistant: Assistant, citation: Citation) -> Picture | None:
+    """None for what is no PDF, and where the file is not there any more, says something else by now, or cannot be
+    drawn."""
+    if citation.page is None or not citation.document.lower().endswith(".pdf"):
+        return None
+    index = assistant.index
+    entry = next((entry for entry in index.storage.entries() if entry.name == citation.document), None)
+    root = next((Path(root.path) for root in index.manifest.roots if entry and root.number == entry.root), None)
+    if entry is None or root is None or entry.stale:
+        return None
+    file = root / entry.relative if root.is_dir() else root
+    try:
+        return _drawn(file, entry.sha256, citation.page, citation.quote)
+    except (OSError, UnreadableError) as error:
+        logger.info("%s cannot be shown as a picture: %s", citation.document, error)
+        return None
+
+
+@lru_cache(KEPT)
+def _drawn(file: Path, digest: str, page: int, quote: str) -> Picture | None:
+    data = file.read_bytes()
+    if sha256(data).hexdigest() != digest:
+        return None
+    with ParserProcess(seconds=SECONDS) as process:
+        return process.picture(data, page, quote)

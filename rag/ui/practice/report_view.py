@@ -1,0 +1,146 @@
+"""The page in which a mock interview ends: what was strong, what was missed, what to read, when again, and each answer
+point by point. As a file it is Markdown: `rag.practice.round_report`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from rag.language.language import Language
+from rag.practice.bank import Bank
+from rag.practice.grading import Verdict
+from rag.practice.round_report import ORDER, READ_BELOW
+from rag.practice.rounds import Answered, PointMade, Round
+from rag.practice.rubric import rubric_of
+from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
+from rag.types import Citation
+from rag.ui.practice.bank_view import asked, question_link
+from rag.ui.practice.elements import ago, button, day, heading, percent, source_button, words
+from rag.ui.readable import text_of
+from rag.ui.session.practice import Practice
+from rag.ui.templates import macros_of
+from rag.ui.texts import Texts
+
+HTML = macros_of("practice/report_view.html")
+# Points that are listed as strong or as missed.
+LISTED = 5
+MISSED = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED)
+
+
+@dataclass(frozen=True, slots=True)
+class PointShown:
+    kind: str
+    verdict: str
+    quote: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerShown:
+    score: str
+    question: str
+    gone: bool
+    said: str
+    points: list[PointShown]
+
+
+def report_shell(round: Round, texts: Texts) -> str:
+    ways = (
+        button("save-report", texts.save_report, round.id, style="lead-on")
+        + f'<button type="button" class="plain" data-print>{text_of(texts.print_report)}</button>'
+        + button("go", texts.view_interview, "interview")
+    )
+    return f'{heading(texts.report)}<div class="buttons">{ways}</div>'
+
+
+def report_part(
+    bank: Bank, round: Round, cards: Mapping[str, Card], topic: str, now: datetime, practice: Practice, texts: Texts,
+    language: Language,
+) -> str:  # fmt: skip
+    """`topic` is what the round's topic is called."""
+    if language is Language.EN:
+        round = in_english(bank, round)
+    done = sorted(round.answered, key=lambda answered: -answered.score)
+    share = percent(score_of_round(round))
+    place = texts.place.format(place=len(done), count=round.count)
+    summary = " · ".join(
+        (ago(round.begun, now, practice, texts), topic, str(getattr(texts, f"level_{round.level}")), place)
+    )
+    best = _points(done, (Verdict.FOUND,))
+    weak = _points(reversed(done), MISSED)
+    to_read = {a.question_id.split("#", 1)[0]: _to_read(a) for a in reversed(done) if a.score < READ_BELOW}
+    dated = sorted((cards[a.question_id].due, a.question_id) for a in done if a.question_id in cards)
+    return HTML(
+        "page",
+        told=_told(score_of_round(round), texts) if done else texts.no_score,
+        summary=summary,
+        share=share,
+        scored=texts.score.format(score=share),
+        best=[words(point.citation.quote) for point in best],
+        weak=[f"{words(point.citation.quote)} {source_button(point.citation, texts)}" for point in weak],
+        reading=[source_button(citation, texts) for citation in to_read.values() if citation is not None],
+        dates=[(day(due, now, practice, texts), _question(bank, name, language)) for due, name in dated],
+        answers=[_answer(bank, answered, texts, language) for answered in round.answered],
+        texts=texts,
+    )
+
+
+def in_english(bank: Bank, round: Round) -> Round:
+    """The round with what its points say in English, where their page says it again; no longer a record of what was
+    graded."""
+    answered = []
+    for one in round.answered:
+        question = bank.questions.get(one.question_id)
+        points = rubric_of(bank, question).points if question is not None else ()
+        english = {point.citation.start: point.english for point in points if point.english is not None}
+        said = (replace(made, citation=english.get(made.citation.start, made.citation)) for made in one.points)
+        answered.append(replace(one, points=tuple(said)))
+    return replace(round, answered=tuple(answered))
+
+
+def score_of_round(round: Round) -> float:
+    return sum(answered.score for answered in round.answered) / max(1, len(round.answered))
+
+
+def _told(score: float, texts: Texts) -> str:
+    """How it went, in words that a person would say."""
+    return str(
+        texts.report_good if score >= GOOD_FROM else texts.report_fair if score >= HARD_FROM else texts.report_weak
+    )
+
+
+def _points(answers: Iterable[Answered], verdicts: tuple[Verdict, ...]) -> list[PointMade]:
+    """Points with these verdicts: one of each answer before a second one of any."""
+    found = [
+        (turn, point)
+        for answered in answers
+        for turn, point in enumerate(sorted((p for p in answered.points if p.verdict in verdicts), key=_order))
+    ]
+    return [point for _, point in sorted(found, key=lambda pair: pair[0])][:LISTED]
+
+
+def _order(point: PointMade) -> int:
+    return ORDER.index(point.verdict)
+
+
+def _to_read(answered: Answered) -> Citation | None:
+    """Where to begin to read: at the first point that was not made."""
+    missed = (point.citation for point in answered.points if point.verdict is not Verdict.FOUND)
+    return next(missed, answered.points[0].citation if answered.points else None)
+
+
+def _question(bank: Bank, question_id: str, language: Language) -> str:
+    """A question to be practised again, while the material has it."""
+    question = bank.questions.get(question_id)
+    return words(question_id.partition("#")[2]) if question is None else question_link(question, language)
+
+
+def _answer(bank: Bank, answered: Answered, texts: Texts, language: Language) -> AnswerShown:
+    question = bank.questions.get(answered.question_id)
+    title = answered.question_id.partition("#")[2] if question is None else asked(question, language)
+    shown = [
+        (str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
+        for p in sorted(answered.points, key=_order)
+    ]
+    shown += [("mistake", texts.right_is, citation) for citation in answered.mistakes]
+    points = [PointShown(kind, name, words(c.quote), source_button(c, texts)) for kind, name, c in shown]
+    return AnswerShown(percent(answered.score), words(title), question is None, answered.attempt.strip(), points)

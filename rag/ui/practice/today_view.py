@@ -1,0 +1,144 @@
+"""Where practice begins: the questions of today, how far one is, and the map of the topics."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from rag.index.topics import Role
+from rag.language.language import Language
+from rag.practice.plan import MOST_DAILY, Plan, Today
+from rag.practice.rounds import Round
+from rag.practice.schedule import TopicProgress
+from rag.ui.practice.bank_view import question_link
+from rag.ui.practice.field_map import TALL, WIDE, boxes
+from rag.ui.practice.resources import Material
+from rag.ui.templates import macros_of
+from rag.ui.texts import Texts
+
+HTML = macros_of("practice/today_view.html")
+# The hour from which the day is an evening.
+EVENING = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """How far a reader is: days in a row with practice, and the topics."""
+
+    streak: int
+    topics: Sequence[TopicProgress]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A question of today, and why it is one of them."""
+
+    link: str
+    kind: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A topic on the map; `share` is how much of it is known, in percent, what is shaky by half."""
+
+    topic: str
+    name: str
+    told: str
+    hint: str
+    due: str
+    share: int
+    style: str
+
+
+def today_shell(plan: Plan, roles: Mapping[str, Role], now: datetime, texts: Texts, language: Language) -> str:
+    """`now` is on the reader's clock."""
+    named = [(name, role.titles.get(language, name)) for name, role in roles.items()]
+    soonest = now.date() + timedelta(days=1)
+    return HTML("shell", title=texts.view_today, plan=plan, roles=named, soonest=soonest, texts=texts)
+
+
+def today_part(
+    day: Today, glance: Glance, round: Round | None, material: Material, now: datetime, texts: Texts, language: Language
+) -> str:
+    """`round` is an interview that was left, `now` is on the reader's clock."""
+    listed = _listed(day, material, texts, language)
+    fields = fields_of(glance.topics, material, texts, language)
+    return HTML(
+        "part", day=day, told=_told(day, now, texts), lines=_lines(day, texts), listed=listed, round=round,
+        glance=_glance(day, glance, texts), fields=fields, texts=texts,
+    )  # fmt: skip
+
+
+def fields_of(topics: Sequence[TopicProgress], material: Material, texts: Texts, language: Language) -> list[Field]:
+    """The topics as the map shows them, the largest first."""
+    rows = sorted(topics, key=lambda row: (-_total(row), row.topic))
+    counts = [_total(row) for row in rows]
+    return [
+        Field(
+            row.topic,
+            name=material.topic(row.topic, language, texts.top),
+            told=_standing(row, texts),
+            hint=texts.field_hint.format(known=row.known, shaky=row.shaky, new=row.new),
+            due=texts.topic_due.format(count=row.due) if row.due else "",
+            share=round(100 * (row.known + row.shaky / 2) / max(1, _total(row))),
+            style=f"{wide.style('')};{tall.style('t')}",
+        )
+        for row, wide, tall in zip(rows, boxes(counts, WIDE), boxes(counts, TALL), strict=True)
+    ]
+
+
+def _told(day: Today, now: datetime, texts: Texts) -> str:
+    if not day.questions:
+        return str(texts.today_done if day.done else texts.today_nothing)
+    name = texts.tonight if now.hour >= EVENING else texts.for_today
+    return str(name.format(count=day.count))
+
+
+def _lines(day: Today, texts: Texts) -> list[str]:
+    """What the questions are, and how they get one to the interview."""
+    kinds = [
+        (texts.some_due, len(day.due)),
+        (texts.some_weak, len(day.weak)),
+        (texts.some_new, len(day.new)),
+    ]
+    lines = [" · ".join(text.format(count=count) for text, count in kinds if count)]
+    if day.days is not None:
+        within = day.new_a_day <= MOST_DAILY
+        plan = texts.plan_fits if within else texts.plan_short
+        lines.append(
+            plan.format(days=day.days, new=min(day.new_a_day, MOST_DAILY), left=day.new_left, reached=day.reached)
+        )
+    return [line for line in lines if line]
+
+
+def _listed(day: Today, material: Material, texts: Texts, language: Language) -> list[Listed]:
+    kinds = [
+        ("due", texts.standing_due, day.due),
+        ("shaky", texts.standing_shaky, day.weak),
+        ("new", texts.standing_new, day.new),
+    ]
+    questions = material.bank.questions
+    return [
+        Listed(question_link(questions[name], language), kind, told) for kind, told, names in kinds for name in names
+    ]
+
+
+def _glance(day: Today, glance: Glance, texts: Texts) -> list[tuple[str, str]]:
+    known = sum(row.known for row in glance.topics)
+    shaky = sum(row.shaky for row in glance.topics)
+    return [
+        (f"{glance.streak}", texts.days_in_a_row),
+        (f"{known}", texts.standing_known),
+        (f"{shaky}", texts.standing_shaky),
+        (f"{sum(map(_total, glance.topics)) - known - shaky}", texts.standing_new),
+    ]
+
+
+def _standing(row: TopicProgress, texts: Texts) -> str:
+    if not row.known + row.shaky:
+        return str(texts.field_new.format(total=_total(row)))
+    return str(texts.field_told.format(total=_total(row), share=round(100 * row.known / _total(row))))
+
+
+def _total(row: TopicProgress) -> int:
+    return row.new + row.shaky + row.known
