@@ -30,15 +30,16 @@ window.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts.push([entry.startTime, entry.value]);
 }).observe({ type: "layout-shift", buffered: true });
-window.timed = (count) => {
-  const started = performance.now();
+const last = () => [...document.querySelectorAll("#chat .tool.edit")].at(-1)?.className;
+window.timed = () => {
+  const [started, before] = [performance.now(), last()]; // rows cannot be counted: a page shows the last ones only
   const times = {};
   return new Promise((resolve) => {
     const look = () => {
-      const rows = document.querySelectorAll("#chat .bot-row");
-      const text = rows.length > count && rows[rows.length - 1].querySelector("a[href^='#cite-'], .notice, .note");
+      const row = last() !== before && [...document.querySelectorAll("#chat .bot-row")].at(-1);
+      const text = row && row.querySelector("a[href^='#cite-'], .notice, .note");
       if (text) times.first ??= performance.now() - started;
-      const isDone = text && rows[rows.length - 1].querySelector(".tool.retry") && document.querySelector("#send");
+      const isDone = text && row.querySelector(".tool.retry") && document.querySelector("#send");
       if (!isDone) return setTimeout(look, 8);
       requestAnimationFrame(() => resolve({ ...times, last: performance.now() - started }));
     };
@@ -119,9 +120,8 @@ def in_new_conversation(page: Page, network: CDPSession, question: str) -> dict[
 def ask(page: Page, network: CDPSession, question: str) -> dict[str, float]:
     """Seconds to the first and the last text of an answer, bytes that came, and seconds of the page's main thread."""
     page.fill("#question textarea", question)
-    count = page.locator("#chat .bot-row").count()
     before, busy = received["bytes"], main_thread(network)
-    page.evaluate(f"void (window.asked = window.timed({count}))")
+    page.evaluate("void (window.asked = window.timed())")
     page.press("#question textarea", "Enter")
     times = page.evaluate("window.asked")
     page.wait_for_timeout(700)  # what is drawn late
@@ -148,7 +148,7 @@ def reopen(page: Page) -> float:
     page.click("#clear")
     page.wait_for_selector("#chat .user-row", state="detached")
     page.wait_for_timeout(500)
-    page.evaluate("void (window.asked = window.timed(0))")
+    page.evaluate("void (window.asked = window.timed())")
     page.click(f".conversations .title[href='#{address}']")
     return round(float(page.evaluate("window.asked")["last"]) / 1_000, 3)
 
