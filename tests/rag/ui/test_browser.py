@@ -199,7 +199,8 @@ def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assi
 
 def see(page: Page, view: str, *, on: bool) -> None:
     """Switch what the curious see beside the sources, and come back."""
-    page.evaluate("location.hash = '#room-inspector'")
+    page.locator("#room-settings-button").click()
+    page.locator("#room-inspector-button").click()
     page.locator(f"#inspector-views input[data-view='{view}']").set_checked(on)
     page.locator("#room-chat-button").click()
 
