@@ -60,7 +60,7 @@ def test_readme_says_how_many_pages_there_are() -> None:
 
 
 def test_readme_is_no_page() -> None:
-    """Its front matter names topics and has no title, so it cannot be taken for a page."""
+    """Its front matter names topics and roles and has no title, so it cannot be taken for a page."""
     front_matter = yaml.safe_load(README.read_text("utf-8").split("---")[1])
-    assert set(front_matter) == {"topics"}
+    assert set(front_matter) == {"topics", "roles"}
     assert set(front_matter["topics"]) == {folder.name for folder in CORPUS.iterdir() if folder.is_dir()}

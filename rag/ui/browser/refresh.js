@@ -17,10 +17,10 @@ function bringUp() {
 function place() {
   const view = find("#chat .bubble-wrap");
   if (fromEnd !== null && view) view.scrollTop = view.scrollHeight - fromEnd;
-  const found = hit && find(`#chat .do-edit-${hit}`)?.closest(".user-row");
+  const found = hit ? find(`#chat .do-edit-${hit}`)?.closest(".user-row") : null;
   const asked = found || all("#chat .message-row.user-row").at(-1);
   if (!bringing || !asked || !view) return;
-  const top = (found && markFound(found)) ?? asked.getBoundingClientRect().top - 12;
+  const top = (found ? markFound(found) : null) ?? asked.getBoundingClientRect().top - 12;
   view.scrollTop += top - view.getBoundingClientRect().top;
   clearTimeout(settled);
   settled = setTimeout(() => (bringing = isBusy()), 600); // fonts, formulas and code are drawn a little later
