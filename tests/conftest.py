@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,14 @@ def suites_left_out(config: pytest.Config) -> list[Suite]:
         return [suite for suite in suites if suite.name in config.workerinput["left_out"]]
     named = config.args_source is not config.ArgsSource.TESTPATHS or config.option.markexpr or config.option.keyword
     return [] if named or config.getoption("all_suites") else unchanged(suites, lately_changed())
+
+
+def looked_at(config: pytest.Config, suite: str) -> Callable[[str], bool]:
+    """Which pages, by their paths, a test looks at that a suite keeps: where the run leaves the suite out, those that
+    changed lately."""
+    if all(left_out.name != suite for left_out in config.stash[LEFT_OUT]):
+        return lambda path: True
+    return (lately_changed() or set()).__contains__
 
 
 @pytest.hookimpl(optionalhook=True)
