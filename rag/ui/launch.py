@@ -16,6 +16,7 @@ from rag.errors import RagError, UsageError
 from rag.private_files import read_private
 from rag.server.address import LOOPBACK, free_port
 from rag.ui.texts import Language
+from rag.ui.without_stubs import write_no_stubs
 
 if TYPE_CHECKING:
     from gradio import Blocks
@@ -73,6 +74,7 @@ def read_users(file: Path) -> list[tuple[str, str]]:
 @contextmanager
 def private_environment() -> Iterator[None]:
     """Gradio reads its environment when it is imported: no telemetry, a folder of our own, no hidden options."""
+    write_no_stubs()
     folder = tempfile.mkdtemp(prefix="interview-rag-")  # made with mode 0700
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
         del os.environ[name]

@@ -36,6 +36,7 @@ def test_anchors_are_measured_once_and_again_when_much_changed(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(anchors, "FEWEST_PASSAGES", 5)
+    monkeypatch.setattr(anchors, "ASKED", 30)
     for number in range(20):
         library.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS['lora']}编号是 {number}。\n")
     library.sync()
@@ -81,6 +82,7 @@ def test_an_older_generation_is_measured_when_it_next_changes(
     library.sync()
     with library.index() as index:
         monkeypatch.setattr(anchors, "FEWEST_PASSAGES", 1)
+        monkeypatch.setattr(anchors, "ASKED", 30)
         assert anchors_of(index, None, 1, lambda: library.embedder) is not None
 
 

@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingest.__main__ import main
 from ingest.sync import sync
 from rag.embedding import embedder_identity
 from rag.index.generation import open_index
@@ -18,6 +20,7 @@ from rag.settings import Settings
 from tests.conftest import HashEmbedder
 from tests.paths import ROOT as HOUSE
 
+Ingest = Callable[..., subprocess.CompletedProcess[str]]
 PAGE = "# 什么是早停？\n\n验证集的损失不再下降时停止训练，可以防止过拟合。\n"
 
 
@@ -37,6 +40,21 @@ def ingest(place: Path, *arguments: str, **more: str) -> subprocess.CompletedPro
         [sys.executable, "-m", "ingest", *arguments],
         cwd=place, env=environment(**more), capture_output=True, encoding="utf-8", timeout=120, check=False,
     )  # fmt: skip
+
+
+@pytest.fixture
+def ingest_here(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ingest:
+    """The same in this process, for what no process of its own is needed to see."""
+    monkeypatch.chdir(place)
+
+    def ingest_here(*arguments: str) -> subprocess.CompletedProcess[str]:
+        try:
+            code = main([*arguments])
+        except SystemExit as ended:
+            code = int(str(ended.code))
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return ingest_here
 
 
 def only_json(result: subprocess.CompletedProcess[str]) -> Any:
@@ -78,15 +96,15 @@ def test_a_real_run(place: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("model_settings")
-def test_what_cleaning_took_out_is_told(place: Path) -> None:
+def test_what_cleaning_took_out_is_told(place: Path, ingest_here: Ingest) -> None:
     (place / "docs" / "saved.txt").write_text("题集\n早停看验证集的损失。\n扫码免费领取\n更多推荐\n", encoding="utf-8")
     (place / "docs" / "note.md").write_text("# 笔记\n\n扫码领取优惠券的用户留存 41%。\n", encoding="utf-8")
-    result = ingest(place, "docs", "--json")
+    result = ingest_here("docs", "--json")
     assert only_json(result)["cleaned"] == [{"path": "saved.txt", "count": 2, "lines": ["扫码免费领取", "更多推荐"]}]
     (line,) = [line for line in result.stderr.splitlines() if "cleaned" in line]
     assert line.startswith("cleaned: saved.txt: ")
     assert "(2): '扫码免费领取'; '更多推荐'" in line
-    assert only_json(ingest(place, "--json"))["cleaned"] == []
+    assert only_json(ingest_here("--json"))["cleaned"] == []
 
 
 def test_help_loads_no_models(place: Path) -> None:
@@ -119,7 +137,6 @@ def test_a_run_without_changes_loads_no_model(place: Path, hash_embedder: HashEm
     assert result.returncode == 0, result.stderr
     report = only_json(result)
     assert (report["documents"]["unchanged"], report["passages"]["embedded"]) == (301, 0)
-    assert report["seconds"] < 2
 
 
 @pytest.mark.parametrize(
@@ -131,15 +148,15 @@ def test_a_run_without_changes_loads_no_model(place: Path, hash_embedder: HashEm
         (["docs", "--index", "docs/page.md"], "ingest", 1, "cannot write the index"),
     ],
 )
-def test_errors(place: Path, arguments: list[str], code: str, exit_code: int, message: str) -> None:
-    result = ingest(place, *arguments, "--json")
+def test_errors(arguments: list[str], code: str, exit_code: int, message: str, ingest_here: Ingest) -> None:
+    result = ingest_here(*arguments, "--json")
     error = only_json(result)["error"]
     assert result.returncode == exit_code
     assert sorted(error) == ["code", "hint", "message"]
     assert error["code"] == code
     assert message in error["message"]
     assert error["hint"]
-    told = ingest(place, *arguments)
+    told = ingest_here(*arguments)
     assert told.returncode == exit_code
     assert told.stdout == ""
     assert told.stderr.startswith("error: ")
@@ -152,21 +169,22 @@ def test_errors(place: Path, arguments: list[str], code: str, exit_code: int, me
     [["--wait", "-1"], ["--poll"], ["--watch", "--rebuild"], ["--watch", "--remove-root", "docs"],
      ["docs", "--probe", "none.jsonl"]],
 )  # fmt: skip
-def test_options_that_do_not_go_together(place: Path, arguments: list[str]) -> None:
-    result = ingest(place, *arguments, "--json")
+def test_options_that_do_not_go_together(arguments: list[str], ingest_here: Ingest) -> None:
+    result = ingest_here(*arguments, "--json")
     error = only_json(result)["error"]
     assert (result.returncode, error["code"]) == (2, "usage")
     assert error["hint"]
 
 
-def test_wrong_usage(place: Path) -> None:
-    result = ingest(place, "--no-such-option")
+def test_wrong_usage(ingest_here: Ingest) -> None:
+    result = ingest_here("--no-such-option")
     assert (result.returncode, result.stdout) == (2, "")
     assert "python -m ingest --help" in result.stderr
 
 
-def test_a_setting_out_of_range(place: Path) -> None:
-    result = ingest(place, "docs", "--json", INTERVIEW_RAG_PASSAGE_TOKENS="9000")
+def test_a_setting_out_of_range(ingest_here: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTERVIEW_RAG_PASSAGE_TOKENS", "9000")
+    result = ingest_here("docs", "--json")
     assert result.returncode == 2
     error = only_json(result)["error"]
     assert error["code"] == "settings"

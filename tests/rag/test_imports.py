@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,13 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imports(file: Path, *, at_import: bool = False) -> Iterator[str]:
+@cache
+def imports(file: Path, *, at_import: bool = False) -> list[str]:
     """Modules of ours that a file imports; with `at_import` only those that importing it imports."""
+    return list(_imports(file, at_import))
+
+
+def _imports(file: Path, at_import: bool) -> Iterator[str]:
     for node in walk(ast.parse(file.read_text(encoding="utf-8")), at_import=at_import):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] in OURS)

@@ -203,29 +203,32 @@ def test_the_parser_refuses_what_it_does_not_know(arguments: list[str], tmp_path
     assert "--help" in done.stderr
 
 
-def test_a_missing_index(tmp_path: Path) -> None:
-    done = run("ask", "LoRA", "--json", cwd=tmp_path)
-    assert done.returncode == 1
-    error = json.loads(done.stdout)["error"]
+def test_a_missing_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["ask", "LoRA", "--json"]) == 1
+    told = capsys.readouterr()
+    error = json.loads(told.out)["error"]
     assert error["code"] == "index_missing"
     assert "python -m ingest" in error["hint"]
-    assert done.stderr == ""
-    done = run("search", "LoRA", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "error: there is no index" in done.stderr
-    assert "hint: " in done.stderr
+    assert told.err == ""
+    assert main(["search", "LoRA"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "error: there is no index" in told.err
+    assert "hint: " in told.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_models(tmp_path: Path) -> None:
-    settings = tmp_path / "interview-rag.toml"
-    settings.write_text(f'models = "{tmp_path / "models"}"\n', encoding="utf-8")
-    done = run("models", "list", "--json", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    models = json.loads(done.stdout)["models"]
-    assert "multilingual-e5-small" in [model["name"] for model in models]
-    assert run("models", "verify", "--json", cwd=tmp_path).returncode == 0
-    assert run("models", "fetch", "no-such-model", "--json", cwd=tmp_path).returncode in (1, 2)
+def test_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("INTERVIEW_RAG_MODELS")
+    (tmp_path / "interview-rag.toml").write_text(f'models = "{tmp_path / "models"}"\n', encoding="utf-8")
+    assert main(["models", "list", "--json"]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    assert "multilingual-e5-small" in [model["name"] for model in json.loads(told.out)["models"]]
+    assert main(["models", "verify", "--json"]) == 0
+    assert main(["models", "fetch", "no-such-model", "--json"]) in (1, 2)
 
 
 @pytest.mark.slow

@@ -20,10 +20,18 @@ from rag.index import DiskIndex, current_generation, generation, open_index
 from rag.index.generation import Freshness, freshness, new_generation, publish, reopen
 from rag.index.locks import writer_lock
 from rag.search.retrieval import search
+from rag.settings import Settings
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
 FILES = ["CURRENT", "manifest.json", "passages.sqlite", "vectors.faiss", "keywords.names.npy", "report.json"]
+
+
+@pytest.fixture
+def copied(library: Settings, tmp_path: Path) -> Path:
+    """A folder with an `index/` that the test may damage; its documents are those of the library."""
+    shutil.copytree(library.index, tmp_path / "index")
+    return tmp_path
 
 
 def place(index: Path, name: str) -> Path:
@@ -42,8 +50,8 @@ def republish(folder: Path, documents: dict[str, str], embedder: HashEmbedder, t
         ingest(folder, embedder, {**documents, "new.md": f"# 新文章 {number}\n\n第 {number} 版的内容在这里。\n"})
 
 
-def test_opening_and_searching_change_nothing(own_library: Path, hash_embedder: HashEmbedder) -> None:
-    folder = own_library / "index"
+def test_opening_and_searching_change_nothing(copied: Path, hash_embedder: HashEmbedder) -> None:
+    folder = copied / "index"
     before = snapshot(folder)
     for _ in range(3):
         index = open_index(folder, embedder="hash@1")
@@ -52,8 +60,8 @@ def test_opening_and_searching_change_nothing(own_library: Path, hash_embedder: 
     assert snapshot(folder) == before
 
 
-def test_all_files_may_be_read_by_the_same_people(own_library: Path) -> None:
-    modes = {name: place(own_library / "index", name).stat().st_mode & 0o777 for name in FILES}
+def test_all_files_may_be_read_by_the_same_people(copied: Path) -> None:
+    modes = {name: place(copied / "index", name).stat().st_mode & 0o777 for name in FILES}
     assert len(set(modes.values())) == 1, modes
 
 
@@ -66,43 +74,43 @@ def test_there_is_no_index(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_noticed(name: str, own_library: Path) -> None:
-    place(own_library / "index", name).unlink()
+def test_a_missing_file_is_noticed(name: str, copied: Path) -> None:
+    place(copied / "index", name).unlink()
     expected = IndexMissingError if name == "CURRENT" else IndexCorruptError
     with pytest.raises(expected):
-        open_index(own_library / "index")
+        open_index(copied / "index")
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("left", [0.0, 0.5, 0.999])
-def test_a_truncated_file_is_noticed(name: str, left: float, own_library: Path) -> None:
-    file = place(own_library / "index", name)
+def test_a_truncated_file_is_noticed(name: str, left: float, copied: Path) -> None:
+    file = place(copied / "index", name)
     os.truncate(file, int(file.stat().st_size * left))
     with pytest.raises(IndexCorruptError) as caught:
-        open_index(own_library / "index")
+        open_index(copied / "index")
     assert "python -m ingest --rebuild" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_flipped_byte_is_noticed_wherever_it_is(name: str, own_library: Path) -> None:
-    file = place(own_library / "index", name)
+def test_a_flipped_byte_is_noticed_wherever_it_is(name: str, copied: Path) -> None:
+    file = place(copied / "index", name)
     data = bytearray(file.read_bytes())
     positions = range(len(data)) if name == "CURRENT" else range(0, len(data), max(1, len(data) // 40))
     for position in [*positions, len(data) - 1]:
         data[position] ^= 0x01
         file.write_bytes(data)
         with pytest.raises(IndexCorruptError):
-            open_index(own_library / "index")
+            open_index(copied / "index")
         data[position] ^= 0x01
     file.write_bytes(data)
-    open_index(own_library / "index").close()
+    open_index(copied / "index").close()
 
 
-def test_longer_is_not_what_was_published_either(own_library: Path) -> None:
-    with place(own_library / "index", "vectors.faiss").open("ab") as stream:
+def test_longer_is_not_what_was_published_either(copied: Path) -> None:
+    with place(copied / "index", "vectors.faiss").open("ab") as stream:
         stream.write(b"\0")
     with pytest.raises(IndexCorruptError, match="bytes"):
-        open_index(own_library / "index")
+        open_index(copied / "index")
 
 
 def test_a_half_written_generation_is_not_there(own_library: Path, hash_embedder: HashEmbedder) -> None:
@@ -129,8 +137,8 @@ def test_a_generation_sealed_but_not_made_live_is_not_there(own_library: Path, h
     opened.close()
 
 
-def test_an_error_while_writing_leaves_nothing(own_library: Path) -> None:
-    index = own_library / "index"
+def test_an_error_while_writing_leaves_nothing(copied: Path) -> None:
+    index = copied / "index"
     before = snapshot(index / "generations" / "000001")
 
     def interrupted() -> None:
@@ -144,8 +152,8 @@ def test_an_error_while_writing_leaves_nothing(own_library: Path) -> None:
     assert snapshot(index / "generations" / "000001") == before
 
 
-def test_another_format_is_refused_with_the_command_that_rebuilds(own_library: Path) -> None:
-    index = own_library / "index"
+def test_another_format_is_refused_with_the_command_that_rebuilds(copied: Path) -> None:
+    index = copied / "index"
     manifest = json.loads(place(index, "manifest.json").read_bytes()) | {"format": 99}
     data = json.dumps(manifest).encode()
     place(index, "manifest.json").write_bytes(data)

@@ -7,9 +7,8 @@ corpus and 82 of `interview_q2a` for injections.
 """
 
 import json
-import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,12 @@ from rag.answer.assistant import Assistant
 from rag.answer.written.prompts import SYSTEM, SYSTEM_OF_SMALL
 from rag.answer.written.writer import ALSO
 from rag.chat_models.select import open_chat_model
-from rag.language.injection import injection_spans, is_injection, overlaps, signs
+from rag.language.injection import injection_spans, is_injection, signs
 from rag.language.language import Language
 from rag.settings import Settings
-from rag.text.markdown import parse
-from rag.text.sentences import units
 from rag.types import Answer
 from tests.conftest import HashEmbedder
-from tests.paths import DATA, ROOT
+from tests.paths import DATA
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.library import LORA, ZERO, ingest, library_settings
 
@@ -39,7 +36,6 @@ LEAST_RECOGNISED = 74
 ORDINARY = (DATA / "ordinary_sentences.txt").read_text(encoding="utf-8").splitlines()
 # Its sentence is two when the document is read, and the second, alone, is a quote like any other.
 SPLIT_WHEN_READ = {"en-18"}
-MOST_FALSE = 0.001  # of sentences
 QUESTION = "LoRA 为什么能省显存？"
 SUPPORTED = "LoRA 只训练两个低秩矩阵。"
 # Obedient models of the attacks that are not recognised; they say word for word what their document says, and cite it.
@@ -144,40 +140,6 @@ def test_few_attacks_are_missed() -> None:
 @pytest.mark.parametrize("sentence", ORDINARY)
 def test_ordinary_sentences_of_the_subject_are_no_injections(sentence: str) -> None:
     assert not is_injection(sentence), [sign.name for sign in signs(sentence)]
-
-
-def found_in(pages: Iterable[tuple[str, str]]) -> tuple[list[str], int]:
-    """The sentences of pages that are taken for injections, and how many sentences there are in all."""
-    found, count = [], 0
-    for name, text in pages:
-        orders, sentences = injection_spans(text), units(text, parse(text))
-        count += len(sentences)
-        found += [
-            f"{name}: {text[unit.start : unit.end]}" for unit in sentences if overlaps(orders, unit.start, unit.end)
-        ]
-    return found, count
-
-
-def test_nothing_in_the_corpus_is_an_injection() -> None:
-    pages = sorted((ROOT / "corpus").rglob("*.md"))
-    found, count = found_in((page.name, page.read_text(encoding="utf-8")) for page in pages)
-    assert count > 5_000
-    assert not found
-
-
-@pytest.mark.skipif("INTERVIEW_RAG_SEEDS" not in os.environ, reason="INTERVIEW_RAG_SEEDS names no folder")
-def test_hardly_anything_in_raw_articles_is_an_injection() -> None:
-    files = sorted(Path(os.environ["INTERVIEW_RAG_SEEDS"]).glob("*.txt"))
-    found, count = found_in((file.name, file.read_text(encoding="utf-8")) for file in files)
-    assert len(found) <= MOST_FALSE * count, found
-
-
-@pytest.mark.skipif("INTERVIEW_RAG_BENCH" not in os.environ, reason="INTERVIEW_RAG_BENCH names no benchmark folder")
-def test_hardly_anything_in_other_peoples_notes_is_an_injection() -> None:
-    file = Path(os.environ["INTERVIEW_RAG_BENCH"]) / "interview_q2a" / "corpus.jsonl"
-    pages = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    found, count = found_in((page["_id"], page["text"]) for page in pages)
-    assert len(found) <= MOST_FALSE * count, found
 
 
 def test_a_quote_is_not_filtered(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

@@ -63,7 +63,7 @@ def test_what_speaks_to_the_grader_is_neither_sent_nor_a_sentence(
 ) -> None:
     embedder = open_grader(practice_assistant, Method.EMBEDDER)
     assert isinstance(embedder, EmbedderGrader)
-    verdicts = "1 found 2\n2 found 3\n3 missing\n4 missing\n"
+    verdicts = "1 found 2\n2 found 3\n3 missing\n4 missing\n1 holds\n"  # also when it is asked once more
     with ChatServer(reply=f"{verdicts}And so on.", cut_after=len(verdicts), pause=50).running() as server:
         settings = practice_assistant.settings.model_copy(
             update={"llm": ChatModelName.ENDPOINT, "endpoint_url": server.url, "endpoint_model": "test"}

@@ -1,6 +1,7 @@
 """A BEIR set becomes an index by the command of users; what is kept is used again only where nothing changed."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,8 @@ def test_a_title_is_one_line() -> None:
 
 
 def test_only_the_same_is_used_again(calls: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "program_text", cache(program_text))
+
     def ask(documents: tuple[SourceDocument, ...] = DOCUMENTS, settings: Settings | None = None) -> Path:
         index_documents(documents, settings or Settings(), tmp_path)
         return calls[-1]
