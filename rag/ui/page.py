@@ -70,6 +70,8 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch, render=False
             )
             overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"), auto_update)
+            if rooms.library is None:
+                auto_update.render()  # type: ignore[no-untyped-call]
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
@@ -79,8 +81,6 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts.append(build_library(assistant, rooms.library, session, overlays, tab, first))
-                else:
-                    auto_update.render()  # type: ignore[no-untyped-call]
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
                     parts += _settings(assistant, rooms, session, kept, writer, tab, first, events.append)
         labels = [title, finder, keys, account, switch, *(component for part in parts for component in part.components)]

@@ -3,7 +3,8 @@
 const shortcuts = () => find("dialog.shortcuts");
 document.addEventListener("click", (event) => {
   if (event.target.closest?.("[data-shortcuts]")) shortcuts().showModal();
-  if (event.target === shortcuts()) shortcuts().close(); // beside what it says
+  // its button, or beside what it says
+  if (event.target === shortcuts() || event.target.closest?.("dialog.shortcuts .done")) shortcuts().close();
 });
 document.addEventListener("keydown", (event) => {
   const types = event.target.closest?.("input, textarea, select, [contenteditable]");

@@ -114,7 +114,7 @@ def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> N
         source = assistant.source(citation.document) or ""
         assert source[citation.start : citation.end] == citation.quote
         expect(page.locator(".panel mark.selected").first).to_be_in_viewport()
-    expect(page.locator(".panel")).to_contain_text(answer.citations[0].document)
+    expect(page.locator(".panel")).to_contain_text(answer.citations[0].title)
     assert "cite" not in page.url  # a marker is no navigation
 
 

@@ -54,7 +54,6 @@ def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Brow
     page.keyboard.press("Enter")
     expect(page.locator("#chat .bot-row")).to_contain_text("把第 0 层的激活缓存下来")
     expect(page.locator("#updates")).to_contain_text(f"新增 {COUNT - FIRST_DOCUMENTS}", timeout=60_000)
-    expect(page.get_by_label("自动更新资料")).not_to_be_checked()
     index = open_index(tmp_path / ".interview-rag" / "index")
     assert len(index.storage.entries()) == COUNT
     index.close()
