@@ -76,6 +76,20 @@ class Section:
         return [max(units) for units in self.answering] or [0.0] * len(self.paragraphs)
 
     @property
+    def best_first(self) -> list[int]:
+        """The places of its paragraphs, those that answer best first; in their order where nothing was asked."""
+        answering = self.best_of_each
+        return sorted(range(len(answering)), key=lambda place: -answering[place])
+
+    def keeping(self, places: Sequence[int]) -> "Section":
+        """The section with these of its paragraphs, in this order."""
+        return replace(
+            self,
+            paragraphs=tuple(self.paragraphs[place] for place in places),
+            answering=tuple(self.answering[place] for place in places) if self.answering else (),
+        )
+
+    @property
     def is_code(self) -> bool:
         return all(paragraph.passage.is_code for paragraph in self.paragraphs)
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag.answer.quoted.choosing import answer_first, choose_paragraphs
+from rag.answer.quoted.choosing import choose_paragraphs
+from rag.answer.quoted.opening import answer_at_once, answer_first
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.quoted.ranking import Ranking
 from rag.answer.quoted.sections import Section, in_sections, parts_of
@@ -86,6 +87,28 @@ def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, h
     # What has nothing to do with the question leads in nothing.
     assert opened(0.80, 0.92, 0.5)[0] == "重叠取块长的一成到两成。 [1] 再多只是重复。 [2]"
     assert opened(0.95, 0.92, 0.5)[0] == "切分由语义决定。 [1] 块太大会混进别的话题。 [2]"
+
+
+def test_the_short_answer_goes_before_a_part_that_answers_worse(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    parts = "## 切分\n\n块由句子拼成。\n\n## 代码\n\n```python\ncut()\n```\n\n## 要点\n\n- 先切再拼。\n"
+    page = f"# 怎么切？\n\n## 一句话回答\n\n按标题切。放不下的再按句子切。\n\n{parts}"
+    ingest(tmp_path, hash_embedder, {"a.md": page})
+    storage = open_index(tmp_path / "index").storage
+    passages = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    short, part, code, points = in_sections("怎么切？", [one for passage in passages for one in quotable(passage)])
+    asked = replace(short, answering=((0.2, 0.6),))
+
+    def opens(section: Section, *others: Section, like: float) -> list[str] | None:
+        told = replace(section, answering=of_units(section.paragraphs, [like]))
+        found = answer_at_once(told, told, [*others, told])
+        return None if found is None else found.texts
+
+    assert opens(part, asked, like=0.5) == ["放不下的再按句子切。"]
+    assert opens(part, asked, like=0.6) is None
+    assert opens(part, like=0.1) is None  # a page without a short answer
+    assert opens(points, asked, like=0.1) is None
+    assert opens(code, asked, like=0.1) is None
+    assert opens(part, short, like=0.1) is None  # of which nothing is known
 
 
 def test_a_text_without_headings_is_answered_by_the_sentence_on(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

@@ -1,0 +1,116 @@
+"""What of a section an answer opens with, and what goes before it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.sections import Section
+from rag.text.roles import WHOLE_ANSWERS, SectionRole
+from rag.text.sentences import Unit, UnitKind
+
+# How far below the paragraph that answers best a section's first one may lie, whose first sentence then leads in: what
+# the section says, before what was looked for. Of 291 labelled development sections of several paragraphs the sentence
+# that answers then stands in what opens for .79, for .74 without (docs/results/best_places.md).
+LEADS_IN = 0.05
+# What says in other forms what the page says as a whole.
+SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
+
+
+def answer_first(section: Section) -> Section:
+    """The section with the paragraph that answers best in front of the others, led in by the section's first sentence.
+    Not where code may run over several of them, nor what answers the whole page, which is said in its order; nor a
+    table that no line announces, which is the rest of one that a passage before it began. Where no heading says what
+    the text is about, it opens with the sentence that answers."""
+    if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
+        return section
+    if not section.is_headed:
+        return _from_answer(section)
+    announced = [p for p in section.best_first if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
+    if not announced or announced[0] == 0:
+        return section
+    first = announced[0]
+    opened = section.keeping([first, *(place for place in range(len(section.paragraphs)) if place != first)])
+    lead, *rest = section.paragraphs[0].units
+    answers, leads = opened.best_of_each[:2]
+    if not (_leads_in(lead, section.paragraphs[0].texts[0]) and leads >= answers - LEADS_IN):
+        return opened
+    led_in, before, *others = opened.paragraphs
+    left = [_from(replace(before, units=tuple(rest)), begins_line=True)] if rest else []
+    paragraphs = (replace(before, units=(lead,)), _from(led_in, begins_line=False), *left, *others)
+    return replace(opened, paragraphs=paragraphs, answering=())
+
+
+def answer_at_once(section: Section, opening: Section, others: Sequence[Section]) -> Section | None:
+    """The sentence of the page's short answer that goes in front of what a part of the page opens with, where it
+    answers better than each sentence there: it was written to stand alone. Nothing goes before a table, a formula or
+    code, which the line that announces it belongs to. `opening` is the section as it will be quoted, `others` are all
+    that compete.
+
+    Of 31 development questions for which it does this somebody who did not know which was which preferred it for 23;
+    before spoken answers, which say more, and before points it was the worse one (docs/results/best_places.md).
+    """
+    first = opening.paragraphs[: 1 + _is_led_in(opening)]
+    is_said = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
+    if not is_said or section.role in SAME_IN_OTHER_FORMS:
+        return None
+    short = next((other for other in others if other.is_short_answer and _are_of_one_page(section, other)), None)
+    if short is None or not (short.answering and section.answering):
+        return None
+    scores = {
+        (paragraph.passage.number, unit.start): score
+        for paragraph, scored in zip(section.paragraphs, section.answering, strict=True)
+        for unit, score in zip(paragraph.units, scored, strict=True)
+    }
+    opens = max(scores[paragraph.passage.number, unit.start] for paragraph in first for unit in paragraph.units)
+    best, paragraph, unit = max(
+        (
+            (score, paragraph, unit)
+            for paragraph, scored in zip(short.paragraphs, short.answering, strict=True)
+            for unit, score in zip(paragraph.units, scored, strict=True)
+            if unit.kind is UnitKind.SENTENCE
+        ),
+        key=lambda found: found[0],
+        default=(opens, None, None),
+    )
+    if paragraph is None or unit is None or best <= opens:
+        return None
+    alone = replace(paragraph, units=(replace(unit, begins_line=True, mark=""),))
+    return replace(short, paragraphs=(alone,), answering=())
+
+
+def _are_of_one_page(section: Section, other: Section) -> bool:
+    """Whether two sections are of one page, in one language."""
+    return section.document == other.document and section.is_translation == other.is_translation
+
+
+def _is_led_in(section: Section) -> bool:
+    """Whether its second paragraph goes on in the line of the first."""
+    return len(section.paragraphs) > 1 and not section.paragraphs[1].units[0].begins_line
+
+
+def _from_answer(section: Section) -> Section:
+    """The section without the sentences of its first paragraph that stand before the one that answers, or one as good,
+    and are clearly worse."""
+    if not section.answering:
+        return section
+    paragraph, scores = section.paragraphs[0], section.answering[0]
+    first = next(place for place, score in enumerate(scores) if score >= max(scores) - LEADS_IN)
+    if first == 0 or any(unit.kind is not UnitKind.SENTENCE or unit.mark for unit in paragraph.units[: first + 1]):
+        return section
+    opened = _from(replace(paragraph, units=paragraph.units[first:]), begins_line=True)
+    return replace(
+        section,
+        paragraphs=(opened, *section.paragraphs[1:]),
+        answering=(scores[first:], *section.answering[1:]),
+    )
+
+
+def _from(paragraph: Paragraph, *, begins_line: bool) -> Paragraph:
+    """The paragraph, written in a line of its own or in that of the one before."""
+    first, *others = paragraph.units
+    return replace(paragraph, units=(replace(first, begins_line=begins_line), *others))
+
+
+def _leads_in(unit: Unit, text: str) -> bool:
+    """Whether a sentence stands by itself before another paragraph: no item of a list, and it announces nothing."""
+    return unit.kind is UnitKind.SENTENCE and not unit.mark and not text.endswith((":", "："))
