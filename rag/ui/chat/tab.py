@@ -47,6 +47,7 @@ class ChatComponents:
     send: gr.Button
     stop: gr.Button
     switch: gr.Checkbox
+    updating: gr.HTML
     updates: gr.HTML
     clock: gr.Timer
     told: gr.HTML
@@ -64,7 +65,7 @@ class ChatComponents:
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`."""
         labels = (self.question, self.new, self.sought, self.bar, self.attach, self.attached, self.reading)
-        return (*labels, self.switch, self.updates, self.clock, *self.view)
+        return (*labels, self.switch, self.updating, self.updates, self.clock, *self.view)
 
 
 def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> Part:
@@ -109,7 +110,7 @@ def _components(
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
                 may_switch = rooms.auto_update is not None and rooms.may_change
-                updates = gr.HTML(elem_id="updates", visible=may_switch)
+                updating = gr.HTML(elem_id="updating", visible=may_switch)
                 told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(
@@ -126,7 +127,8 @@ def _components(
         send=send,
         stop=stop,
         switch=overlays.auto_update,
-        updates=updates,
+        updating=updating,
+        updates=overlays.updates,
         clock=gr.Timer(LOOK_SECONDS, active=False),
         told=told,
         scope=scope,
@@ -188,6 +190,6 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     parts.reading.tick(handlers.look_at_documents, session, told, **AT_ONCE)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
-    updates = [parts.switch, parts.updates, parts.clock]
+    updates = [parts.switch, parts.updating, parts.updates, parts.clock]
     parts.switch.input(handlers.turn, [session, parts.switch], updates, **AT_ONCE)
     parts.clock.tick(handlers.look_again, session, [*updates, *parts.view], **AT_ONCE)
