@@ -95,7 +95,7 @@ watch("value", refresh);
 refresh();
 // The page has greeted when the list of conversations is there. The tab is called what its conversation is called.
 watchOver("#conversations", (list) => {
-  const title = find("li[aria-current] .title", list)?.textContent;
+  const title = find("li[aria-current] .title", list)?.title;
   document.title = [title, find("#title h1")?.textContent].filter(Boolean).join(" · ");
   if (greeted || !find(".conversations", list)) return;
   greeted = true;

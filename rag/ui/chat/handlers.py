@@ -22,7 +22,7 @@ from rag.ui.chat.auto_update import auto_update_text, under_way_text
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
-from rag.ui.chat.scope import Material, read_material, render_chooser
+from rag.ui.chat.scope import Material, read_material, render_chooser, render_offers
 from rag.ui.chat.strip import HTML as STRIP
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
@@ -199,6 +199,10 @@ class Handlers:
 
     def open_whole(self, state: Session, event: gr.EventData) -> str:
         return whole_source(state, Action.read(event._data), self._assistant, _moment())
+
+    def offer(self, state: Session, event: gr.EventData) -> str:
+        """Documents and topics that the reader may be naming in the box."""
+        return render_offers(Action.read(event._data).rest, self.material(), state.language)
 
     def seek(self, state: Session, words: str) -> str:
         state.sought = words

@@ -42,6 +42,7 @@ class ChatComponents:
     bar: gr.HTML
     attach: gr.UploadButton
     attached: gr.HTML
+    offers: gr.HTML
     reading: gr.Timer
     question: gr.Textbox
     send: gr.Button
@@ -89,6 +90,7 @@ def _components(
             conversation = _chatbot(texts, handlers.examples(first))
             strip = gr.HTML(elem_id="strip")
             attached = gr.HTML(elem_id="attached", visible=rooms.may_change)
+            offers = gr.HTML(elem_id="offers")
             with gr.Row(elem_id="ask"):
                 open_list = gr.HTML(bar(texts), elem_id="bar")
                 attach = gr.UploadButton(
@@ -122,6 +124,7 @@ def _components(
         bar=open_list,
         attach=attach,
         attached=attached,
+        offers=offers,
         reading=gr.Timer(READING_SECONDS, active=False),
         question=question,
         send=send,
@@ -179,6 +182,7 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     gr.on([parts.new.click, parts.conversation.clear], handlers.begin_anew, session, done, **AT_ONCE)
     parts.sources.input(handlers.do_event, session, done, **EACH)
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
+    parts.sources.key_up(handlers.offer, session, parts.offers, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
     # Queued, for only then can they tell the reader what is wrong.
     queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
