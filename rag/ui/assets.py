@@ -8,8 +8,8 @@ from rag.ui.texts import TEXTS, Texts
 
 # The script of the chat; each may use what those before it define.
 SCRIPTS = (
-    "basics", "sources", "overlays", "quote_tip", "clicks", "search", "keys", "shortcuts", "asking", "attaching",
-    "toasts", "copying", "sharing", "packing", "importing", "speech", "address", "refresh",
+    "basics", "sources", "overlays", "quote_tip", "clicks", "search", "choosing", "keys", "shortcuts", "offering",
+    "asking", "attaching", "toasts", "copying", "sharing", "packing", "importing", "speech", "address", "refresh",
 )  # fmt: skip
 
 

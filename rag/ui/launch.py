@@ -33,8 +33,9 @@ UPLOAD_MARGIN = 100_000
 # Where nothing is uploaded, the server's own upload address must not be of use to anybody.
 NO_UPLOAD = 1_000_000
 SESSIONS_KEPT = 200
-# Seconds between two looks of Gradio at its queue: it looks a thousand times a second by itself, at 4% of a core.
-QUEUE_SECONDS = 0.05
+# Seconds between two looks of Gradio at its queue, and at what reports progress, which nothing does here: it looks a
+# thousand times a second by itself, at 4% of a core.
+QUEUE_SECONDS, PROGRESS_SECONDS = 0.05, 1.0
 STYLES = (
     "style.css", "screens.css", "page.css",
     "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
@@ -189,7 +190,7 @@ def _stay(
     from rag.ui.policy import SafeResponses
 
     signal.signal(signal.SIGTERM, _end)
-    page._queue.sleep_when_free = page._queue.progress_update_sleep_when_free = QUEUE_SECONDS
+    page._queue.sleep_when_free, page._queue.progress_update_sleep_when_free = QUEUE_SECONDS, PROGRESS_SECONDS
     page.api_open = False  # what waits in the queue cannot be called past it
     free = free_port(host, port)
     if free != port:

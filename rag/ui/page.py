@@ -69,9 +69,11 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             auto_update = gr.Checkbox(
                 label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch, render=False
             )
-            overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"), auto_update)
+            updates = gr.HTML(elem_id="updates", visible=may_switch, render=False)
+            overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"), auto_update, updates)
             if rooms.library is None:
                 auto_update.render()  # type: ignore[no-untyped-call]
+                updates.render()  # type: ignore[no-untyped-call]
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # It stays on the page while another tab is read: an answer goes on being written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:

@@ -18,11 +18,12 @@ EACH = AT_ONCE | {"trigger_mode": "multiple"}
 @dataclass(frozen=True, slots=True)
 class Overlays:
     """What is of no single room: a source over the page, a file on its way to the reader's disk, and the switch of the
-    automatic updates, which stands in the library while the chat tells of them."""
+    automatic updates with what the last one found. These stand in the library; the chat tells of one under way."""
 
     whole: gr.HTML
     parcel: gr.HTML
     auto_update: gr.Checkbox
+    updates: gr.HTML
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,16 @@ def text_of(text: str) -> str:
     return escape(text).replace("\r", "&#13;")
 
 
+def words(text: str) -> str:
+    """Material as it reads, within a line."""
+    return f'<span class="readable">{readable([(balanced(text.strip()), ())], lambda markers, html: html)}</span>'
+
+
+def prose(text: str) -> str:
+    """Material as it reads, on lines of its own."""
+    return f'<div class="readable prose">{readable([(balanced(text), ())], lambda markers, html: html)}</div>'
+
+
 def _piece(text: str, names: tuple[str, ...], *, whole: bool) -> str:
     html = text_of(text)
     for name in reversed(names):

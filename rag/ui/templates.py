@@ -8,8 +8,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup
 
-from rag.ui.english import path_within
+from rag.ui.english import path_within, place_of
 from rag.ui.markdown import plain
+from rag.ui.readable import prose, text_of, words
 
 # Between tags a line break is layout; elsewhere, as between two attributes, it is a space.
 BETWEEN_TAGS = re.compile(r"(?:^|(?<=[>}]))\s*\n\s*|\s*\n\s*(?=[<{]|$)")
@@ -32,7 +33,10 @@ ENVIRONMENT = Environment(
     extensions=[_Layout],
 )
 ENVIRONMENT.filters["plain"] = lambda text: Markup(plain(text))
+for _filter in (text_of, words, prose):
+    ENVIRONMENT.filters[_filter.__name__] = lambda text, made=_filter: Markup(made(text))
 ENVIRONMENT.filters["path_within"] = path_within
+ENVIRONMENT.filters["place_of"] = place_of
 ENVIRONMENT.filters["grouped"] = lambda number: f"{number:,}"
 
 

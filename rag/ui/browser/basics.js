@@ -29,6 +29,7 @@ const EVENTS = {
   whole: "expand",
   import: "upload",
   large: "apply",
+  offer: "key_up",
 };
 // What decides where the next question is asked, and from what: it waits until this is done.
 const STEPS = ["new", "open", "about", "delete", "restore", "import", "branch", "scope", "unscope"];
@@ -49,12 +50,13 @@ function countWaiting() {
 }
 
 // Components come into the page one after the other: calls `back` with this one when it is there, and whenever what is
-// in it changes.
+// in it changes, or the words that it answers.
 function watchOver(selector, back) {
   const there = find(selector);
   if (there) {
     back(there);
-    new MutationObserver(() => back(there)).observe(there, { childList: true, subtree: true });
+    const observed = { childList: true, subtree: true, attributeFilter: ["data-words"] };
+    new MutationObserver(() => back(there)).observe(there, observed);
     return;
   }
   const waiting = new MutationObserver(() => {

@@ -88,14 +88,14 @@ new MutationObserver(() => {
   for (const list of document.querySelectorAll("#chat .examples[role=list]")) list.setAttribute("role", "group");
 }).observe(document.getElementById("chat-column"), { childList: true, subtree: true });
 
-// What is read in the library and in the practice room has formulas, too.
-for (const place of ["#library-list", "#practice-view", "#practice-part"]) watchOver(place, (list) => draw(list));
+// What is read in the library and in the practice room has formulas, too, and so has what a search found.
+for (const place of ["#conversations", "#library-list", "#practice-view", "#practice-part"]) watchOver(place, (list) => draw(list));
 
 watch("value", refresh);
 refresh();
 // The page has greeted when the list of conversations is there. The tab is called what its conversation is called.
 watchOver("#conversations", (list) => {
-  const title = find("li[aria-current] .title", list)?.textContent;
+  const title = find("li[aria-current] .title", list)?.title;
   document.title = [title, find("#title h1")?.textContent].filter(Boolean).join(" · ");
   if (greeted || !find(".conversations", list)) return;
   greeted = true;

@@ -35,7 +35,7 @@ function asShared(row) {
 }
 function share() {
   const text = (said) => Object.assign(document.createElement("p"), { textContent: said }).innerHTML;
-  const title = find("li[aria-current] .title span")?.textContent ?? document.title;
+  const title = find("li[aria-current] .title")?.title ?? document.title;
   const day = new Date().toLocaleDateString(document.documentElement.lang);
   const talk = all("#chat .message-row").map(
     (row) => `<div class="${row.matches(".user-row") ? "asked" : "answered"}">${asShared(row)}</div>`,

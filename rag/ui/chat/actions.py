@@ -27,6 +27,8 @@ from rag.ui.texts import TEXTS
 
 # What RETRY says beside the name of a writer: the question is read alone, or as following the talk.
 ALONE, IN_TALK = "alone", "in_talk"
+# Conversations that are deleted at once, and digits of the number of one.
+MOST_AT_ONCE, DIGITS = 1_000, 16
 # Or that what broke off is gone on with.
 GO_ON = "goon"
 
@@ -100,7 +102,7 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
         case ActionName.PIN:
             keeper.pin(session, action.number)
         case ActionName.DELETE:
-            keeper.delete(session, action.number)
+            keeper.delete(session, *({action.number} if action.number else _numbers(action.rest)))
             return
         case ActionName.RESTORE:
             keeper.restore(session)
@@ -120,7 +122,12 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
         case _:
             _act_on_exchange(session, action, keeper)
             return
-    session.deleted = None
+    session.deleted = ()
+
+
+def _numbers(text: str) -> list[int]:
+    """Those of several conversations, as "4,7"."""
+    return [int(number) for number in text.split(",") if number.isdecimal() and len(number) < DIGITS][:MOST_AT_ONCE]
 
 
 def _act_on_exchange(session: Session, action: Action, keeper: Keeper) -> None:

@@ -7,8 +7,8 @@ from rag.ui.problems import tell
 from rag.ui.texts import Texts
 
 
-def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
-    """HTML; empty while it is off. What is wrong now is told, and no longer."""
+def under_way_text(status: AutoUpdateStatus, texts: Texts) -> str:
+    """HTML; empty where nothing is read and nothing is wrong now."""
     if not (status.on or status.once):
         return ""
     if status.problem is not None:
@@ -17,8 +17,14 @@ def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
     if status.total:
         steps = texts.auto_update_fills if status.fills else texts.auto_update_steps
         return escape(steps.format(done=status.done, total=status.total))
-    if status.last is None:
-        return escape(texts.auto_update_working)
+    return escape(texts.auto_update_working) if status.last is None else ""
+
+
+def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
+    """The same, else what the last run found. HTML; empty while it is off."""
+    now = under_way_text(status, texts)
+    if now or status.last is None or not (status.on or status.once):
+        return now
     documents = status.last.documents
     kinds = [
         (texts.auto_update_added, documents.added),
@@ -32,4 +38,4 @@ def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
     if not documents.failed:
         return told
     failed = texts.auto_update_failed.format(count=len(documents.failed), total=documents.files)
-    return f'{told} · {escape(failed)} <a href="#room-library">{escape(texts.auto_update_library)}</a>'
+    return f"{told} · {escape(failed)}"

@@ -18,11 +18,11 @@ from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import ALONE, GO_ON, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
-from rag.ui.chat.auto_update import auto_update_text
+from rag.ui.chat.auto_update import auto_update_text, under_way_text
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
-from rag.ui.chat.scope import Material, read_material, render_chooser
+from rag.ui.chat.scope import Material, read_material, render_chooser, render_offers
 from rag.ui.chat.strip import HTML as STRIP
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
@@ -200,6 +200,10 @@ class Handlers:
     def open_whole(self, state: Session, event: gr.EventData) -> str:
         return whole_source(state, Action.read(event._data), self._assistant, _moment())
 
+    def offer(self, state: Session, event: gr.EventData) -> str:
+        """Documents and topics that the reader may be naming in the box."""
+        return render_offers(Action.read(event._data).rest, self.material(), state.language)
+
     def seek(self, state: Session, words: str) -> str:
         state.sought = words
         return self.list(state)
@@ -251,11 +255,12 @@ class Handlers:
             gr.Warning(escape(too_large(action.rest, action.number, self._library, texts)), title=texts.heading)
 
     def look(self, state: Session) -> Updates:
-        """The switch of the automatic updates, what they say, and the clock that looks again."""
+        """The switch of the automatic updates, what they say here and in the library, and the clock that looks."""
         texts = TEXTS[state.language]
         status = self._auto_update.status() if self._auto_update is not None else AutoUpdateStatus()
         return (
             gr.update(value=status.on, label=texts.auto_update),
+            under_way_text(status, texts),
             auto_update_text(status, texts),
             gr.Timer(active=status.is_changing),
         )

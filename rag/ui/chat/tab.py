@@ -42,11 +42,13 @@ class ChatComponents:
     bar: gr.HTML
     attach: gr.UploadButton
     attached: gr.HTML
+    offers: gr.HTML
     reading: gr.Timer
     question: gr.Textbox
     send: gr.Button
     stop: gr.Button
     switch: gr.Checkbox
+    updating: gr.HTML
     updates: gr.HTML
     clock: gr.Timer
     told: gr.HTML
@@ -64,7 +66,7 @@ class ChatComponents:
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`."""
         labels = (self.question, self.new, self.sought, self.bar, self.attach, self.attached, self.reading)
-        return (*labels, self.switch, self.updates, self.clock, *self.view)
+        return (*labels, self.switch, self.updating, self.updates, self.clock, *self.view)
 
 
 def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> Part:
@@ -88,6 +90,7 @@ def _components(
             conversation = _chatbot(texts, handlers.examples(first))
             strip = gr.HTML(elem_id="strip")
             attached = gr.HTML(elem_id="attached", visible=rooms.may_change)
+            offers = gr.HTML(elem_id="offers")
             with gr.Row(elem_id="ask"):
                 open_list = gr.HTML(bar(texts), elem_id="bar")
                 attach = gr.UploadButton(
@@ -109,7 +112,7 @@ def _components(
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
                 may_switch = rooms.auto_update is not None and rooms.may_change
-                updates = gr.HTML(elem_id="updates", visible=may_switch)
+                updating = gr.HTML(elem_id="updating", visible=may_switch)
                 told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(
@@ -121,12 +124,14 @@ def _components(
         bar=open_list,
         attach=attach,
         attached=attached,
+        offers=offers,
         reading=gr.Timer(READING_SECONDS, active=False),
         question=question,
         send=send,
         stop=stop,
         switch=overlays.auto_update,
-        updates=updates,
+        updating=updating,
+        updates=overlays.updates,
         clock=gr.Timer(LOOK_SECONDS, active=False),
         told=told,
         scope=scope,
@@ -177,6 +182,7 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     gr.on([parts.new.click, parts.conversation.clear], handlers.begin_anew, session, done, **AT_ONCE)
     parts.sources.input(handlers.do_event, session, done, **EACH)
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
+    parts.sources.key_up(handlers.offer, session, parts.offers, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
     # Queued, for only then can they tell the reader what is wrong.
     queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
@@ -188,6 +194,6 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     parts.reading.tick(handlers.look_at_documents, session, told, **AT_ONCE)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
-    updates = [parts.switch, parts.updates, parts.clock]
+    updates = [parts.switch, parts.updating, parts.updates, parts.clock]
     parts.switch.input(handlers.turn, [session, parts.switch], updates, **AT_ONCE)
     parts.clock.tick(handlers.look_again, session, [*updates, *parts.view], **AT_ONCE)

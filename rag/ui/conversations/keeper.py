@@ -138,12 +138,11 @@ class Keeper:
             with self._told(session):
                 self.conversations.rename(session.user, conversation, title)
 
-    def delete(self, session: Session, conversation: int) -> None:
+    def delete(self, session: Session, *conversations: int) -> None:
         if session.user is not None:
             with self._told(session):
-                self.conversations.delete(session.user, conversation)
-                session.deleted = conversation
-                if session.conversation == conversation:
+                session.deleted = tuple(c for c in conversations if self.conversations.delete(session.user, c))
+                if session.conversation in session.deleted:
                     session.clear()
 
     def pin(self, session: Session, conversation: int) -> None:
@@ -152,10 +151,11 @@ class Keeper:
                 self.conversations.pin(session.user, conversation)
 
     def restore(self, session: Session) -> None:
-        if session.user is not None and session.deleted is not None:
+        if session.user is not None:
             with self._told(session):
-                self.conversations.restore(session.user, session.deleted)
-                session.deleted = None
+                for conversation in session.deleted:
+                    self.conversations.restore(session.user, conversation)
+                session.deleted = ()
 
     def turn_to(self, session: Session, number: int) -> None:
         session.turn_to(number)

@@ -29,7 +29,8 @@ def render_list(
         (day, [(item, *_found(item, words)) for item in items])
         for day, items in groupby(listed[:LISTED], lambda item: texts.pinned if item.pinned else _day(item, now, texts))
     ]
-    deleted = session.deleted is not None
+    count = len(session.deleted)
+    deleted = texts.deleted if count == 1 else texts.deleted_many.format(count=count) if count else ""
     values = {"groups": groups, "current": session.conversation, "problems": problems, "deleted": deleted, "last": last}
     return HTML("list", **values, texts=texts)
 

@@ -1,4 +1,4 @@
-"""What a search in the conversations found: the words around it, marked."""
+"""What a search in the conversations found: the words around it, marked. Formulas are drawn by sources.js."""
 
 import re
 from collections.abc import Sequence
@@ -8,17 +8,29 @@ from rag.ui.readable import words_of
 
 # Characters in front of the first word that was found, and of the whole.
 BEFORE, LENGTH = 24, 90
-# Characters of an answer around the word that are read; a whole answer for each conversation would take its time.
+# Characters of an answer around the word that are read, and on to the ends of their lines; a whole answer for each
+# conversation would take its time.
 REACH = 400
+FORMULA = re.compile(r"(\$\$?[^$\n]+\$\$?)")
 
 
 def marked(text: str, words: Sequence[str]) -> str:
-    """HTML with every one of the words marked, however its letters are written."""
+    """HTML with every one of the words marked, however its letters are written; formulas are to be drawn."""
     pattern = _pattern(words)
+    parts = enumerate(FORMULA.split(text))  # what is found stands at the odd places
+    return "".join(_formula(part, pattern) if place % 2 else _marked(part, pattern) for place, part in parts)
+
+
+def _marked(text: str, pattern: re.Pattern[str] | None) -> str:
     if pattern is None:
         return escape(text)
-    parts = pattern.split(text)  # what is found stands at the odd places
-    return "".join(f"<mark>{escape(part)}</mark>" if place % 2 else escape(part) for place, part in enumerate(parts))
+    parts = enumerate(pattern.split(text))
+    return "".join(f"<mark>{escape(part)}</mark>" if place % 2 else escape(part) for place, part in parts)
+
+
+def _formula(text: str, pattern: re.Pattern[str] | None) -> str:
+    html = f'<span class="formula">{escape(text)}</span>'
+    return f"<mark>{html}</mark>" if pattern is not None and pattern.search(text) else html
 
 
 def snippet(text: str, words: Sequence[str]) -> str:
@@ -27,13 +39,17 @@ def snippet(text: str, words: Sequence[str]) -> str:
     found = pattern.search(text) if pattern else None
     if pattern is None or found is None:
         return ""
-    low, high = max(0, found.start() - REACH), found.end() + REACH
+    low = text.rfind("\n", 0, max(0, found.start() - REACH)) + 1
+    high = text.find("\n", found.end() + REACH) + 1 or len(text)
     line = words_of(text[low:high])
     again = pattern.search(line)
     if again is None:  # it stands in what is not shown, as in the address of a link
         return ""
+    formulas = [formula.span() for formula in FORMULA.finditer(line)]
     start = max(0, again.start() - BEFORE)
+    start = next((begins for begins, ends in formulas if begins < start < ends), start)
     end = min(len(line), start + LENGTH)
+    end = next((ends for begins, ends in formulas if begins < end < ends), end)
     before = "…" if low or start else ""
     after = "…" if high < len(text) or end < len(line) else ""
     return f"{before}{marked(line[start:end], words)}{after}"

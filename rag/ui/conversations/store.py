@@ -205,10 +205,11 @@ class Conversations:
         """Remember which branch is shown."""
         self._update("tip = ?", tip, user, conversation)
 
-    def delete(self, user: str, conversation: int) -> None:
-        """For a while `restore` brings it back; then it is gone from the file as well."""
-        self._update("deleted = ?", time.time(), user, conversation)
+    def delete(self, user: str, conversation: int) -> bool:
+        """Whether it was the user's. For a while `restore` brings it back; then it is gone from the file as well."""
+        is_theirs = self._update("deleted = ?", time.time(), user, conversation)
         self.purge()
+        return is_theirs
 
     def restore(self, user: str, conversation: int) -> None:
         self._update("deleted = ?", None, user, conversation)
@@ -218,11 +219,12 @@ class Conversations:
         with self.database.writing() as connection:
             connection.execute("DELETE FROM conversations WHERE deleted <= ?", (time.time() - older_than,))
 
-    def _update(self, change: str, value: object, user: str, conversation: int) -> None:
+    def _update(self, change: str, value: object, user: str, conversation: int) -> bool:
         with self.database.writing() as connection:
-            connection.execute(
+            changed = connection.execute(
                 f"UPDATE conversations SET {change} WHERE id = ? AND user = ?", (value, conversation, user)
             )
+            return changed.rowcount > 0
 
 
 def title_of(question: str) -> str:

@@ -1,23 +1,18 @@
 """The review of the documents, folded away under their list: a button, how far it is, and what it found as HTML."""
 
-from collections.abc import Iterable
-from html import escape
-
 import gradio as gr
 
 from rag.answer.assistant import Assistant
-from rag.review.ages import Age, DateField
-from rag.review.report import Review
-from rag.review.statements import Statement
-from rag.review.time_bound import TimeBound
 from rag.ui.library.review_run import ReviewRun, ReviewState
 from rag.ui.library.review_texts import TEXTS
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
 
+HTML = macros_of("library/review.html")
 # Seconds between two looks at a review under way.
 LOOK_SECONDS = 0.5
 # Of each list; the command prints all.
@@ -55,52 +50,11 @@ def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bo
     """Of a review under way its progress; else what the last one found, if there was one."""
     if state.under_way:
         line = texts.documents if state.total else texts.waiting
-        told = escape(line.format(done=f"{state.done:,}", total=f"{state.total:,}"))
-        values = f' value="{state.done}" max="{state.total}"' if state.total else ""
-        return f'<p role="status">{told}</p><progress{values}>{told}</progress>'
+        return HTML("progress", told=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)
     if state.problem is not None:
-        told = tell(state.problem, page)
-        return f'<p class="problem" role="alert">{escape(texts.failed.format(problem=told))}</p>'
-    return _found(state.found, texts, outdated=outdated) if state.found else ""
+        return HTML("problem", told=texts.failed.format(problem=tell(state.problem, page)))
+    return HTML("found", found=state.found, outdated=outdated, shown=SHOWN, texts=texts) if state.found else ""
 
 
 def _hint(texts: Texts) -> str:
-    return f'<p class="hint">{escape(texts.hint)}</p>'
-
-
-def _found(found: Review, texts: Texts, *, outdated: bool) -> str:
-    summary = texts.summary.format(documents=f"{len(found.ages):,}", statements=f"{found.statements:,}")
-    return (
-        (f'<p class="problem" role="alert">{escape(texts.outdated)}</p>' if outdated else "")
-        + f'<p role="status">{escape(summary)}</p>'
-        + _list(
-            texts.time_bound, (_time_bound(each) for each in found.time_bound[:SHOWN]), len(found.time_bound), texts
-        )
-        + _list(texts.ages, (_age(each, texts) for each in found.ages[:SHOWN]), len(found.ages), texts)
-    )
-
-
-def _quote(place: Statement) -> str:
-    path = " › ".join((place.document, *place.section))
-    return f'<blockquote>{escape(place.quote)}</blockquote><p class="hint">{escape(path)}</p>'
-
-
-def _time_bound(found: TimeBound) -> str:
-    return f"<strong>{escape(' · '.join(found.words))}</strong>{_quote(found.statement)}"
-
-
-def _age(age: Age, texts: Texts) -> str:
-    if age.dated is None:
-        dated = texts.undated
-    else:
-        dated = f"{texts.checked if age.field is DateField.CHECKED else texts.updated} {age.dated.isoformat()}"
-    return f'{escape(age.title)} <span class="hint">{escape(age.document)} · {escape(dated)}</span>'
-
-
-def _list(heading: str, items: Iterable[str], count: int, texts: Texts) -> str:
-    """`items` are HTML."""
-    rest = f'<p class="hint">{escape(texts.more.format(count=f"{count - SHOWN:,}"))}</p>' if count > SHOWN else ""
-    return (
-        f"<details><summary>{escape(heading)} ({count:,})</summary>"
-        f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>{rest}</details>"
-    )
+    return HTML("hint", told=texts.hint)

@@ -75,6 +75,7 @@ def _components(library: Library, overlays: Overlays, texts: Texts) -> LibraryCo
         with gr.Row():
             replace = gr.Checkbox(label=texts.replace, container=False, elem_id="library-replace", visible=may_change)
             overlays.auto_update.render()  # type: ignore[no-untyped-call]
+            overlays.updates.render()  # type: ignore[no-untyped-call]
             refresh = gr.Button(
                 texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180, visible=may_change
             )

@@ -186,7 +186,7 @@ class Handlers:
             self.status(state),
             gr.update(label=texts.preset, choices=presets(texts)),
             gr.update(label=texts.url),
-            gr.update(label=texts.key, info=texts.key_hint),
+            gr.update(label=texts.key, info=texts.key_hint, placeholder=texts.key_needed),
             gr.update(value=texts.look),
             gr.update(label=texts.model, info=texts.model_hint),
             gr.update(value=texts.try_it),

@@ -9,11 +9,15 @@ from rag.language.language import Language
 from rag.practice.bank import Bank, Question
 from rag.practice.schedule import Knowledge, is_reworded
 from rag.ui.practice.actions import ALL
-from rag.ui.practice.elements import button, checkbox, heading, hint, select, words
+from rag.ui.practice.elements import HTML as ELEMENTS
 from rag.ui.practice.resources import Kept, Material
-from rag.ui.readable import text_of
 from rag.ui.session.practice import Filter, Standing
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
+
+HTML = macros_of("practice/bank_view.html")
+# What a badge says in the style sheet, and to a reader.
+Badges = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,16 @@ class Row:
 
     question: Question
     follow_ups: tuple[Question, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A question as a list shows it."""
+
+    id: str
+    text: str
+    badges: Badges
+    is_marked: bool
 
 
 def fits(question: Question, wanted: Filter, kept: Kept, now: datetime) -> bool:
@@ -60,84 +74,61 @@ def asked(question: Question, language: Language) -> str:
     return question.english if language is Language.EN and question.english else question.text
 
 
+def names_in(bank: Bank, language: Language) -> dict[str, str]:
+    """What headings are called in the reader's language, where it is not the one that most pages are written in."""
+    if language is not Language.EN:
+        return {}
+    english = {question.text: question.english for question in bank.questions.values() if question.english}
+    return english | {name: name for name in english.values()}
+
+
 def bank_shell(material: Material, wanted: Filter, texts: Texts, language: Language) -> str:
     """The filter; the questions are a part of their own, which changes while words are typed."""
     if not material.bank.questions:
-        return heading(texts.view_bank) + hint(texts.bank_empty)
-    named = {topic: material.topic(topic, language, texts.top) for topic in material.bank.topics()}
-    choices = [(texts.all_topics, ALL), *((name, f"/{topic}") for topic, name in named.items())]
+        return ELEMENTS("empty", title=texts.view_bank, told=texts.bank_empty)
+    topics = [(texts.all_topics, ALL)]
+    topics += [(material.topic(topic, language, texts.top), f"/{topic}") for topic in material.bank.topics()]
     topic = ALL if wanted.topic is None else f"/{wanted.topic}"
-    standings = [(standing_name(standing, texts), str(standing)) for standing in Standing]
-    search = (
-        f'<label class="field grows"><span>{text_of(texts.search)}</span><input type="search" name="words"'
-        f' maxlength="200" value="{text_of(wanted.words)}" placeholder="{text_of(texts.search_hint)}"></label>'
-    )
-    order = (
-        button("shuffle", texts.shuffle_again if wanted.seed else texts.shuffle, "on")
-        + (button("shuffle", texts.in_order, "off") if wanted.seed else "")
-    )  # fmt: skip
-    return (
-        f"{heading(texts.view_bank)}"
-        f'<form class="filter" data-act="filter" role="search">{search}'
-        f"{select('topic', texts.topic, choices, topic)}"
-        f"{select('standing', texts.standing, standings, str(wanted.standing))}"
-        f"{checkbox('bookmarked', texts.bookmarked, checked=wanted.bookmarked)}"
-        f'<div class="buttons">{order}</div></form>'
-    )
+    return HTML("shell", wanted=wanted, topics=topics, topic=topic, standings=standings(texts), texts=texts)
 
 
 def bank_part(rows: Sequence[Row], wanted: Filter, kept: Kept, now: datetime, texts: Texts, language: Language) -> str:
     """The list of questions."""
-    if not rows:
-        return hint(texts.none_fit)
-    count = sum(1 + len(row.follow_ups) for row in rows)
-    # Whoever filters looks for something; it must not hide in what is folded.
-    unfolded = bool(wanted.words or wanted.standing is not Standing.ALL or wanted.bookmarked)
-    items = "".join(_row(row, kept, now, texts, language, unfolded=unfolded) for row in rows[: wanted.most])
-    left = len(rows) - wanted.most
-    more = button("more", texts.more.format(count=left)) if left > 0 else ""
-    told = text_of(texts.found.format(count=count))
-    return f'<p class="hint" role="status">{told}</p><ol class="questions">{items}</ol>{more}'
+
+    def line(question: Question) -> Line:
+        return line_of(question, kept, now, texts, language)
+
+    return HTML(
+        "part",
+        rows=[(line(row.question), [line(one) for one in row.follow_ups]) for row in rows[: wanted.most]],
+        count=sum(1 + len(row.follow_ups) for row in rows),
+        left=len(rows) - wanted.most,
+        # Whoever filters looks for something; it must not hide in what is folded.
+        unfolded=wanted.words or wanted.standing is not Standing.ALL or wanted.bookmarked,
+        texts=texts,
+    )
+
+
+def line_of(question: Question, kept: Kept, now: datetime, texts: Texts, language: Language) -> Line:
+    is_marked = kept.jotting(question.id).bookmarked
+    return Line(question.id, asked(question, language), badges(question, kept, now, texts), is_marked)
 
 
 def standing_name(standing: Standing | Knowledge, texts: Texts) -> str:
     return str(getattr(texts, f"standing_{standing}"))
 
 
-def badges(question: Question, kept: Kept, now: datetime, texts: Texts) -> str:
+def standings(texts: Texts) -> list[tuple[str, str]]:
+    """As choices of a field."""
+    return [(standing_name(standing, texts), str(standing)) for standing in Standing]
+
+
+def badges(question: Question, kept: Kept, now: datetime, texts: Texts) -> Badges:
     """How well a question is known, whether it is due, and whether its answer changed since."""
     card, knowledge = kept.cards.get(question.id), kept.knowledge(question)
-    names = [(str(knowledge), standing_name(knowledge, texts))]
+    named = [(str(knowledge), standing_name(knowledge, texts))]
     if card is not None and card.due <= now:
-        names.append(("due", texts.standing_due))
+        named.append(("due", texts.standing_due))
     if card is not None and is_reworded(card, question):
-        names.append(("reworded", texts.reworded))
-    return "".join(f'<span class="badge {name}">{text_of(shown)}</span>' for name, shown in names)
-
-
-def question_link(question: Question, language: Language) -> str:
-    """Opens a question."""
-    text = asked(question, language)
-    return button("open", text, question.id, style="question-link", html=words(text))
-
-
-def bookmark(question: Question, kept: Kept, texts: Texts, language: Language) -> str:
-    on = kept.jotting(question.id).bookmarked
-    name = f"{texts.bookmark}: {asked(question, language)}"
-    return button("bookmark", "★" if on else "☆", question.id, style="star", name=name, pressed=on)
-
-
-def _row(row: Row, kept: Kept, now: datetime, texts: Texts, language: Language, *, unfolded: bool) -> str:
-    below = ""
-    if row.follow_ups:
-        items = "".join(f"<li>{_line(one, kept, now, texts, language)}</li>" for one in row.follow_ups)
-        summary = text_of(texts.follow_ups_count.format(count=len(row.follow_ups)))
-        below = f"<details{' open' if unfolded else ''}><summary>{summary}</summary><ul>{items}</ul></details>"
-    return f"<li>{_line(row.question, kept, now, texts, language)}{below}</li>"
-
-
-def _line(question: Question, kept: Kept, now: datetime, texts: Texts, language: Language) -> str:
-    return (
-        f'<div class="line">{bookmark(question, kept, texts, language)}{question_link(question, language)}'
-        f'<span class="badges">{badges(question, kept, now, texts)}</span></div>'
-    )
+        named.append(("reworded", texts.reworded))
+    return named

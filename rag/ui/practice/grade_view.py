@@ -1,7 +1,7 @@
 """A grade: what was said beside what the material says, point by point."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rag.language.language import Language
@@ -9,13 +9,14 @@ from rag.practice.attempt import Span, read_attempt
 from rag.practice.bank import Question
 from rag.practice.clashes import is_reversed
 from rag.practice.grading import Grade, GradeNote, PointGrade, Verdict, wordings
-from rag.practice.rubric import ESSENTIAL, Point
+from rag.practice.rubric import ESSENTIAL
 from rag.types import Citation
-from rag.ui.practice.bank_view import question_link
-from rag.ui.practice.elements import button, hint, percent, source_button, words
-from rag.ui.readable import text_of
+from rag.ui.practice.bank_view import asked
+from rag.ui.practice.elements import percent
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
+HTML = macros_of("practice/grade_view.html")
 # Those that a reader can give; "unsure" is the grader's.
 GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MENTIONED, Verdict.MISSING, Verdict.CONTRADICTED)
 
@@ -23,7 +24,8 @@ GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MENTIONED, Verdict.MISSING, Verd
 @dataclass(frozen=True, slots=True)
 class Graded:
     """A grade with the reader's own verdicts in it. `own` are those, by the text of the point; `due` says when the
-    question comes back. `number` tells one grade from the next."""
+    question comes back. `number` tells one grade from the next; `names` are those of headings in the reader's
+    language."""
 
     grade: Grade
     own: Mapping[str, Verdict]
@@ -31,6 +33,7 @@ class Graded:
     follow_ups: Sequence[Question]
     has_next: bool
     number: int = 0
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +45,33 @@ class Stretch:
     number: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class PointShown:
+    """`said` is None where nothing of the point was."""
+
+    verdict: Verdict
+    told: str
+    is_essential: bool
+    is_own: bool
+    verdicts: Sequence[Verdict]
+    said: str | None
+    quote: Citation
+
+
 def grade_part(graded: Graded, texts: Texts, language: Language) -> str:
     grade = graded.grade
-    points = "".join(
-        _point(number, point, grade.attempt, point.point.text in graded.own, texts, language)
-        for number, point in enumerate(grade.points, start=1)
-    )
-    key = text_of(f"attempt:{grade.question_id}")
-    return (
-        f'<section class="grade" data-graded="{key}" data-moment="{graded.number}"'
-        f' aria-label="{text_of(texts.grade_heading)}">'
-        f'<h3 tabindex="-1" data-arrived>{text_of(_heading(grade, texts))}</h3>'
-        f'<p class="hint">{text_of(" · ".join(filter(None, (graded_by(grade, texts), graded.due))))}</p>'
-        f"{hint(getattr(texts, f'blind_{grade.graded_by}'))}"
-        f"{_notes(grade, texts)}"
-        f'<p class="typed marked">{marked(grade, texts)}</p>'
-        f'<h4>{text_of(texts.points)}</h4><ol class="points">{points}</ol>'
-        f"{_mistakes(grade, texts)}{_beyond(grade, texts)}"
-        f"{onward(graded, texts, language)}</section>"
+    told = " · ".join(filter(None, (graded_by(grade, texts), graded.due)))
+    return HTML(
+        "part",
+        graded=graded,
+        heading=_heading(grade, texts),
+        told=told,
+        stretches=marked(grade),
+        points=[_point(point, graded, texts, language) for point in grade.points],
+        mistakes=[(grade.attempt[slice(*made.attempt)], made.mistake.right) for made in grade.mistakes],
+        beyond=[grade.attempt[slice(*span)] for span in grade.beyond],
+        follow_ups=[(question.id, asked(question, language)) for question in graded.follow_ups],
+        texts=texts,
     )
 
 
@@ -75,19 +87,13 @@ def _heading(grade: Grade, texts: Texts) -> str:
     return f"{texts.score.format(score=percent(grade.score))} · {parts}"
 
 
-def marked(grade: Grade, texts: Texts) -> str:
-    """The attempt, its stretches marked as what they are; the numbers are drawn by the style sheet."""
-    result = []
+def marked(grade: Grade) -> list[tuple[str, str, str]]:
+    """The attempt in pieces: the text, what it is (empty: nothing that is told), and the numbers of its points."""
+    pieces = []
     for text, covering in cut(grade.attempt, _stretches(grade)):
-        if not covering:
-            result.append(text_of(text))
-            continue
-        kind = covering[0].kind
-        name = text_of(str(getattr(texts, f"stretch_{kind}")))
-        numbers = " ".join(str(one.number) for one in covering if one.kind == kind and one.number)
-        number = f' data-number="{numbers}"' if numbers else ""
-        result.append(f'<mark class="{kind}" title="{name}"{number}>{text_of(text)}</mark>')
-    return "".join(result)
+        kind = covering[0].kind if covering else ""
+        pieces.append((text, kind, " ".join(str(one.number) for one in covering if one.kind == kind and one.number)))
+    return pieces
 
 
 def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
@@ -95,14 +101,6 @@ def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, list[
     borders = sorted({0, len(attempt), *(border for stretch in stretches for border in stretch.span)})
     for low, high in pairwise(border for border in borders if 0 <= border <= len(attempt)):
         yield attempt[low:high], [one for one in stretches if one.span[0] <= low and high <= one.span[1]]
-
-
-def onward(graded: Graded, texts: Texts, language: Language) -> str:
-    """What can be answered next."""
-    links = "".join(f"<li>{question_link(one, language)}</li>" for one in graded.follow_ups)
-    go_on = f'<h4>{text_of(texts.go_on)}</h4><ul class="go-on">{links}</ul>' if links else ""
-    follow = button("next", texts.next_question, style="lead-on") if graded.has_next else ""
-    return f'{go_on}<div class="buttons">{follow}{button("go", texts.view_bank, "bank")}</div>'
 
 
 def _stretches(grade: Grade) -> list[Stretch]:
@@ -118,27 +116,17 @@ def _stretches(grade: Grade) -> list[Stretch]:
     return found + [Stretch(span, "beyond") for span in grade.beyond]
 
 
-def _notes(grade: Grade, texts: Texts) -> str:
-    return "".join(f'<p class="notice">{text_of(getattr(texts, f"note_{note}"))}</p>' for note in grade.notes)
-
-
-def _point(number: int, graded: PointGrade, attempt: str, is_own: bool, texts: Texts, language: Language) -> str:
-    """The verdict, which can be changed; the attempt on the left, the material on the right."""
-    said = (
-        f'<blockquote class="typed">{text_of(attempt[slice(*graded.attempt)])}</blockquote>'
-        if graded.attempt
-        else f'<p class="hint">{text_of(texts.not_said)}</p>'
-    )
-    weight = f' <span class="badge">{text_of(texts.essential)}</span>' if graded.point.weight >= ESSENTIAL else ""
-    own = f' <span class="badge own">{text_of(texts.own_verdict)}</span>' if is_own else ""
-    quote = _in_language(graded.point, language)
-    return (
-        f'<li class="point {graded.verdict}"><div class="verdict"><b>{number}. '
-        f"{text_of(verdict_name(graded, attempt, texts))}</b>{weight}{own}{_menu(number, graded, texts)}</div>"
-        '<div class="sides">'
-        f"<div><h5>{text_of(texts.you_said)}</h5>{said}</div><div><h5>{text_of(texts.material_says)}</h5>"
-        f"<blockquote>{words(quote.quote)}</blockquote>{source_button(quote, texts)}</div></div>"
-        "</li>"
+def _point(point: PointGrade, graded: Graded, texts: Texts, language: Language) -> PointShown:
+    attempt, verdict = graded.grade.attempt, point.verdict
+    english = point.point.english if language is Language.EN else None
+    return PointShown(
+        verdict,
+        verdict_name(point, attempt, texts),
+        point.point.weight >= ESSENTIAL,
+        point.point.text in graded.own,
+        GIVEN if verdict in GIVEN else (verdict, *GIVEN),
+        attempt[slice(*point.attempt)] if point.attempt else None,
+        english or point.point.citation,
     )
 
 
@@ -150,43 +138,3 @@ def verdict_name(graded: PointGrade, attempt: str, texts: Texts) -> str:
         if any(is_reversed(said, text) for text in wordings(graded.point, read_attempt(said))):
             return str(texts.verdict_reversed)
     return str(getattr(texts, f"verdict_{graded.verdict}"))
-
-
-def _menu(number: int, graded: PointGrade, texts: Texts) -> str:
-    """The verdicts to choose from; practice.js sends the one that is chosen."""
-    verdicts = GIVEN if graded.verdict in GIVEN else (graded.verdict, *GIVEN)
-    items = "".join(
-        f'<option value="{number - 1}-{verdict}"{" selected" if verdict is graded.verdict else ""}>'
-        f"{text_of(str(getattr(texts, f'verdict_{verdict}')))}</option>"
-        for verdict in verdicts
-    )
-    label = text_of(texts.override.format(number=number))
-    return (
-        f'<label class="override"><span aria-hidden="true">{text_of(texts.override_to)}</span>'
-        f'<select data-act="override" aria-label="{label}">{items}</select></label>'
-    )
-
-
-def _in_language(point: Point, language: Language) -> Citation:
-    return point.english if language is Language.EN and point.english is not None else point.citation
-
-
-def _mistakes(grade: Grade, texts: Texts) -> str:
-    if not grade.mistakes:
-        return ""
-    items = "".join(
-        f'<li class="point mistake"><div class="sides"><div><h5>{text_of(texts.you_said)}</h5>'
-        f'<blockquote class="typed">'
-        f"{text_of(grade.attempt[slice(*made.attempt)])}</blockquote></div><div><h5>{text_of(texts.right_is)}</h5>"
-        f"<blockquote>{words(made.mistake.right.quote)}</blockquote>{source_button(made.mistake.right, texts)}</div>"
-        "</div></li>"
-        for made in grade.mistakes
-    )
-    return f'<h4>{text_of(texts.mistakes)}</h4><ul class="points">{items}</ul>'
-
-
-def _beyond(grade: Grade, texts: Texts) -> str:
-    if not grade.beyond:
-        return ""
-    items = "".join(f'<li class="typed">{text_of(grade.attempt[slice(*span)])}</li>' for span in grade.beyond)
-    return f'<h4>{text_of(texts.beyond)}</h4>{hint(texts.beyond_hint)}<ul class="beyond">{items}</ul>'

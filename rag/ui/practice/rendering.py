@@ -9,8 +9,9 @@ from rag.practice.round_report import report
 from rag.practice.rounds import Round, next_follow_up
 from rag.practice.schedule import due_cards, forecast, progress, streak
 from rag.ui.practice.actions import ALL
-from rag.ui.practice.bank_view import bank_part, bank_shell, rows_of, standing_name
-from rag.ui.practice.elements import button, day, heading, hint, view
+from rag.ui.practice.bank_view import bank_part, bank_shell, names_in, rows_of
+from rag.ui.practice.elements import HTML as ELEMENTS
+from rag.ui.practice.elements import day, view
 from rag.ui.practice.exports_view import exports_shell
 from rag.ui.practice.grade_view import Graded, grade_part
 from rag.ui.practice.interview_view import round_shell, rounds_part
@@ -26,8 +27,7 @@ from rag.ui.practice.statements_view import result_shell, statement_part, statem
 from rag.ui.practice.statements_view import setup_shell as statements_setup
 from rag.ui.practice.texts import TEXTS
 from rag.ui.practice.today_view import Glance, today_part, today_shell
-from rag.ui.readable import text_of
-from rag.ui.session.practice import Standing, View
+from rag.ui.session.practice import View
 from rag.ui.session.session import Session
 from rag.ui.texts import Texts
 
@@ -42,21 +42,16 @@ class Rendering:
     def navigation(self, session: Session) -> str:
         """The views, and what must be known in all of them."""
         texts, practice = TEXTS[session.language], session.practice
-        shown = practice.back if practice.view is View.QUESTION else practice.view
-        here = {shown: ' aria-current="page"'}
-        items = "".join(
-            f'<li><button type="button" data-act="go" data-rest="{one}"{here.get(one, "")}>'
-            f"{text_of(getattr(texts, f'view_{one}'))}</button></li>"
-            for one in View
-            if one is not View.QUESTION
-        )
-        notes = []
-        if self._resources.problem is not None:
-            notes.append(texts.unkept)
+        notes = [texts.unkept] if self._resources.problem is not None else []
         if (file := self._resources.set_aside) is not None:
             notes.append(texts.set_aside.format(file=file.name))
-        told = "".join(f'<p class="problem">{text_of(note)}</p>' for note in notes)
-        return f'<nav aria-label="{text_of(texts.navigation)}"><ul>{items}</ul></nav>{told}'
+        return ELEMENTS(
+            "navigation",
+            views=[one for one in View if one is not View.QUESTION],
+            here=practice.back if practice.view is View.QUESTION else practice.view,
+            notes=notes,
+            texts=texts,
+        )
 
     def shown(self, session: Session, now: datetime) -> SHELL_AND_PART:
         """The view and its part."""
@@ -80,14 +75,14 @@ class Rendering:
             case View.PROGRESS:
                 return self._progress(session, kept, now, texts)
             case View.EXPORTS:
-                return exports_shell(self._topics(session, texts), _standings(texts), texts), ""
+                return exports_shell(self._topics(session, texts), texts), ""
             case _:
                 return self._bank(session, kept, now, texts)
 
     def _today(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         material, plan = self._resources.material(), self._resources.store.plan(user_of(session))
         if not material.bank.questions:
-            return heading(texts.view_today) + hint(texts.bank_empty), ""
+            return ELEMENTS("empty", title=texts.view_today, told=texts.bank_empty), ""
         shell = today_shell(plan, material.roles, session.practice.today(now), texts, session.language)
         return shell, self.today_part(session, kept, now)
 
@@ -114,11 +109,10 @@ class Rendering:
         practice, material = session.practice, self._resources.material()
         question = material.bank.questions.get(practice.question)
         if question is None:  # its page vanished while it was open
-            back = button("go", texts.view_bank, str(View.BANK))
-            return f'{heading(texts.view_bank)}<p class="problem">{text_of(texts.question_gone)}</p>{back}', ""
+            return ELEMENTS("gone", texts=texts), ""
         reviews = self._resources.store.reviews(user_of(session), question.id)
         topic = material.topic(question.topic, session.language, texts.top)
-        asked = Asked(question, topic, kept, reviews, now)
+        asked = Asked(question, topic, kept, reviews, now, names_in(material.bank, session.language))
         return question_shell(asked, practice, texts, session.language), self.grade_part(session, kept, now)
 
     def grade_part(self, session: Session, kept: Kept, now: datetime) -> str:
@@ -133,29 +127,31 @@ class Rendering:
         due = texts.next_due.format(when=day(card.due, now, practice, texts)) if card is not None else ""
         follow_ups = _follow_ups(bank, question, grade)
         has_next = 0 < practice.place(question) < len(practice.queue)
-        return grade_part(Graded(grade, own, due, follow_ups, has_next, practice.grades), texts, session.language)
+        names = names_in(bank, session.language)
+        graded = Graded(grade, own, due, follow_ups, has_next, practice.grades, names)
+        return grade_part(graded, texts, session.language)
 
     def _recall(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, material = session.practice, self._resources.material()
         if not practice.dealt:
             due = len(due_cards(material.bank, kept.cards, now))
-            return recall_setup(self._topics(session, texts), _standings(texts), due, texts), ""
+            return recall_setup(self._topics(session, texts), due, texts), ""
         question = next((material.bank.questions[n] for n in practice.deck if n in material.bank.questions), None)
         if question is None:
             return done_shell(practice, texts), ""
         topic = material.topic(question.topic, session.language, texts.top)
         return (
             card_shell(question, topic, practice, texts, session.language),
-            card_part(question, kept, now, practice, texts),
+            card_part(question, kept, names_in(material.bank, session.language), now, practice, texts),
         )
 
     def _statements(self, session: Session, texts: Texts) -> SHELL_AND_PART:
-        practice = session.practice
+        practice, names = session.practice, names_in(self._resources.material().bank, session.language)
         if not practice.statements:
             return statements_setup(self._topics(session, texts), texts), ""
         if len(practice.judged) == len(practice.statements) and not practice.is_told:
-            return result_shell(practice, texts), ""
-        return statement_shell(practice, texts), statement_part(practice, texts)
+            return result_shell(practice, names, texts), ""
+        return statement_shell(practice, texts), statement_part(practice, names, texts)
 
     def _interview(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice = session.practice
@@ -209,7 +205,3 @@ def _follow_ups(bank: Bank, question: Question, grade: Grade) -> list[Question]:
     left = [bank.questions[name] for name in page.follow_ups if name in bank.questions and name != question.id]
     first = next_follow_up(bank, page, grade, [question.id])
     return sorted(left, key=lambda one: one != first)
-
-
-def _standings(texts: Texts) -> list[tuple[str, str]]:
-    return [(standing_name(standing, texts), str(standing)) for standing in Standing]

@@ -13,9 +13,8 @@ from rag.practice.rounds import Answered, PointMade, Round
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
 from rag.types import Citation
-from rag.ui.practice.bank_view import asked, question_link
-from rag.ui.practice.elements import ago, button, day, heading, percent, source_button, words
-from rag.ui.readable import text_of
+from rag.ui.practice.bank_view import asked, names_in
+from rag.ui.practice.elements import ago, day, percent
 from rag.ui.session.practice import Practice
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
@@ -30,8 +29,7 @@ MISSED = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED)
 class PointShown:
     kind: str
     verdict: str
-    quote: str
-    source: str
+    citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +42,7 @@ class AnswerShown:
 
 
 def report_shell(round: Round, texts: Texts) -> str:
-    ways = (
-        button("save-report", texts.save_report, round.id, style="lead-on")
-        + f'<button type="button" class="plain" data-print>{text_of(texts.print_report)}</button>'
-        + button("go", texts.view_interview, "interview")
-    )
-    return f'{heading(texts.report)}<div class="buttons">{ways}</div>'
+    return HTML("shell", round=round, texts=texts)
 
 
 def report_part(
@@ -75,11 +68,12 @@ def report_part(
         summary=summary,
         share=share,
         scored=texts.score.format(score=share),
-        best=[words(point.citation.quote) for point in best],
-        weak=[f"{words(point.citation.quote)} {source_button(point.citation, texts)}" for point in weak],
-        reading=[source_button(citation, texts) for citation in to_read.values() if citation is not None],
+        best=[point.citation.quote for point in best],
+        weak=[point.citation for point in weak],
+        reading=[citation for citation in to_read.values() if citation is not None],
         dates=[(day(due, now, practice, texts), _question(bank, name, language)) for due, name in dated],
         answers=[_answer(bank, answered, texts, language) for answered in round.answered],
+        names=names_in(bank, language),
         texts=texts,
     )
 
@@ -128,19 +122,18 @@ def _to_read(answered: Answered) -> Citation | None:
     return next(missed, answered.points[0].citation if answered.points else None)
 
 
-def _question(bank: Bank, question_id: str, language: Language) -> str:
-    """A question to be practised again, while the material has it."""
+def _question(bank: Bank, question_id: str, language: Language) -> tuple[str, str, bool]:
+    """A question: its id, what it asks, and whether the material still has it."""
     question = bank.questions.get(question_id)
-    return words(question_id.partition("#")[2]) if question is None else question_link(question, language)
+    text = question_id.partition("#")[2] if question is None else asked(question, language)
+    return question_id, text, question is not None
 
 
 def _answer(bank: Bank, answered: Answered, texts: Texts, language: Language) -> AnswerShown:
-    question = bank.questions.get(answered.question_id)
-    title = answered.question_id.partition("#")[2] if question is None else asked(question, language)
-    shown = [
-        (str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
+    _, title, is_there = _question(bank, answered.question_id, language)
+    points = [
+        PointShown(str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
         for p in sorted(answered.points, key=_order)
     ]
-    shown += [("mistake", texts.right_is, citation) for citation in answered.mistakes]
-    points = [PointShown(kind, name, words(c.quote), source_button(c, texts)) for kind, name, c in shown]
-    return AnswerShown(percent(answered.score), words(title), question is None, answered.attempt.strip(), points)
+    points += [PointShown("mistake", texts.right_is, citation) for citation in answered.mistakes]
+    return AnswerShown(percent(answered.score), title, not is_there, answered.attempt.strip(), points)

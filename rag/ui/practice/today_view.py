@@ -9,7 +9,7 @@ from rag.language.language import Language
 from rag.practice.plan import MOST_DAILY, Plan, Today
 from rag.practice.rounds import Round
 from rag.practice.schedule import TopicProgress
-from rag.ui.practice.bank_view import question_link
+from rag.ui.practice.bank_view import asked
 from rag.ui.practice.field_map import TALL, WIDE, boxes
 from rag.ui.practice.resources import Material
 from rag.ui.templates import macros_of
@@ -32,7 +32,8 @@ class Glance:
 class Listed:
     """A question of today, and why it is one of them."""
 
-    link: str
+    id: str
+    text: str
     kind: str
     told: str
 
@@ -52,7 +53,7 @@ class Field:
 
 def today_shell(plan: Plan, roles: Mapping[str, Role], now: datetime, texts: Texts, language: Language) -> str:
     """`now` is on the reader's clock."""
-    named = [(name, role.titles.get(language, name)) for name, role in roles.items()]
+    named = [(role.titles.get(language, name), name) for name, role in roles.items()]
     soonest = now.date() + timedelta(days=1)
     return HTML("shell", title=texts.view_today, plan=plan, roles=named, soonest=soonest, texts=texts)
 
@@ -118,9 +119,7 @@ def _listed(day: Today, material: Material, texts: Texts, language: Language) ->
         ("new", texts.standing_new, day.new),
     ]
     questions = material.bank.questions
-    return [
-        Listed(question_link(questions[name], language), kind, told) for kind, told, names in kinds for name in names
-    ]
+    return [Listed(name, asked(questions[name], language), kind, told) for kind, told, names in kinds for name in names]
 
 
 def _glance(day: Today, glance: Glance, texts: Texts) -> list[tuple[str, str]]:

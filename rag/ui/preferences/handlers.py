@@ -109,6 +109,7 @@ class Handlers:
             heading(texts),
             self.states(state),
             *({**value, **word} for value, word in zip(self.show(state), words, strict=True)),
+            gr.update(label=texts.more),
             gr.update(label=texts.theme, choices=themes(texts)),
             hint(texts.language_hint),
             gr.update(value=texts.test),

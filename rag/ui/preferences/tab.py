@@ -39,6 +39,7 @@ class PreferencesComponents:
     tested: gr.HTML
     style: gr.Radio
     caution: gr.Radio
+    more: gr.Accordion
     only: gr.Checkbox
     top_k: gr.Slider
     theme: gr.Radio
@@ -54,7 +55,7 @@ class PreferencesComponents:
     @property
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`, after the tab."""
-        others = (self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
+        others = (self.more, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
         return (self.heading, self.states, *self.fields, *others)
 
 
@@ -109,11 +110,12 @@ def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> Pre
             named(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
             elem_id="preferences-caution",
         )  # fmt: skip
-        only = gr.Checkbox(label=texts.only_supported, elem_id="preferences-only")
-        top_k = gr.Slider(
-            *limits("top_k"), value=default_k, step=1, label=texts.top_k, info=texts.top_k_hint,
-            elem_id="preferences-top-k",
-        )  # fmt: skip
+        with gr.Accordion(texts.more, open=False, elem_id="preferences-more") as more:
+            only = gr.Checkbox(label=texts.only_supported, elem_id="preferences-only")
+            top_k = gr.Slider(
+                *limits("top_k"), value=default_k, step=1, label=texts.top_k, info=texts.top_k_hint,
+                elem_id="preferences-top-k",
+            )  # fmt: skip
         theme = gr.Radio(themes(texts), value="system", label=texts.theme, elem_id="preferences-theme")
         language = gr.HTML(hint(texts.language_hint))
         with gr.Row():
@@ -129,6 +131,7 @@ def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> Pre
         tested=tested,
         style=style,
         caution=caution,
+        more=more,
         only=only,
         top_k=top_k,
         theme=theme,

@@ -144,9 +144,9 @@ class Session:
     judging: int = 0
     # Things done so far beside asking: tells what was rendered before one from what was rendered after it.
     done: int = 0
-    # What the list of conversations is searched for, which one was deleted last, and which one was not there (0: none).
+    # What the list of conversations is searched for, which were deleted last, and which one was not there (0: none).
     sought: str = ""
-    deleted: int | None = None
+    deleted: tuple[int, ...] = ()
     missing: int = 0
     unkept: bool = False
     # Whether what was shown last told of documents being read for the first time.

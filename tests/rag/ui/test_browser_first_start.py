@@ -53,6 +53,7 @@ def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Brow
     page.fill("#question textarea", "方法0是什么？")
     page.keyboard.press("Enter")
     expect(page.locator("#chat .bot-row")).to_contain_text("把第 0 层的激活缓存下来")
+    page.click("#room-library-button")
     expect(page.locator("#updates")).to_contain_text(f"新增 {COUNT - FIRST_DOCUMENTS}", timeout=60_000)
     index = open_index(tmp_path / ".interview-rag" / "index")
     assert len(index.storage.entries()) == COUNT

@@ -267,7 +267,7 @@ def test_only_those_who_may_change_the_documents_can_steer_what_is_read(
     named = {block.elem_id: block for block in page.blocks.values() if getattr(block, "elem_id", None)}
     assert named["library-refresh"].visible is may_change
     assert named["auto-update"].visible is may_change
-    turn = next(call for call in page.fns.values() if call.name == "turn" and len(call.outputs) == 3)
+    turn = next(call for call in page.fns.values() if call.name == "turn" and len(call.outputs) == 4)
     assert turn.fn is not None
     turn.fn(Session(), True)
     assert auto_update.status().on is may_change

@@ -7,7 +7,9 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.answerers import Answerers
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
+from rag.ui.chat.handlers import render_writer
 from rag.ui.session.session import Session
+from rag.ui.texts import TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
 
@@ -39,6 +41,17 @@ def test_who_is_unknown_or_not_there_is_the_usual_one(assistant: Assistant, monk
     answer = session.exchanges[0].answer
     assert answer is not None
     assert answer.llm == "extractive"
+
+
+def test_the_menu_names_who_can_write_and_the_way_to_add_a_model(assistant: Assistant) -> None:
+    texts = TEXTS[Language.EN]
+    names = [("extractive", "Quotes"), ("endpoint", "<b> · host")]
+    html = render_writer(assistant, names, texts, may_add=True)
+    assert 'class="do-write-0-extractive" aria-pressed="true">Quotes<' in html
+    assert 'class="do-write-0-endpoint" aria-pressed="false">&lt;b&gt; · host<' in html
+    assert texts.add_model not in html  # one was added
+    assert texts.add_model in render_writer(assistant, names[:1], texts, may_add=True)
+    assert texts.add_model not in render_writer(assistant, names[:1], texts)
 
 
 def test_other_settings_count_at_once(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus, Update
 from rag.answer.assistant import Assistant
 from rag.errors import IngestError, Unreadable
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.auto_update import auto_update_text
+from rag.ui.chat.auto_update import auto_update_text, under_way_text
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages
 from rag.ui.rooms import Rooms
@@ -46,14 +46,15 @@ FAILED = [Failure("/docs/<b>.pdf", "<b>.pdf: is a damaged PDF file", Unreadable.
 def test_it_says_what_happened(status: AutoUpdateStatus, chinese: str, english: str) -> None:
     assert auto_update_text(status, TEXTS[Language.ZH]) == chinese
     assert auto_update_text(status, TEXTS[Language.EN]) == english
+    has_ended = status.last is not None and not status.total
+    assert under_way_text(status, TEXTS[Language.ZH]) == ("" if has_ended else chinese)
 
 
-def test_files_that_cannot_be_read_are_counted_with_the_way_to_the_library() -> None:
+def test_files_that_cannot_be_read_are_counted() -> None:
     status = AutoUpdateStatus(on=True, last=Update(AT, Counts(unchanged=96, failed=FAILED)))
     for language, counted in ((Language.ZH, "97 个文件中有 1 个读不了"), (Language.EN, "1 of 97 files cannot be read")):
         html = auto_update_text(status, TEXTS[language])
         assert counted in html
-        assert 'href="#room-library"' in html
         assert "problem" not in html  # the others are up to date
         assert "PDF" not in html
 

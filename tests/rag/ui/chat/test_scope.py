@@ -9,7 +9,7 @@ from rag.index import Index
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, act
 from rag.ui.chat.messages import messages
-from rag.ui.chat.scope import Material, read_material, render_chips, render_chooser
+from rag.ui.chat.scope import Material, read_material, render_chips, render_chooser, render_offers
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.session.scope import CHARACTERS, MOST, names_of
@@ -65,6 +65,22 @@ def test_names_are_never_html(language: Language) -> None:
         assert "<img" not in html
         assert "&lt;img" in html
     assert "<img" not in render_strip(Session(language=language, only=only), material)
+
+
+def test_what_is_typed_behind_a_sign_offers_what_it_may_name() -> None:
+    topics = {"lora/": {Language.ZH: "微调", Language.EN: "Tuning"}}
+    material = Material(
+        {"lora/qlora.md": "QLoRA 怎么省显存？", "b.md": "别的"}, topics, {"b.md": "How is memory saved?"}
+    )
+    assert material.named("") == ["lora/", "lora/qlora.md", "b.md"]
+    assert (material.named("TUN"), material.named("ＱＬｏＲＡ"), material.named("memory")) == (
+        ["lora/"], ["lora/qlora.md"], ["b.md"]
+    )  # fmt: skip
+    html = render_offers("memory", material, Language.EN)
+    assert 'data-words="memory"' in html
+    assert 'data-rest="b.md" aria-selected="true">How is memory saved?<' in html
+    assert "<button" not in render_offers(NASTY, material, Language.ZH)
+    assert "<img" not in render_offers(NASTY, Material({NASTY: NASTY}), Language.ZH)
 
 
 def test_topics_are_named_in_both_languages(library_index: Index) -> None:

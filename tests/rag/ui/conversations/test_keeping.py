@@ -187,6 +187,23 @@ def test_the_list(assistant: Assistant, keeper: Keeper) -> None:
     assert len(session.exchanges) == 1
 
 
+def test_several_are_deleted_and_come_back_together(assistant: Assistant, keeper: Keeper) -> None:
+    session, ann = Session(user=""), Session(user="ann")
+    ask(assistant, ann, QUESTION, keeper)
+    numbers = []
+    for question in (QUESTION, OTHER, QUESTION):
+        do(session, keeper, "new")
+        ask(assistant, session, question, keeper)
+        numbers.append(session.conversation or 0)
+    chosen = ",".join(map(str, (*numbers[1:], ann.conversation, "x", "9" * 99)))
+    do(session, keeper, "delete", rest=chosen)
+    assert [item.id for item in keeper.list(session)] == numbers[:1]
+    assert (session.conversation, len(keeper.list(ann))) == (None, 1)  # the open one was among them; ann's is hers
+    assert ZH.deleted_many.format(count=2) in render_list(keeper.list(session), session, NOW)
+    do(session, keeper, "restore")
+    assert {item.id for item in keeper.list(session)} == set(numbers)
+
+
 def test_a_conversation_deleted_elsewhere_begins_anew(assistant: Assistant, keeper: Keeper) -> None:
     session, other = Session(user=""), Session(user="")
     ask(assistant, session, QUESTION, keeper)

@@ -183,6 +183,25 @@ def test_conversations_that_went_round_in_circles_are_mended(tmp_path: Path) -> 
         assert {e.said for e in loaded.exchanges} == {"said"}
 
 
+def test_a_name_from_before_names_were_told_apart_stays(tmp_path: Path) -> None:
+    """A title that is not the first question was given by the reader: the next question does not change it."""
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(VERSION_1)
+        titles = {1: "什么是 LoRA？", 2: "我的笔记"}
+        connection.executemany("INSERT INTO conversations VALUES (?, '', ?, 1.0, 2.0, NULL, 1)", titles.items())
+        for number in titles:
+            connection.execute(
+                "INSERT INTO exchanges VALUES (?, 1, NULL, '什么是 LoRA？', 1.0, 2.0, 'done', '', '{}')", [number]
+            )
+        connection.commit()
+    with closing(Conversations(tmp_path)) as store:
+        for number in titles:
+            store.begin("", number, None, "什么是 QLoRA？", "done")  # the first question, asked anew
+        assert {item.id: item.title for item in store.list("")} == {1: "什么是 QLoRA？", 2: "我的笔记"}
+        store.pin("", 1)
+        assert [item.id for item in store.list("") if item.pinned] == [1]
+
+
 def test_ten_thousand_exchanges_are_listed_and_searched_at_once(store: Conversations) -> None:
     now = time.time()
     said = "低频维度在训练长度内没有转满一圈。" * 20

@@ -57,6 +57,15 @@ def test_both_sides_stand_beside_each_other(rubric: Rubric) -> None:
     assert rubric.mistakes[0].right.quote.split("，", 1)[0] in html
 
 
+def test_sources_are_named_in_english_where_they_have_a_name(rubric: Rubric) -> None:
+    graded = Graded(made_grade(rubric, [Verdict.FOUND]), {}, "", (), False)
+    title = rubric.points[0].citation.title
+    html = grade_part(replace(graded, names={title: "How do ZeRO-2 and 3 differ?"}), TEXTS[Language.EN], Language.EN)
+    place = '<span class="readable">How do ZeRO-2 and 3 differ?</span></button>'
+    assert html.count(place) == html.count('class="source-link"')
+    assert f'<span class="readable">{title} › ' in grade_part(graded, TEXTS[Language.EN], Language.EN)
+
+
 def test_only_what_is_turned_round_is_told_to_be_reversed(rubric: Rubric) -> None:
     def told(attempt: str) -> str:
         return verdict_name(PointGrade(rubric.points[2], Verdict.CONTRADICTED, (0, len(attempt))), attempt, ZH)

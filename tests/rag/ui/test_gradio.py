@@ -1,0 +1,24 @@
+"""What of Gradio itself is switched off."""
+
+import inspect
+import re
+from importlib import import_module
+from importlib.resources import files
+
+from rag.ui.policy import CLOCK
+from rag.ui.without_stubs import WRITER, WRITES
+
+
+def test_what_writes_them_is_still_called_so_and_does_nothing() -> None:
+    """The tests import Gradio as the program does."""
+    writer = import_module(WRITER)
+    assert f"{WRITES}(component_class" in inspect.getsource(writer.ComponentMeta)
+    assert getattr(writer, WRITES).__module__ == "rag.ui.without_stubs"
+
+
+def test_the_clock_that_the_page_stops_is_the_one_of_what_gradio_waits_for() -> None:
+    """By its source, which another version may write differently; nothing else that Gradio's scripts do is stopped."""
+    scripts = files("gradio").joinpath("templates/frontend/assets").iterdir()
+    clock = re.compile(CLOCK.removeprefix("^"))
+    with_it = {file.name for file in scripts if file.name.endswith(".js") and clock.search(file.read_text("utf-8"))}
+    assert [name.partition("-")[0] for name in with_it] == ["statustracker"]
