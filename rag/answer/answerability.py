@@ -16,11 +16,14 @@ from rag.index import Index
 from rag.language.language import has_chinese
 from rag.language.terms import terms
 from rag.question.names import Kind, Name, rarity, stands_in
+from rag.question.unheard import named_in
 from rag.search.fusion import DEFAULT
 from rag.search.retrieval import Evidence
 
 # The best passages are compared token by token, and as background others spread evenly over the index.
 BEST = 5
+# Pages whose written questions speak of what a question names, beside the best passages.
+PAGES = 5
 # The names of the question should stand in one of the first passages.
 FIRST = 3
 
@@ -76,3 +79,23 @@ def read_features(index: Index, evidence: Evidence, names: Sequence[Name]) -> An
         ),
         chinese=float(has_chinese(evidence.query)),
     )
+
+
+def unspoken_share(index: Index, evidence: Evidence) -> float | None:
+    """The share of what a question names of which neither the best passages nor the questions written for the best
+    pages speak, 0..1: an everyday question shares its asking words with the material, hardly what it names. None where
+    the page found first has no written questions: other words than those asked for say the same thing there."""
+    pages = list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:PAGES]
+    written = [index.storage.questions(page) for page in pages]
+    if not written or not written[0]:
+        return None
+    spoken = {
+        term for of_page in written for questions in of_page.values() for question in questions for term in question
+    }
+    for hit in evidence.hits[:BEST]:
+        spoken.update(terms(" ".join([hit.passage.title, *hit.passage.section, hit.passage.text])))
+    headings = {heading for of_page in written for heading in of_page}
+    spoken.update(term for heading in headings for term in terms(heading))
+    named = set(named_in(evidence.query))
+    named = {term for term in named if len(term) > 1} or named
+    return len(named - spoken) / len(named) if named else 0.0

@@ -139,15 +139,21 @@ def _judgement(decision: Decision, *, nearest: bool) -> Judgement:
         reason=str(refusal.reason) if refusal else "",
         missing=refusal.missing if refusal else decision.result.silent,
         names=decision.names,
-        features={}
-        if decision.features is None
-        else {name: round(value, 4) for name, value in asdict(decision.features).items()},
+        features=_features(decision),
         unheard=decision.unheard,
         reading=None if decision.reading is None else round(decision.reading, 4),
         log_odds=None if odds is None else round(odds, 4),
         threshold=decision.margin,
         probability=None if odds is None else round(1 / (1 + exp(-odds)), 4),
     )
+
+
+def _features(decision: Decision) -> dict[str, float]:
+    """What the log odds rest on, by name."""
+    told = {} if decision.features is None else asdict(decision.features)
+    if decision.unspoken is not None:
+        told["unspoken"] = decision.unspoken
+    return {name: round(value, 4) for name, value in told.items()}
 
 
 def _proposed(evidence: Evidence) -> int:

@@ -3,6 +3,9 @@
 import hashlib
 import json
 from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from rag.evaluation.answers.asked import Answerable, AskedRow, load_asked, sections
 from tests.corpus.gold import split_of
@@ -11,7 +14,7 @@ from tests.corpus.violations import told, violations
 from tests.paths import ROOT
 
 ASKED = ROOT / "rag" / "evaluation" / "data" / "asked.jsonl"
-SEAL = ASKED.with_name("asked.test.sha256")
+OFF_SUBJECT = ASKED.with_name("off_subject.jsonl")
 ROWS = load_asked(ASKED)
 
 
@@ -54,7 +57,16 @@ def test_halves_are_by_page() -> None:
         assert row.split == split_of(row.open[0][0] if row.open else row.id)
 
 
-def test_the_test_half_is_the_one_that_was_sealed() -> None:
+def test_what_is_off_the_subject_has_no_answer() -> None:
+    rows = load_asked(OFF_SUBJECT)
+    assert len({row.question for row in rows}) == len(rows) >= 200
+    assert all((row.answerable, row.open, row.belong) == (Answerable.NO, (), ()) for row in rows)
+    assert Counter(row.split for row in rows) == {"dev": len(rows) / 2, "test": len(rows) / 2}
+
+
+@pytest.mark.parametrize("file", [ASKED, OFF_SUBJECT], ids=lambda file: file.stem)
+def test_the_test_half_is_the_one_that_was_sealed(file: Path) -> None:
     """Whoever corrects a label of the test half renews the seal and says why: nobody may tune on it."""
-    lines = [line for line in ASKED.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
-    assert hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest() == SEAL.read_text().strip()
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if json.loads(line)["split"] == "test"]
+    seal = file.with_suffix(".test.sha256").read_text().strip()
+    assert hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest() == seal

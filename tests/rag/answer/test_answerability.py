@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.answerability import AnswerabilityFeatures, read_features
+from rag.answer.answerability import AnswerabilityFeatures, read_features, unspoken_share
 from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.decide import judge
 from rag.embedding import Embedder
@@ -132,3 +132,18 @@ def test_clear_cases_with_the_real_embedder(tmp_path: Path, embedder: Embedder) 
     index.close()
     assert refused == []
     assert tried == []
+
+
+def test_what_the_pages_found_do_not_speak_of(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    asked = '---\ntitle: 秩怎么选？\nquestions:\n  "秩": ["矩阵要多宽才够"]\n---\n\n# 秩怎么选？\n\n## 秩\n\n先取八。\n'
+    ingest(tmp_path / "asked", hash_embedder, {"a.md": asked})
+    ingest(tmp_path / "plain", hash_embedder, {"a.md": "# 秩怎么选？\n\n## 秩\n\n先取八。\n"})
+
+    def share(folder: str, question: str) -> float | None:
+        index = open_index(tmp_path / folder / "index")
+        return unspoken_share(index, search(index, hash_embedder, question))
+
+    assert share("asked", "矩阵要多宽") == 0.0
+    assert share("asked", "红烧肉") == 1.0
+    assert 0.0 < (share("asked", "矩阵红烧") or 0.0) < 1.0
+    assert share("plain", "矩阵多宽") is None  # nothing says how people ask for it

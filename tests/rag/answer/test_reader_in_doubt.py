@@ -87,7 +87,8 @@ def test_the_inspector_tells_what_the_odds_rest_on(assistant: Assistant, monkeyp
     with_log_odds(monkeypatch, -1.5)
     heard = inspection_of(assistant.prepare(QUESTION))
     assert not heard.judgement.unheard
-    monkeypatch.setattr(deciding, "_is_unheard_of", lambda index, question: True)
+    monkeypatch.setattr(deciding, "_is_written_in", lambda index, chinese: True)
+    monkeypatch.setattr(deciding, "unheard_share", lambda index, question: 1.0)
     monkeypatch.setattr(assistant, "reader", Says(6.0))
     inspection = inspection_of(assistant.prepare(QUESTION))
     assert inspection.judgement.unheard
@@ -116,6 +117,13 @@ def test_a_reading_is_believed_within_limits(decision: Decision) -> None:
     assert reconsider(doubtful, 1e9).log_odds == reconsider(doubtful, 1e12).log_odds
     assert reconsider(doubtful, 1e9).refusal is None
     assert reconsider(doubtful, float("-inf")).refusal is not None
+
+
+def test_where_questions_are_written_down_the_odds_weigh_more(decision: Decision) -> None:
+    doubtful = replace(decision, log_odds=1.0)
+    assert reconsider(doubtful, 0.5).refusal is None
+    assert reconsider(replace(doubtful, unspoken=0.5), 0.1).refusal is not None
+    assert reconsider(replace(doubtful, unspoken=0.5), 6.0).refusal is None
 
 
 def test_for_a_chat_model_more_is_refused(decision: Decision) -> None:
