@@ -209,6 +209,7 @@ def measures(outcomes: Sequence[AskedOutcome]) -> Mapping[str, dict[str, Any]]:
     able = [o for o in outcomes if o.row.answerable is not Answerable.NO]
     silent = [o for o in outcomes if o.row.answerable is Answerable.NO]
     hard = [o for o in silent if o.row.style != OFF_SUBJECT]
+    foreign = [o for o in silent if o.row.style == OFF_SUBJECT]
     read_ones = [o.reading for o in able if o.reading is not None]
     code = [o for o in able if o.row.code]
     talks = [o for o in outcomes if o.fresh is not None]
@@ -224,10 +225,8 @@ def measures(outcomes: Sequence[AskedOutcome]) -> Mapping[str, dict[str, Any]]:
         "false_refusals": share(sum(o.answer.kind is AnswerKind.REFUSAL for o in able), len(able)),
         "nearest_of_answerable": share(sum(o.answer.kind is AnswerKind.NEAREST for o in able), len(able)),
         "near_misses_not_answered": share(sum(o.answer.kind is not AnswerKind.ANSWER for o in hard), len(hard)),
-        "off_subject_not_answered": share(
-            sum(o.answer.kind is not AnswerKind.ANSWER for o in silent if o.row.style == OFF_SUBJECT),
-            len(silent) - len(hard),
-        ),
+        "off_subject_not_answered": share(sum(o.answer.kind is not AnswerKind.ANSWER for o in foreign), len(foreign)),
+        "off_subject_refused": share(sum(o.answer.refused for o in foreign), len(foreign)),
         "refused_as_fresh": share(sum(o.answer.refused == (o.fresh or o.answer).refused for o in talks), len(talks)),
     }
     return {name: value for name, value in found.items() if value}
