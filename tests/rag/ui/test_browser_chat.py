@@ -35,17 +35,6 @@ def address(house: House, model: ChatServer) -> str:
     return house.address
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, address)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-    yield page
-    page.context.close()
-    assert trouble == []
-
-
 def ask(page: Page, question: str, replies: int) -> None:
     """Send a question; wait until that many answers stand there and the last one is finished."""
     page.fill("#question textarea", question)
@@ -245,14 +234,13 @@ def test_the_stop_button_and_a_question_that_comes_too_soon(page: Page, model: C
     expect(page.locator("#chat .user-row").last).to_contain_text(OTHER)
 
 
-def test_a_reader_who_goes_away_frees_the_model(browser: Browser, address: str, model: ChatServer) -> None:
-    page = open_page(browser, address)
-    with silence(page, model):
-        page.context.close()
-    page = open_page(browser, address)
+def test_a_reader_who_goes_away_frees_the_model(page: Page, browser: Browser, address: str, model: ChatServer) -> None:
+    other = open_page(browser, address)
+    with silence(other, model):
+        other.context.close()
+    page.click("#clear")  # which lists what there is by now
     page.locator(".conversations .title").first.click()
     expect(page.locator("#chat .bot-row")).to_contain_text(ZH.stopped)
-    page.context.close()
 
 
 def test_opinions_are_kept_and_handed_out(page: Page, model: ChatServer) -> None:
@@ -299,18 +287,18 @@ def test_liked_and_disliked_answers_become_pairs(page: Page, model: ChatServer) 
     assert row["rejected"] != row["chosen"]
 
 
-def test_the_language_is_remembered(browser: Browser, address: str) -> None:
-    page = open_page(browser, address)
+def test_the_language_is_remembered(page: Page) -> None:
     page.get_by_label("English").check()
     expect(page.locator("#clear")).to_have_text(EN.new_conversation)
     page.reload()
     expect(page.locator("#clear")).to_have_text(EN.new_conversation)
     expect(page.locator("html")).to_have_attribute("lang", "en")
-    page.context.close()
+    page.get_by_label("中文").check()
+    expect(page.locator("#clear")).to_have_text(ZH.new_conversation)
 
 
-def test_on_a_phone_the_conversations_are_a_drawer(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, width=360)
+def test_on_a_phone_the_conversations_are_a_drawer(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
     ask(page, OTHER, 1)
     privacy = page.locator("#privacy")
     expect(privacy).to_be_hidden()
@@ -331,4 +319,3 @@ def test_on_a_phone_the_conversations_are_a_drawer(browser: Browser, address: st
     page.locator(".conversations .title").first.click()
     expect(drawer).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    page.context.close()

@@ -6,7 +6,11 @@ QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 
 
 def enter(page: Page) -> None:
+    """From anywhere to the bank."""
     page.locator("#room-practice-button").click()
+    page.locator("#practice-navigation li").first.wait_for()
+    if not page.locator("#practice-part .questions").is_visible():
+        go(page, "bank")
     expect(page.locator("#practice-part .questions")).to_be_visible()
 
 
