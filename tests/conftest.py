@@ -47,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if workers := getattr(config, "workerinput", {}).get("workercount"):
         # Each computes with its share of the processors; more threads would spin for them, in the children too.
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
+    os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait leave the processor to whoever has something to do
     # A run in the background ignores Ctrl+C, and so would the programs that tests start in order to interrupt them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
