@@ -116,12 +116,12 @@ def test_keys_and_the_end(index: Path, model_settings: Settings, tmp_path: Path,
         assert httpx.get(f"{address}/models", trust_env=False).status_code == 401
         headers = {"Authorization": f"Bearer {KEY}", "Host": "rag.example"}
         asked = httpx.post(
-            f"{address}/ask", json={"question": QUESTIONS[0]}, headers=headers, trust_env=False, timeout=30
+            f"{address}/ask", json={"question": QUESTIONS[0]}, headers=headers, trust_env=False, timeout=120
         )
         assert asked.status_code == 200
         assert asked.json()["citations"][0]["url"].startswith("http://rag.example/v1/documents/")
         process.send_signal(number)
-        assert process.wait(20) == (0 if number is signal.SIGTERM else 130)
+        assert process.wait(30) == (0 if number is signal.SIGTERM else 130)
         if number is signal.SIGINT:
             return
 

@@ -203,7 +203,7 @@ def silence(page: Page, model: ChatServer) -> Iterator[None]:
         page.locator("#chat .others").get_by_role("button", name="test").click()
         expect(page.locator("#chat .steps .now")).to_have_text([ZH.step_writing, ZH.step_checking])
         yield
-        assert model.gone.wait(10), "the model was left running"
+        assert model.gone.wait(30), "the model was left running"
     finally:
         model.cut_after = None
         model.let_go.set()

@@ -29,7 +29,7 @@ class Counting(Assistant):
             self.now += 1
             self.most = max(self.most, self.now)
         try:
-            self.together.wait(10)
+            self.together.wait(30)
             yield from ()
         finally:
             with self.counting:
