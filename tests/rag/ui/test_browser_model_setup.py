@@ -58,12 +58,9 @@ def open_settings(page: Page) -> None:
     expect(page.locator("#preferences-states ul.answerers")).to_be_visible()
 
 
-def test_a_model_is_set_up_tested_used_and_still_there_after_a_restart(
-    tmp_path: Path, browser: Browser, model: ChatServer, house: House
-) -> None:
+def test_a_model_is_set_up_tested_and_used(tmp_path: Path, browser: Browser, model: ChatServer, house: House) -> None:
     arguments = ("--index", str(house.settings.index), "--port", "8160")
-    given = environment(tmp_path, house)
-    with serve(*arguments, environment=given) as address:
+    with serve(*arguments, environment=environment(tmp_path, house)) as address:
         other = open_page(browser, address)
         page = open_page(browser, address, before=LISTENING)
         trouble: list[str] = []
@@ -120,13 +117,6 @@ def test_a_model_is_set_up_tested_used_and_still_there_after_a_restart(
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     holding = [file for file in (tmp_path / "user").rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
     assert [file.suffix for file in holding] == [".key"]
-
-    with serve(*arguments, environment=given) as address:
-        page = open_page(browser, address, language="en-US")
-        model.requests.clear()
-        ask(page, QUESTION)
-        assert model.requests
-        page.context.close()
 
 
 def test_who_may_not_change_documents_sees_who_writes_and_changes_nothing(
