@@ -66,7 +66,7 @@ def repeated_on_purpose(draft: Draft) -> int:
 
 
 @given(Pages, st.sampled_from([64, 128, 320]))
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nothing_is_lost_and_nothing_stands_twice(page: str, budget: int) -> None:
     """Each character of the blocks of the cleaned text (headings apart) stands in exactly one passage; only the marks
     of a fence and the head of a table stand again where they were cut."""
@@ -267,6 +267,7 @@ CODE = st.text("`~ab$|#->1.\t ：。扫码免费领取", min_size=10, max_size=8
 
 
 @given(st.lists(CODE, min_size=1, max_size=5), st.sampled_from(["", "- ", "1. "]))
+@hypothesis_settings(deadline=None)
 def test_code_comes_out_of_an_ingest_as_it_went_in(lines: list[str], container: str) -> None:
     """Whatever the code holds: longer fences, tildes, list marks, headings, what begs elsewhere."""
     code = "\n".join(lines)
@@ -282,7 +283,7 @@ def test_code_comes_out_of_an_ingest_as_it_went_in(lines: list[str], container: 
 
 
 @given(Pages, st.sampled_from([32, 64, 320]))
-@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_blocks_of_a_passage_cover_its_text(page: str, budget: int) -> None:
     drafts = passages(page, "page.md", budget=budget)
     halved = [part for draft in drafts for part in split_draft(draft, lambda text: len(text) <= 60)]

@@ -6,7 +6,6 @@ INTERVIEW_RAG_SEEDS names their folder; without it the test is skipped.
 import json
 import os
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -28,11 +27,9 @@ MOST_FALSE, LEAST_REFUSED = 2, 40
 @pytest.mark.skipif(not SEEDS, reason="the raw articles are not public; INTERVIEW_RAG_SEEDS names them")
 def test_raw_articles(tmp_path: Path, embedder: Embedder) -> None:
     settings = Settings(index=tmp_path / "index", llm=ChatModelName.EXTRACTIVE)
-    with patch("ingest.anchors.ASKED", 60):
-        sync(settings, lambda: embedder, [Path(SEEDS or "")], identity=embedder.identity)
+    sync(settings, lambda: embedder, [Path(SEEDS or "")], identity=embedder.identity)
     index = open_index(settings.index)
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-
     refused = {row["id"]: judge(index, search(index, embedder, row["question"])).refusal is not None for row in rows}
     index.close()
     false = [row["question"] for row in rows if row["answerable"] and refused[row["id"]]]

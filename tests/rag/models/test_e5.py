@@ -94,7 +94,7 @@ def test_a_damaged_number_of_layers_costs_no_memory(tiny: Path, tmp_path: Path) 
 
 
 @given(position=st.floats(0, 1), byte=st.integers(0, 255))
-@hypothesis_settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_byte_of_the_header_can_do_harm(tiny: Path, tmp_path: Path, position: float, byte: int) -> None:
     data = bytearray(tiny.read_bytes())
     data[int(position * 1800)] = byte
@@ -113,7 +113,7 @@ def test_tokenizer_is_that_of_the_oracle(tiny: Path) -> None:
 
 
 @given(st.text(alphabet="ab～~: \n\t\u200b\u3000旋转位置编码zeroＡﬁ\x07\u0301▁字", max_size=40))
-@hypothesis_settings(max_examples=300)
+@hypothesis_settings(max_examples=300, deadline=None)
 def test_tokenizer_is_that_of_the_oracle_on_anything(tiny: Path, text: str) -> None:
     oracle, tokenizer = Oracle(tiny), e5.build_tokenizer(e5_file.read(tiny).vocabulary)
     assert tokenizer.encode(text).ids == oracle.ids(text)

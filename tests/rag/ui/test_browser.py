@@ -1,11 +1,6 @@
 """The page in a real browser, over the real server and the real embedder."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
-from urllib.parse import urlparse
 
 import httpx
 import pytest
@@ -17,7 +12,6 @@ from rag.settings import Settings
 from rag.types import Answer
 from rag.ui.policy import content_policy
 from rag.ui.texts import TEXTS, Language
-from tests.paths import ROOT
 from tests.rag.ui.browser import ask, open_page, settle
 from tests.rag.ui.house import House
 from tests.rag.ui.visit import Visit
@@ -337,23 +331,6 @@ def test_what_the_server_gives_away(address: str) -> None:
     too_large = b"x" * (Settings().max_file_megabytes + 1) * 1024 * 1024
     upload = httpx.post(address + "gradio_api/upload", files={"files": ("big.bin", too_large)}, timeout=30)
     assert upload.status_code >= 400
-
-
-def test_a_taken_port_and_ctrl_c(settings: Settings, address: str, tmp_path: Path) -> None:
-    taken = str(urlparse(address).port)
-    arguments = ("--index", str(settings.index), "--port", taken, "--llm", "extractive")
-    process = subprocess.Popen(
-        [sys.executable, "app.py", *arguments], cwd=ROOT, env={**os.environ, "INTERVIEW_RAG_DATA": str(tmp_path)},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    opened = process.stdout.readline().strip()
-    assert urlparse(opened).port != int(taken)
-    assert httpx.get(opened).status_code == 200
-    process.send_signal(2)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert re.fullmatch(rf"port {taken} is taken, using \d+\n(interrupted\n)?", said)
 
 
 def test_documents_are_updated_automatically(page: Page, browser: Browser, address: str, house: House) -> None:
