@@ -17,7 +17,7 @@ NAMES = ("--no-renames", "--name-only", "-z")
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """`tests` are files, folders and single tests, `kept` are tests of theirs that always run; what is in `protects` has
+    """`tests` are files, folders and single tests, `kept` are those of them that always run; what is in `protects` has
     changed when any file at or below one of its paths has."""
 
     name: str
