@@ -138,14 +138,14 @@ def test_the_answer_to_a_follow_up_is_in_view(page: Page, model: ChatServer) -> 
 
 def test_the_whole_source_is_that_of_the_conversation_in_view(page: Page) -> None:
     for question, document in ((QUESTION, "zero.md"), (OTHER, "lora.txt")):
-        page.click("#clear")
-        expect(page.locator("#chat .user-row")).to_have_count(0)
         ask(page, question)
         for _ in range(2):  # also once more
             page.locator(".panel .whole-source").first.click()
             expect(page.get_by_role("dialog").locator(".document")).to_contain_text(document)
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_be_hidden()
+        page.click("#clear")
+        expect(page.locator("#chat .user-row")).to_have_count(0)
 
 
 def test_a_page_is_read_without_its_description_and_its_formulas_are_drawn(page: Page) -> None:
