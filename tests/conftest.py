@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from rag.embedding import Embedder, load_embedder
@@ -43,10 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     config.stash[HOME] = Path(tempfile.mkdtemp(prefix="interview-rag-home-"))
     isolate(config.stash[HOME])
+    hypothesis.settings.register_profile("suite", deadline=None)
+    hypothesis.settings.load_profile("suite")
     write_no_stubs()
     if workers := getattr(config, "workerinput", {}).get("workercount"):
         # Each computes with its share of the processors; more threads would spin for them, in the children too.
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
+    os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait leave the processor to whoever has something to do
     # A run in the background ignores Ctrl+C, and so would the programs that tests start in order to interrupt them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

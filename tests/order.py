@@ -11,8 +11,12 @@ from tests.paths import ROOT
 # Seconds of files, as the last run took that was asked to note them: `make test ARGS=--note-seconds`.
 NOTED = ROOT / "tests" / "seconds.json"
 LEAST = 4  # of a file that is noted
-# One page over one server with its Chromium, or a Ray cluster, or a Milvus server, each for all below these paths.
+# One server that a Chromium visits, or one Chromium that visits many, a Ray cluster, a Milvus server.
 TOGETHER = {
+    "tests/rag/ui/test_browser_rooms": (
+        "tests/rag/ui/test_browser_attacks.py", "tests/rag/ui/test_browser_first_start.py",
+        "tests/rag/ui/test_browser_practice.py", "tests/rag/ui/test_browser_rooms.py",
+    ),
     "tests/rag/ui/test_browser": (
         "tests/rag/ui/test_browser.py", "tests/rag/ui/test_browser_accessible.py", "tests/rag/ui/test_browser_agent.py",
         "tests/rag/ui/test_browser_chat.py", "tests/rag/ui/test_browser_conversations.py",

@@ -17,8 +17,8 @@ NAMES = ("--no-renames", "--name-only", "-z")
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """`tests` are files and folders, `kept` are tests of theirs that always run; what is in `protects` has changed when
-    any file at or below one of its paths has."""
+    """`tests` are files, folders and single tests, `kept` are those of them that always run; what is in `protects` has
+    changed when any file at or below one of its paths has."""
 
     name: str
     tests: tuple[str, ...]
@@ -33,14 +33,15 @@ class Suite:
                 name,
                 tuple(suite["tests"]),
                 tuple(suite["kept"]),
-                (*suite["protects"], *suite["tests"], *table["for_all"]),
+                (*suite["protects"], *(test.partition("::")[0] for test in suite["tests"]), *table["for_all"]),
             )
             for name, suite in table["suite"].items()
         ]
 
     def leaves_out(self, test: str) -> bool:
         """Whether the test of this id is none without the suite."""
-        return _under(test.partition("::")[0], self.tests) and test.partition("[")[0] not in self.kept
+        name = test.partition("[")[0]
+        return name not in self.kept and (name in self.tests or _under(test.partition("::")[0], self.tests))
 
 
 def unchanged(suites: Iterable[Suite], changed: Collection[str] | None) -> list[Suite]:

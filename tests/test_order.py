@@ -14,9 +14,7 @@ def test_what_belongs_together_and_what_is_noted_is_there() -> None:
 
 
 def test_the_longest_group_comes_first_and_its_files_in_a_row() -> None:
-    tests = [
-        f"{file}.py::test_a[x::y]" for file in (f"{HOUSE}_chat", "tests/test_a", f"{HOUSE}_rooms", f"{HOUSE}_early")
-    ]
-    assert [group(test) for test in tests] == [HOUSE, "tests/test_a.py", f"{HOUSE}_rooms.py", HOUSE]
+    tests = [f"{file}.py::test_a[x::y]" for file in (f"{HOUSE}_chat", "tests/test_a", "tests/test_b", f"{HOUSE}_early")]
+    assert [group(test) for test in tests] == [HOUSE, "tests/test_a.py", "tests/test_b.py", HOUSE]
     seconds = Counter({HOUSE: 9.0, "tests/test_a.py": 20.0})
     assert sorted(tests, key=lambda test: place(test, seconds)) == [tests[1], tests[0], tests[3], tests[2]]

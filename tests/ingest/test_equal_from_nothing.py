@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tools.torture.scene import content, edit, from_nothing, ingest, page
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32), batches=st.lists(st.integers(1, 5), min_size=1, max_size=6))
 def test_edits_equal_an_ingest_from_nothing(seed: int, batches: list[int]) -> None:
     chance = random.Random(seed)

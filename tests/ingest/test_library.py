@@ -117,13 +117,13 @@ def test_what_is_added_during_a_run_is_read_after_it(
     def slow(*arguments: Any, **more: Any) -> Any:
         report = sync(*arguments, **more)
         has_read.set()
-        assert go_on.wait(20)
+        assert go_on.wait(30)
         return report
 
     monkeypatch.setattr("ingest.library.sync", slow)
     library.add("早停.md", upload(tmp_path))
     assert library.sync()
-    assert has_read.wait(20)
+    assert has_read.wait(30)
     library.add("预热.md", upload(tmp_path, "# 预热\n\n预热让学习率从零升起。\n"))
     assert not library.sync()
     go_on.set()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 from ingest.sync import Report, sync
 from rag.embedding import Embedder
@@ -79,6 +80,9 @@ DOCUMENTS = {
     "formats.md": REPEATED,
 }
 
+# To measure the anchors of refusals, where there are so many documents that they are measured.
+QUESTIONS_ASKED = 30
+
 
 def library_settings(folder: Path) -> Settings:
     return Settings(index=folder / "index", data=folder / "user", embedder="hash", llm=ChatModelName.EXTRACTIVE)
@@ -101,4 +105,5 @@ def ingest(
     for name, text in documents.items():
         (source / name).write_text(text, encoding="utf-8")
     settings = library_settings(folder).model_copy(update={"late_interaction": with_tokens})
-    return sync(settings, lambda: embedder, [source], identity=embedder.identity, allow_empty=allow_empty)
+    with patch("ingest.anchors.ASKED", QUESTIONS_ASKED):
+        return sync(settings, lambda: embedder, [source], identity=embedder.identity, allow_empty=allow_empty)

@@ -33,7 +33,7 @@ from rag.user_database import UserDatabase
 
 def open_all(folder, together):
     for number in range(150):
-        together.wait(10)
+        together.wait(30)
         UserDatabase(Path(folder) / f"{{number}}.sqlite", {SCHEMA!r}, 1).close()
 
 context = get_context("fork")

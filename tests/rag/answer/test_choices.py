@@ -96,7 +96,7 @@ def test_nobody_waits_while_a_part_is_read(assistant: Assistant, monkeypatch: py
         assert begun.wait(60)
         others = pool.submit(lambda: (assistant.choosing(Choices(top_k=2)).resources, known.resources))
         try:
-            assert others.result(timeout=10)[0].index is assistant.index
+            assert others.result(timeout=60)[0].index is assistant.index
         finally:
             go_on.set()
         assert reading.result().index.whole is assistant.index

@@ -72,7 +72,7 @@ def test_events_that_are_ready_leave_the_loop_its_turn() -> None:
     async def read() -> int:
         seen = 0
         run = Run(iter([NOTHING] * 100))
-        assert run.join(5)
+        assert run.join(30)
         asyncio.get_running_loop().call_soon(run.stop)
         async for _ in run:
             seen += 1

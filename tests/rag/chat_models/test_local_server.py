@@ -141,7 +141,7 @@ def test_stopping_frees_the_model(when: str, local: Assistant, server: LocalServ
         assert isinstance(next(events), TextAdded | Finished)
     started = time.monotonic()
     run.stop()
-    assert run.join(2)
+    assert run.join(30)
     assert time.monotonic() - started < 1
     # Asked more often, the server would never come to look whether its readers are still there.
     until(lambda: not busy(), seconds=15, every=3)

@@ -45,14 +45,14 @@ def test_it_is_called_from_the_thread_that_asks() -> None:
     def work() -> None:
         with stop.calling(action):
             working.set()
-            asked.wait(5)
+            asked.wait(30)
 
     worker = threading.Thread(target=work)
     worker.start()
-    assert working.wait(5)
+    assert working.wait(30)
     stop.ask()
     assert called_in == [threading.get_ident()]
-    worker.join(5)
+    worker.join(30)
     assert not worker.is_alive()
 
 
@@ -69,7 +69,7 @@ def test_work_ends_after_its_time_or_with_the_work_around_it() -> None:
                 with inner.calling(ended.set):
                     if ask:
                         outer.ask()
-                    assert ended.wait(5)
+                    assert ended.wait(30)
             assert CURRENT.get() is outer
             assert outer.asked == ask
     finally:

@@ -7,7 +7,6 @@ corpus and 82 of `interview_q2a` for injections.
 """
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from rag.settings import Settings
 from rag.types import Answer
 from tests.conftest import HashEmbedder
 from tests.paths import DATA
+from tests.processor_time import takes_less
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.library import LORA, ZERO, ingest, library_settings
 
@@ -174,6 +174,4 @@ def test_code_and_quoted_words_are_mentioned_not_said() -> None:
 
 @pytest.mark.parametrize("piece", ["“", "请", "忽略以上", "you are ", "a-\n", "ignore all "])
 def test_a_hostile_text_takes_no_quadratic_time(piece: str) -> None:
-    started = time.perf_counter()
-    injection_spans(piece * (60_000 // len(piece)))
-    assert time.perf_counter() - started < 5
+    assert takes_less(lambda: injection_spans(piece * (60_000 // len(piece))), 5)

@@ -1,6 +1,8 @@
 """Whether a message goes on with the talk, by the real embedder over some pages of the corpus."""
 
 import shutil
+from functools import cache
+from unittest.mock import patch
 
 import pytest
 
@@ -10,6 +12,7 @@ from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
 from rag.types import AnswerKind, Role, Turn
 from tests.corpus.pages import CORPUS
+from tests.rag.library import QUESTIONS_ASKED
 
 PAGES = (
     "alignment/lora.md", "alignment/dpo.md", "alignment/ppo-in-rlhf.md", "application/rag-chunking.md",
@@ -25,10 +28,12 @@ def assistant(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings
         (folder / page).parent.mkdir(exist_ok=True)
         shutil.copy(CORPUS / page, folder / page)
     settings = model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
-    sync(settings, lambda: embedder, [folder], identity=embedder.identity)
+    with patch("ingest.anchors.ASKED", QUESTIONS_ASKED):
+        sync(settings, lambda: embedder, [folder], identity=embedder.identity)
     return Assistant(settings, embedder)
 
 
+@cache
 def after(assistant: Assistant, asked: str) -> list[Turn]:
     answer = assistant.ask(asked)
     return [Turn(Role.USER, asked), Turn(Role.ASSISTANT, answer.text, answer.refused)]

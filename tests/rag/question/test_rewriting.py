@@ -99,7 +99,7 @@ def test_half_a_question_is_not_searched(
             assert stop is not None
             ended = threading.Event()
             with stop.calling(ended.set):
-                assert ended.wait(10)
+                assert ended.wait(30)
 
     monkeypatch.setattr(rag.question.rewriting, "REWRITE_SECONDS", 0.1)
     cut_off: Any = CutOff()

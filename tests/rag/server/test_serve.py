@@ -7,8 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ import openai
 import pytest
 from langchain_openai import ChatOpenAI
 
+from rag.__main__ import main
 from rag.embedding import Embedder
 from rag.settings import Settings
-from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest
 from tools.api_process import serve
 
@@ -117,25 +116,27 @@ def test_keys_and_the_end(index: Path, model_settings: Settings, tmp_path: Path,
         assert httpx.get(f"{address}/models", trust_env=False).status_code == 401
         headers = {"Authorization": f"Bearer {KEY}", "Host": "rag.example"}
         asked = httpx.post(
-            f"{address}/ask", json={"question": QUESTIONS[0]}, headers=headers, trust_env=False, timeout=30
+            f"{address}/ask", json={"question": QUESTIONS[0]}, headers=headers, trust_env=False, timeout=120
         )
         assert asked.status_code == 200
         assert asked.json()["citations"][0]["url"].startswith("http://rag.example/v1/documents/")
         process.send_signal(number)
-        assert process.wait(20) == (0 if number is signal.SIGTERM else 130)
+        assert process.wait(30) == (0 if number is signal.SIGTERM else 130)
         if number is signal.SIGINT:
             return
 
 
-def refused(*arguments: str) -> dict[str, str]:
-    command = [sys.executable, "-m", "rag", "serve", "--json", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.returncode in (1, 2)
-    error: dict[str, str] = json.loads(done.stdout)["error"]
-    return error
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, str]]:
+    def refused(*arguments: str) -> dict[str, str]:
+        assert main(["serve", "--json", *arguments]) in (1, 2)
+        error: dict[str, str] = json.loads(capsys.readouterr().out)["error"]
+        return error
+
+    return refused
 
 
-def test_what_it_refuses_to_do(tmp_path: Path) -> None:
+def test_what_it_refuses_to_do(tmp_path: Path, refused: Callable[..., dict[str, str]]) -> None:
     file = tmp_path / "keys"
     file.write_text(f"laptop:{KEY}\n", encoding="utf-8")
     file.chmod(0o644)

@@ -16,9 +16,9 @@ from tools.browser import open_page
 
 __all__ = [
     "FORBIDDEN",
+    "GIVE",
     "HOLD",
     "IMPATIENT",
-    "LATE",
     "LATENESS",
     "LATE_GREETING",
     "SLOW",
@@ -33,43 +33,30 @@ __all__ = [
     "settle",
 ]
 
-# Holds back as many answers of the server as `delays` tells, each for its milliseconds; `underWay` counts what has not
-# come yet.
-SLOW = """
+# Holds back as many answers of the server as `delays` tells, each for its milliseconds, or for ever. Once `late` is
+# set, what is done beside asking gets to the server LATENESS later. `underWay` counts what has not come yet.
+LATENESS = 700  # milliseconds
+SLOW = f"""{{
 const fetched = window.fetch;
 window.delays = [];
 window.underWay = 0;
-window.fetch = async (...request) => {
+window.fetch = async (...request) => {{
   const isTold = String(request[0]?.url ?? request[0]).includes("run/predict");
   const delay = isTold ? (window.delays.shift() ?? 0) : 0;
   window.underWay += isTold;
-  const answer = await fetched(...request);
-  await new Promise((resolve) => setTimeout(resolve, delay));
-  window.underWay -= isTold;
-  return answer;
-};
-"""
-
-# What is done beside asking gets to the server late once `window.late` is set.
-LATENESS = 700  # milliseconds
-LATE = f"""
-const fetched = window.fetch;
-window.underWay = 0;
-window.fetch = async (...request) => {{
-  const isTold = String(request[0]?.url ?? request[0]).includes("run/predict");
-  window.underWay += isTold;
   if (isTold && window.late) await new Promise((resolve) => setTimeout(resolve, {LATENESS}));
   const answer = await fetched(...request);
+  if (delay < Infinity) await new Promise((resolve) => setTimeout(resolve, delay));
   window.underWay -= isTold;
-  return answer;
+  return delay < Infinity ? answer : new Promise(() => {{}});
 }};
-"""
+}}"""
 
 # Once `window.impatient` is set, the page waits a second where it would wait fifteen.
-IMPATIENT = """
+IMPATIENT = """{
 const wait = setTimeout;
 setTimeout = (work, ms, ...more) => wait(work, window.impatient && ms === 15_000 ? 1_000 : ms, ...more);
-"""
+}"""
 
 # The greeting is the first that is asked of the server: it is asked once `letGo` is called, and is answered late; then
 # `underWay` is 0.
@@ -90,7 +77,7 @@ window.fetch = async (...request) => {
 """
 
 # Once `window.holding` is set, what is typed does not get to the server; `held` counts what did not.
-HOLD = """
+HOLD = """{
 const fetched = window.fetch;
 window.held = 0;
 window.fetch = (...request) => {
@@ -98,7 +85,7 @@ window.fetch = (...request) => {
   window.held += isHeld;
   return isHeld ? new Promise(() => {}) : fetched(...request);
 };
-"""
+}"""
 
 # A browser whose storage is forbidden to the practice room; one that is full differs by what can be read.
 FORBIDDEN = """
@@ -112,7 +99,8 @@ for (const name of ["getItem", "setItem", "removeItem"]) {
 """
 
 
-# A voice of this device and one that would be sent the text, for a browser that has none.
+# A voice of this device and one that would be sent the text, for a browser that has none. Once `noVoices` is set and
+# `changeVoices` called there is none either.
 VOICES = """
 const said = (window.said = []);
 const voices = [
@@ -124,9 +112,20 @@ Object.defineProperty(window, "speechSynthesis", { value: {
   getVoices: () => window.noVoices ? [] : voices,
   speak: (utterance) => said.push(utterance),
   cancel: () => said.push("cancel"),
-  addEventListener: () => {},
+  addEventListener: (_, heard) => (window.changeVoices = heard),
 } });
 """
+
+
+# A file, given to the chat as a reader's hand would.
+GIVE = """([way, name, text]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name));
+    const options = { bubbles: true, cancelable: true };
+    const box = document.querySelector("#question textarea");
+    if (way === "paste") return box.dispatchEvent(new ClipboardEvent("paste", { ...options, clipboardData: data }));
+    for (const kind of ["dragover", "drop"]) box.dispatchEvent(new DragEvent(kind, { ...options, dataTransfer: data }));
+}"""
 
 
 @contextmanager
@@ -169,7 +168,7 @@ def settle(page: Page, number: int) -> None:
 
 
 def arrived(page: Page) -> None:
-    """Wait until all has come that SLOW, LATE or LATE_GREETING hold back, and what follows it, and is shown."""
+    """Wait until all has come that SLOW or LATE_GREETING holds back, and what follows it, and is shown."""
     still = 0
     while still < 3:
         page.wait_for_timeout(100)

@@ -1,12 +1,6 @@
 """The page in a real browser, over the real server and the real embedder."""
 
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from urllib.parse import urlparse
 
 import httpx
 import pytest
@@ -18,9 +12,9 @@ from rag.settings import Settings
 from rag.types import Answer
 from rag.ui.policy import content_policy
 from rag.ui.texts import TEXTS, Language
-from tests.paths import ROOT
-from tests.rag.ui.browser import ask, is_remote, open_page, serve, settle
+from tests.rag.ui.browser import ask, open_page, settle
 from tests.rag.ui.house import House
+from tests.rag.ui.visit import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -43,29 +37,6 @@ def assistant(settings: Settings, embedder: Embedder) -> Assistant:
     return Assistant(settings, embedder)
 
 
-@pytest.fixture(scope="module")
-def address(house: House) -> str:
-    return house.address
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """A page of a Chinese reader. No test may make it ask another host for anything, or throw."""
-    page = open_page(browser, address)
-    trouble = watch(page)
-    yield page
-    page.context.close()
-    assert trouble == []
-
-
-def watch(page: Page) -> list[str]:
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-    page.on("request", lambda request: trouble.append(request.url) if is_remote(request.url) else None)
-    page.on("console", lambda message: trouble.append(message.text) if "Content Security" in message.text else None)
-    return trouble
-
-
 def answer_of(assistant: Assistant, question: str) -> Answer:
     answer = assistant.ask(question)
     assert answer.refusal is None, f"the test needs an answer to {question}"
@@ -82,9 +53,9 @@ def selected(page: Page) -> str:
     return str(page.eval_on_selector_all(".panel mark.selected", written))
 
 
-def pick(within: Locator, marker: int) -> None:
+def pick(within: Locator, marker: int, turn: int = 1) -> None:
     """Point at what a quote proves: at its sentence, or at the number below a block."""
-    within.locator(f".claim.cite-1-{marker}, a[href='#cite-1-{marker}']").first.click()
+    within.locator(f".claim.cite-{turn}-{marker}, a[href='#cite-{turn}-{marker}']").first.click()
 
 
 def test_a_paragraph_has_one_number_for_all_of_its_quotes(page: Page, assistant: Assistant) -> None:
@@ -102,32 +73,61 @@ def test_a_paragraph_has_one_number_for_all_of_its_quotes(page: Page, assistant:
     assert selected(page) == quotes
 
 
-def test_an_answer_and_each_of_its_quotes(page: Page, assistant: Assistant) -> None:
-    answer = answer_of(assistant, QUESTION)
+def test_answers_their_quotes_and_what_attacks_in_them(page: Page, assistant: Assistant) -> None:
     ask(page, QUESTION)
     assert page.input_value("#question textarea") == ""
-    reply = page.locator("#chat .bot-row").last
-    expect(reply).to_contain_text("ZeRO-2 切分优化器状态和梯度")
+    expect(page.locator("#chat .bot-row")).to_contain_text("ZeRO-2 切分优化器状态和梯度")
+    picked_one_by_one(page, assistant, QUESTION, turn=1)
+    assert "cite" not in page.url  # a marker is no navigation
+
+    ask(page, NASTY_QUESTION)
+    expect(page.locator("#chat .bot-row").last).to_contain_text("<script>window.ran = 1</script>")
+    picked_one_by_one(page, assistant, NASTY_QUESTION, turn=2)
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.ran") is None
+    assert page.locator("#chat .bot-row img, #chat .bot-row script, #sources img, #sources script").count() == 0
+    assert page.locator("#chat .bot-row [onerror], #chat .bot-row [onload], #chat a[href^='javascript']").count() == 0
+
+    ask(page, QUESTION)  # once more, with sources of its own
+    for turn in (2, 1):
+        page.locator(f"#chat a[href='#cite-{turn}-1']").first.click()
+        expect(page.locator(f".panel[data-turn='{turn}'] mark.selected").first).to_be_visible()
+    ids = page.eval_on_selector_all("[id^='cite-']", "elements => elements.map(e => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def picked_one_by_one(page: Page, assistant: Assistant, question: str, *, turn: int) -> None:
+    """Pointing at each part of the last answer picks out its quote, which is in view and stands so in its document."""
+    answer, reply = answer_of(assistant, question), page.locator("#chat .bot-row").last
     for citation in answer.citations:
-        pick(reply, citation.marker)
+        pick(reply, citation.marker, turn)
         assert selected(page) == citation.quote
         source = assistant.source(citation.document) or ""
         assert source[citation.start : citation.end] == citation.quote
         expect(page.locator(".panel mark.selected").first).to_be_in_viewport()
     expect(page.locator(".panel")).to_contain_text(answer.citations[0].title)
-    assert "cite" not in page.url  # a marker is no navigation
 
 
-def test_formulas_tables_and_code_are_drawn(page: Page, assistant: Assistant) -> None:
-    question = "RoPE 的推导公式、方法对比和代码"
-    text = answer_of(assistant, question).text
-    ask(page, question)
-    reply = page.locator("#chat .bot-row").last
-    for sign, selector in {"$$": ".katex-display", "|---": "table", "```python": "pre code .token"}.items():
-        assert sign in text, "the test needs an answer with all of them"
-        expect(reply.locator(selector).first).to_be_visible()
-    colours = "code => new Set([...code.querySelectorAll('*')].map(part => getComputedStyle(part).color)).size"
-    assert reply.locator("pre code").evaluate(colours) >= 3  # keywords, names and numbers are told apart
+def test_an_answer_is_made_anew_a_follow_up_read_the_other_way_and_all_cleared(page: Page) -> None:
+    ask(page, QUESTION)
+    expect(page.locator("#chat .read-as")).to_have_count(0)
+    page.click("#chat button.retry")
+    expect(page.locator("#chat a[href='#cite-2-1']").first).to_be_visible()
+    assert page.locator("#chat .user-row").count() == 1
+    expect(page.locator("#chat .branches")).to_have_text("2/2")
+    settle(page, 0)
+    ask(page, "那它的秩怎么选？")
+    told = page.locator("#chat .read-as")
+    expect(told).to_contain_text(ZH.ask_alone)
+    told.locator("button").click()
+    expect(told).to_contain_text(ZH.read_alone)
+    told.locator("button").click()
+    expect(told).to_contain_text(ZH.ask_alone)
+    assert page.locator("#chat .user-row").count() == 2
+    settle(page, 1)
+    page.click("#clear")
+    expect(page.locator("#chat .user-row")).to_have_count(0)
+    expect(page.locator(".panel")).to_contain_text(ZH.sources_empty)
 
 
 def with_sources(answer: Answer) -> str:
@@ -155,24 +155,17 @@ def test_copying_gives_the_answer_as_it_was_written(page: Page, assistant: Assis
     assert copied(page.evaluate("navigator.clipboard.readText()")) == with_sources(answer_of(assistant, question))
 
 
-def test_copying_over_plain_http_from_another_machine(browser: Browser, address: str, assistant: Assistant) -> None:
-    """A browser has no clipboard for such a page."""
-    question = "RoPE 怎么工作，为什么能外推？"
-    page = open_page(browser, address, before="delete Navigator.prototype.clipboard")
-    assert page.evaluate("navigator.clipboard.readText") is None
-    ask(page, question)
-    page.locator("#chat button.copy").first.click()
-    page.focus("#question textarea")
-    page.keyboard.press("Control+v")
-    assert copied(page.input_value("#question textarea")) == with_sources(answer_of(assistant, question))
-    page.context.close()
-
-
-def test_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assistant: Assistant) -> None:
+def test_answers_and_sources_read_as_they_were_meant_or_as_they_are_written(page: Page, assistant: Assistant) -> None:
     question = "RoPE 的推导公式、方法对比和代码"
     page.set_viewport_size({"width": 1360, "height": 480})
     answer = answer_of(assistant, question)
     ask(page, question)
+    reply = page.locator("#chat .bot-row").last
+    for sign, selector in {"$$": ".katex-display", "|---": "table", "```python": "pre code .token"}.items():
+        assert sign in answer.text, "the test needs an answer with all of them"
+        expect(reply.locator(selector).first).to_be_visible()
+    colours = "code => new Set([...code.querySelectorAll('*')].map(part => getComputedStyle(part).color)).size"
+    assert reply.locator("pre code").evaluate(colours) >= 3  # keywords, names and numbers are told apart
     panel = page.locator(".panel")
     expect(panel.locator(".drawing .katex-display").locator("visible=true").first).to_be_visible()
     for citation in answer.citations:  # the panel scrolls to each
@@ -209,36 +202,8 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line]
 
 
-def test_repeated_questions_keep_their_own_sources(page: Page) -> None:
-    ask(page, QUESTION)
-    ask(page, NASTY_QUESTION)
-    ask(page, QUESTION)
-    page.locator("#chat a[href='#cite-2-1']").first.click()
-    expect(page.locator(".panel[data-turn='2'] mark.selected").first).to_be_visible()
-    page.locator("#chat a[href='#cite-1-1']").first.click()
-    expect(page.locator(".panel[data-turn='1'] mark.selected").first).to_be_visible()
-    ids = page.eval_on_selector_all("[id^='cite-']", "elements => elements.map(e => e.id)")
-    assert len(ids) == len(set(ids))
-
-
-def test_nothing_in_a_document_runs_or_is_fetched(page: Page, assistant: Assistant) -> None:
-    answer = answer_of(assistant, NASTY_QUESTION)
-    assert "<script>" in answer.text
-    ask(page, NASTY_QUESTION)
-    reply = page.locator("#chat .bot-row").last
-    expect(reply).to_contain_text("<script>window.ran = 1</script>")
-    for citation in answer.citations:
-        pick(reply, citation.marker)
-        assert selected(page) == citation.quote
-    page.wait_for_timeout(500)
-    assert page.evaluate("window.ran") is None
-    assert page.locator("#chat .bot-row img, #chat .bot-row script, #sources img, #sources script").count() == 0
-    assert page.locator("#chat .bot-row [onerror], #chat .bot-row [onload], #chat a[href^='javascript']").count() == 0
-
-
-def test_the_policy_stops_what_slips_through(browser: Browser, address: str) -> None:
+def test_the_policy_stops_what_slips_through(page: Page, visit: Visit) -> None:
     """Were an image to get into the page after all, the browser would not fetch it."""
-    page = open_page(browser, address)
     blocked = page.evaluate(
         """() => new Promise(resolve => {
             document.addEventListener("securitypolicyviolation", event => resolve(event.blockedURI));
@@ -246,7 +211,7 @@ def test_the_policy_stops_what_slips_through(browser: Browser, address: str) -> 
         })"""
     )
     assert "evil.invalid" in blocked
-    page.context.close()
+    assert any("Content Security Policy" in told for told in visit.told())
 
 
 def test_a_refusal_and_its_suggestions(page: Page, assistant: Assistant) -> None:
@@ -296,30 +261,6 @@ def test_examples_can_be_asked(page: Page) -> None:
     expect(page.locator("#chat .user-row")).to_have_text(question)
 
 
-def test_retry_and_clear(page: Page) -> None:
-    ask(page, QUESTION)
-    page.click("#chat button.retry")
-    expect(page.locator("#chat a[href='#cite-2-1']").first).to_be_visible()
-    assert page.locator("#chat .user-row").count() == 1
-    expect(page.locator("#chat .branches")).to_have_text("2/2")
-    page.click("#clear")
-    expect(page.locator("#chat .user-row")).to_have_count(0)
-    expect(page.locator(".panel")).to_contain_text(ZH.sources_empty)
-
-
-def test_a_question_is_read_the_other_way_on_a_click(page: Page) -> None:
-    ask(page, QUESTION)
-    expect(page.locator("#chat .read-as")).to_have_count(0)
-    ask(page, "那它的秩怎么选？")
-    told = page.locator("#chat .read-as")
-    expect(told).to_contain_text(ZH.ask_alone)
-    told.locator("button").click()
-    expect(told).to_contain_text(ZH.read_alone)
-    told.locator("button").click()
-    expect(told).to_contain_text(ZH.ask_alone)
-    assert page.locator("#chat .user-row").count() == 2
-
-
 def test_what_cannot_be_asked_stays_in_the_box(page: Page) -> None:
     long = "长" * 4_001
     page.fill("#question textarea", long)
@@ -344,8 +285,8 @@ def test_enter_of_an_input_method_does_not_send(page: Page) -> None:
     expect(page.locator("#chat .user-row")).to_have_count(0)
 
 
-def test_a_phone_has_one_column_and_no_sideways_scrolling(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, width=360)
+def test_a_phone_has_one_column_and_no_sideways_scrolling(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
     sideways = "document.documentElement.scrollWidth - window.innerWidth"
     assert page.evaluate(sideways) <= 0
     ask(page, "RoPE 怎么工作，为什么能外推？")
@@ -358,16 +299,21 @@ def test_a_phone_has_one_column_and_no_sideways_scrolling(browser: Browser, addr
     assert page.evaluate(sideways) <= 0
     page.click(".panel .close")
     expect(panel).not_to_be_visible()
-    page.context.close()
 
 
-def test_two_readers_do_not_see_each_other(browser: Browser, address: str) -> None:
-    first, second = open_page(browser, address), open_page(browser, address)
-    ask(first, QUESTION)
-    ask(second, NASTY_QUESTION)
-    assert first.locator("#chat .user-row").all_inner_texts() == [QUESTION]
-    assert second.locator("#chat .user-row").all_inner_texts() == [NASTY_QUESTION]
-    first.context.close()
+def test_two_readers_do_not_see_each_other(page: Page, browser: Browser, address: str, assistant: Assistant) -> None:
+    """The second copies its answer over plain HTTP from another machine, where a browser has no clipboard."""
+    second = open_page(browser, address, before="delete Navigator.prototype.clipboard")
+    assert second.evaluate("navigator.clipboard.readText") is None
+    ask(page, QUESTION)
+    other = "RoPE 怎么工作，为什么能外推？"
+    ask(second, other)
+    assert page.locator("#chat .user-row").all_inner_texts() == [QUESTION]
+    assert second.locator("#chat .user-row").all_inner_texts() == [other]
+    second.locator("#chat button.copy").first.click()
+    second.focus("#question textarea")
+    second.keyboard.press("Control+v")
+    assert copied(second.input_value("#question textarea")) == with_sources(answer_of(assistant, other))
     second.context.close()
 
 
@@ -387,35 +333,7 @@ def test_what_the_server_gives_away(address: str) -> None:
     assert upload.status_code >= 400
 
 
-def test_a_taken_port_ctrl_c_and_what_is_kept_until_the_next_start(
-    settings: Settings, browser: Browser, address: str, tmp_path: Path
-) -> None:
-    taken = str(urlparse(address).port)
-    arguments = ("--index", str(settings.index), "--port", taken, "--llm", "extractive")
-    kept = {"INTERVIEW_RAG_DATA": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "app.py", *arguments], cwd=ROOT, env={**os.environ, **kept},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    first = process.stdout.readline().strip()
-    assert urlparse(first).port != int(taken)
-    page = open_page(browser, first)
-    ask(page, QUESTION)
-    page.context.close()
-    process.send_signal(2)
-    _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert re.fullmatch(rf"port {taken} is taken, using \d+\n(interrupted\n)?", said)
-    with serve(*arguments, environment=kept) as second:
-        page = open_page(browser, second)
-        page.locator(".conversations .title", has_text=QUESTION).click()
-        expect(page.locator("#chat .bot-row")).to_contain_text("ZeRO-2 切分优化器状态和梯度")
-        page.context.close()
-
-
-def test_documents_are_updated_automatically(browser: Browser, address: str, house: House) -> None:
-    page, other = open_page(browser, address), open_page(browser, address, language="en-GB")
+def test_documents_are_updated_automatically(page: Page, browser: Browser, address: str, house: House) -> None:
     page.locator("#room-library-button").click()
     switch = page.get_by_label(ZH.auto_update)
     expect(switch).not_to_be_checked()
@@ -428,13 +346,12 @@ def test_documents_are_updated_automatically(browser: Browser, address: str, hou
     page.locator("#room-chat-button").click()
     ask(page, "标签平滑是什么？")
     expect(page.locator("#chat .bot-row").last).to_contain_text("避免过度自信")
-    other.reload()
+    other = open_page(browser, address, language="en-GB")
     other.locator("#room-library-button").click()
     expect(other.get_by_label(EN.auto_update)).to_be_checked()
+    other.context.close()
     document.unlink()
     expect(page.locator("#updates")).to_contain_text("删除 1")
     page.locator("#room-library-button").click()
     switch.uncheck()
     expect(page.locator("#updates")).to_be_empty()
-    page.context.close()
-    other.context.close()

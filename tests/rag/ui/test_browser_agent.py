@@ -1,17 +1,14 @@
 """An agent's steps in a real browser: under its answer, and after the page is opened again."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rag.embedding import Embedder
-from rag.settings import Settings
 from rag.ui.texts import TEXTS, Language
 from tests.rag.answer.agent.tool_server import Call, ToolServer, search
-from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import ask, open_page, serve
+from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -20,8 +17,7 @@ QUESTION = "LoRA 为什么能省显存？量化格式 W4A16 的激活用多少�
 
 
 @pytest.fixture
-def page(browser: Browser, tmp_path: Path, model_settings: Settings, embedder: Embedder) -> Iterator[Page]:
-    ingest(tmp_path, embedder, DOCUMENTS)
+def page(browser: Browser, house: House) -> Iterator[Page]:
     model = ToolServer(reply="LoRA 只训练两个低秩矩阵。")
     model.turns = [
         [search("<b>W4A16</b> 激活")],
@@ -31,9 +27,9 @@ def page(browser: Browser, tmp_path: Path, model_settings: Settings, embedder: E
     with model.running():
         environment = {
             "INTERVIEW_RAG_AGENT": "auto", "INTERVIEW_RAG_ENDPOINT_URL": model.url,
-            "INTERVIEW_RAG_ENDPOINT_MODEL": "test", "INTERVIEW_RAG_MODELS": str(model_settings.models),
+            "INTERVIEW_RAG_ENDPOINT_MODEL": "test", "INTERVIEW_RAG_MODELS": str(house.settings.models),
         }  # fmt: skip
-        options = ("--index", str(tmp_path / "index"), "--port", "7990", "--llm", "endpoint")
+        options = ("--index", str(house.settings.index), "--port", "7990", "--llm", "endpoint")
         with serve(*options, environment=environment) as address:
             page = open_page(browser, address)
             yield page

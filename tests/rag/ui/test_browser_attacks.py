@@ -16,7 +16,7 @@ from rag.embedding import Embedder
 from rag.settings import Settings
 from tests.paths import ROOT
 from tests.rag.library import ingest
-from tests.rag.ui.browser import ask, is_remote, open_page, serve
+from tests.rag.ui.browser import ask, is_remote, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -163,13 +163,14 @@ def address(
     tmp_path_factory: pytest.TempPathFactory, browser: Browser, model_settings: Settings, embedder: Embedder
 ) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("attacks")
-    report = ingest(folder, embedder, documents())
+    report = ingest(folder, embedder, documents(), with_tokens=False)
     assert not report.documents.failed, report.as_text()
     model = ThreadingHTTPServer(("127.0.0.1", 0), Misbehaving)
     threading.Thread(target=model.serve_forever, daemon=True).start()
     environment = {
         "INTERVIEW_RAG_ENDPOINT_URL": f"http://127.0.0.1:{model.server_port}/v1",
         "INTERVIEW_RAG_ENDPOINT_MODEL": "misbehaving",
+        "INTERVIEW_RAG_LATE_INTERACTION": "false",
     }
     try:
         with serve(
@@ -181,8 +182,8 @@ def address(
         model.server_close()
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def opened(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
     """A page that may neither ask another host for anything, nor open a dialog or a window, nor break its policy."""
     context = browser.new_context(viewport={"width": 1360, "height": 860}, locale="zh-CN")
     context.add_init_script(ALARM)
@@ -198,8 +199,14 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.on("page", lambda opened: trouble.append(f"opened {opened.url}"))
     page.goto(address)
     page.wait_for_selector("#question textarea")
-    yield page
+    yield page, trouble
     context.close()
+
+
+@pytest.fixture
+def page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+    page, trouble = opened
+    yield page
     assert trouble == []
 
 
@@ -214,15 +221,16 @@ def test_there_are_enough_attacks() -> None:
     assert len(ATTACKS) <= BATCH * len(TOPICS)
 
 
-def test_attacks_of_documents_and_of_the_chat_model(page: Page) -> None:
-    """Each question finds the documents of one topic; the model quotes them all, and adds attacks of its own."""
+def test_attacks_of_documents_of_questions_and_of_the_chat_model(page: Page) -> None:
+    """Each question finds the documents of one topic, and attacks itself; the model quotes them all, and adds the same
+    attacks."""
     check(page)  # titles and questions of the documents are the examples at the start
     seen = ""
     for topic, attacks in zip(TOPICS, batches(BATCH), strict=True):
         Misbehaving.attacks = attacks
         page.click("#clear")  # what was answered before is not drawn again with every word
         expect(page.locator("#chat .bot-row")).to_have_count(0)
-        ask(page, f"{topic}样本的阈值取多少？")
+        ask(page, "\n\n".join([f"{topic}样本的阈值取多少？", *attacks]))
         check(page)
         seen += page.locator("#sources").inner_text() + page.locator("#chat .bot-row").inner_text()
         page.locator("#chat .bot-row").hover()
@@ -235,19 +243,12 @@ def test_attacks_of_documents_and_of_the_chat_model(page: Page) -> None:
         assert text in seen
 
 
-def test_attacks_in_questions(page: Page) -> None:
-    Misbehaving.attacks = ()
-    for attacks in batches(4 * BATCH):
-        ask(page, "\n\n".join(attacks))
-        check(page)
-    press_everything(page)
-    check(page)
-
-
 def test_attacks_in_the_rooms(page: Page) -> None:
     """Titles, file names and tags in the library, a whole document, and what the inspector quotes."""
     Misbehaving.attacks = ()
     question = f"{TOPICS[0]}样本的阈值取多少？"
+    page.click("#clear")
+    expect(page.locator("#chat .bot-row")).to_have_count(0)
     ask(page, question)
     page.locator(".panel .whole-source").first.click()
     expect(page.locator("#whole .body")).to_contain_text(TOPICS[0])
@@ -279,10 +280,11 @@ def press_everything(page: Page) -> None:
     )
 
 
-def test_the_policy_holds_where_nothing_was_made_safe(browser: Browser, address: str) -> None:
+def test_the_policy_holds_where_nothing_was_made_safe(opened: tuple[Page, list[str]]) -> None:
     """Every attack put into the page as HTML, as if nothing had escaped or cleaned it: the browser runs none and fetches
-    nothing. A `meta` refresh and the press of a link leave the page, which no policy forbids."""
-    page = open_page(browser, address)
+    nothing. A `meta` refresh and the press of a link leave the page, which no policy forbids. The last test of the
+    page."""
+    page, _ = opened
     remote: list[str] = []
     page.on("requestfinished", lambda request: remote.append(request.url) if is_remote(request.url) else None)
     page.evaluate(
@@ -305,4 +307,3 @@ def test_the_policy_holds_where_nothing_was_made_safe(browser: Browser, address:
     assert remote == []
     stopped = set(page.evaluate("window.violations"))
     assert {"script-src-attr", "script-src-elem", "img-src", "style-src-elem"} <= stopped
-    page.context.close()

@@ -36,17 +36,6 @@ def address(house: House, model: ChatServer) -> str:
     return house.address
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, address)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-    yield page
-    page.context.close()
-    assert trouble == []
-
-
 def ask(page: Page, question: str, replies: int) -> None:
     """Send a question; wait until that many answers stand there and the last one is finished."""
     page.fill("#question textarea", question)
@@ -216,7 +205,7 @@ def silence(page: Page, model: ChatServer) -> Iterator[None]:
         page.locator("#chat .others").get_by_role("button", name="test").click()
         expect(page.locator("#chat .steps .now")).to_have_text([ZH.step_writing, ZH.step_checking])
         yield
-        assert model.gone.wait(10), "the model was left running"
+        assert model.gone.wait(30), "the model was left running"
     finally:
         model.cut_after = None
         model.let_go.set()
@@ -313,18 +302,18 @@ def test_liked_and_disliked_answers_become_pairs(page: Page, model: ChatServer) 
     assert row["rejected"] != row["chosen"]
 
 
-def test_the_language_is_remembered(browser: Browser, address: str) -> None:
-    page = open_page(browser, address)
+def test_the_language_is_remembered(page: Page) -> None:
     page.get_by_label("English").check()
     expect(page.locator("#clear")).to_have_text(EN.new_conversation)
     page.reload()
     expect(page.locator("#clear")).to_have_text(EN.new_conversation)
     expect(page.locator("html")).to_have_attribute("lang", "en")
-    page.context.close()
+    page.get_by_label("中文").check()
+    expect(page.locator("#clear")).to_have_text(ZH.new_conversation)
 
 
-def test_on_a_phone_the_conversations_are_a_drawer(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, width=360)
+def test_on_a_phone_the_conversations_are_a_drawer(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
     ask(page, OTHER, 1)
     told = page.locator("#privacy .told")
     expect(told).to_be_hidden()
@@ -345,4 +334,3 @@ def test_on_a_phone_the_conversations_are_a_drawer(browser: Browser, address: st
     page.locator(".conversations .title").first.click()
     expect(drawer).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    page.context.close()

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from rag.ui.library import texts as library_texts
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.browser import (
     IMPATIENT,
-    LATE,
     SLOW,
     VOICES,
     arrived,
@@ -21,7 +19,6 @@ from tests.rag.ui.browser import (
     open_page,
     settle,
 )
-from tests.rag.ui.house import House
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -34,18 +31,8 @@ BOX = "#question textarea"
 
 
 @pytest.fixture(scope="module")
-def address(house: House) -> str:
-    return house.address
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, address)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    yield page
-    page.context.close()
-    assert trouble == []
+def before() -> str:
+    return IMPATIENT + SLOW + VOICES
 
 
 def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -> None:
@@ -69,8 +56,7 @@ def test_a_conversation_is_opened_by_its_address(page: Page, browser: Browser) -
     visit.context.close()
 
 
-def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, before=SLOW)
+def test_quick_steps_back_and_forward_end_where_the_address_says(page: Page, address: str) -> None:
     asked = {begin(page, question): question for question in (QUESTION, OTHER, "RoPE 的推导公式、方法对比和代码")}
     first, second, third = asked
     shown = page.locator("#chat .user-row")
@@ -89,20 +75,18 @@ def test_quick_steps_back_and_forward_end_where_the_address_says(browser: Browse
         assert page.url == end
         expect(shown).to_have_text(asked[end])
         expect(page.locator("#sources .panel")).to_have_attribute("data-conversation", end.rpartition("-")[2])
-    page.evaluate("void (window.delays = [600_000])")
+    page.evaluate("void (window.delays = [Infinity])")
     page.go_back()
     page.click("#clear")
     expect(page).to_have_url(address)  # a new conversation has overtaken the step back
     page.go_back()
     expect(shown).to_have_text(asked[first])
     assert page.url == first
-    page.context.close()
 
 
-def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, before=IMPATIENT + SLOW)
+def test_without_an_answer_the_address_stays_with_what_is_shown(page: Page) -> None:
     first, second = begin(page, QUESTION), begin(page, OTHER)
-    page.evaluate("() => { window.delays = [600_000]; window.impatient = true; }")
+    page.evaluate("() => { window.delays = [Infinity]; window.impatient = true; }")
     page.go_back()
     page.fill(BOX, "通信量呢？")
     page.press(BOX, "Enter")
@@ -112,30 +96,31 @@ def test_without_an_answer_the_address_stays_with_what_is_shown(browser: Browser
     page.locator(f".conversations a[href='#{first.partition('#')[2]}']").click()
     expect(page.locator("#chat .user-row")).to_have_text(QUESTION)
     assert page.url == first
-    page.context.close()
+    page.evaluate("void (window.impatient = false)")
 
 
-@pytest.mark.parametrize("before", [SLOW, LATE])
-def test_a_question_waits_for_the_conversation_it_is_asked_in(browser: Browser, address: str, before: str) -> None:
-    page = open_page(browser, address, before=before)
+# The answer comes late, or what is asked gets there late.
+@pytest.mark.parametrize("slowly", ["window.delays = [800]", "window.late = true"])
+def test_a_question_waits_for_the_conversation_it_is_asked_in(page: Page, slowly: str) -> None:
     first = begin(page, QUESTION)
     shown = page.locator("#chat .user-row")
-    page.evaluate("() => { window.delays = [800]; window.late = true; }")
+    page.evaluate(f"void ({slowly})")
     page.click("#clear")
     page.fill(BOX, OTHER)
     page.press(BOX, "Enter")
-    settle(page, 0)
     arrived(page)
     expect(shown).to_have_text([OTHER])
+    settle(page, 0)
+    page.wait_for_function("first => ![first, ''].includes(location.hash)", arg=first[first.index("#") :])
     second = page.url
-    page.evaluate("() => { window.delays = [800]; }")
+    page.evaluate(f"void ({slowly})")
     page.go_back()
     page.fill(BOX, "通信量呢？")
     page.press(BOX, "Enter")
     settle(page, 1)
     expect(shown).to_have_text([QUESTION, "通信量呢？"])
     assert page.url == first != second
-    page.context.close()
+    page.evaluate("void (window.late = false)")
 
 
 def test_an_address_that_leads_nowhere_says_so(page: Page, browser: Browser, address: str) -> None:
@@ -267,8 +252,8 @@ def test_search_from_everywhere_shows_what_it_found(page: Page) -> None:
     expect(page.locator(".conversations mark")).to_have_count(0)
 
 
-def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, width=390)
+def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 740})
     ask(page, QUESTION)
     marker, sources = page.locator("#chat a[href='#cite-1-1']").first, page.locator("#sources")
     marker.click()
@@ -293,11 +278,9 @@ def test_on_a_phone_a_tap_outside_closes_the_sheet_and_the_search_is_a_drawer(br
     assert view is not None
     assert view["height"] > 0.66 * 375
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    page.context.close()
 
 
-def test_an_answer_is_read_aloud_and_stops(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, before=VOICES)
+def test_an_answer_is_read_aloud_and_stops(page: Page) -> None:
     ask(page, "RoPE 的推导公式、方法对比和代码")
     button = page.locator("#chat button.aloud")
     button.click()
@@ -321,12 +304,11 @@ def test_an_answer_is_read_aloud_and_stops(browser: Browser, address: str) -> No
     page.click("#clear")
     expect(page.locator("#chat .user-row")).to_have_count(0)
     page.wait_for_function("said.at(-1) === 'cancel'")
-    page.context.close()
-    silent = open_page(browser, address, before=f"window.noVoices = true; {VOICES}")
-    ask(silent, QUESTION)
-    expect(silent.locator("#chat button.copy")).to_be_visible()
-    expect(silent.locator("#chat button.aloud")).to_be_hidden()
-    silent.context.close()
+    ask(page, QUESTION)
+    expect(button).to_be_visible()
+    page.evaluate("() => { window.noVoices = true; changeVoices(); }")
+    expect(button).to_be_hidden()
+    page.evaluate("() => { window.noVoices = false; changeVoices(); }")
 
 
 def test_a_conversation_about_one_document(page: Page) -> None:
@@ -359,21 +341,3 @@ def test_a_conversation_about_one_document(page: Page) -> None:
     expect(page.locator("#chat .user-row")).to_have_count(0)
     ask(page, OTHER)
     expect(page.locator("#sources .source h3").first).to_have_attribute("title", "lora.txt")
-
-
-def test_what_is_new_has_no_violation(browser: Browser, address: str) -> None:
-    page = open_page(browser, f"{address}#conversation-12345", language="en-GB", width=390, dark=True, before=VOICES)
-    expect(page.locator("#strip .missing")).to_be_visible()
-    found = violations(page)
-    page.evaluate("void (location.hash = '#room-library')")
-    page.locator("table.documents").get_by_role("button", name="Ask about it").first.click()
-    expect(page.locator("#strip .scope-chip")).to_have_count(1)
-    ask(page, QUESTION)
-    found += violations(page)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("ZeRO")
-    expect(page.locator(".conversations mark").first).to_be_visible()
-    found += violations(page)
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    page.context.close()
-    assert found == []

@@ -1,10 +1,14 @@
-"""The first start: the page is there at once, shows how far it is, and becomes a chat over what is ready."""
+"""The first start: the page is there at once, shows how far it is, and becomes a chat over what is ready. It is asked
+for a port that is taken, and ends by Ctrl+C."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -35,12 +39,22 @@ def address(tmp_path: Path, model_settings: Settings) -> Iterator[str]:
         first.writelines(
             f"\n## 第 {number} 步做什么\n第 {number} 步写下编号 {number}。\n" for number in range(SECTIONS)
         )
-    with subprocess.Popen(
-        [sys.executable, str(ROOT / "app.py")], cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, text=True
-    ) as process:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "app.py"), "--port", str(taken)],
+            cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
         assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
+        with process:
+            address = process.stdout.readline().strip()
+            yield address
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said.startswith(f"port {taken} is taken, using {urlparse(address).port}\n")
 
 
 def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Browser, tmp_path: Path) -> None:

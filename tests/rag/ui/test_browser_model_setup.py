@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rag.embedding import Embedder
-from rag.settings import Settings
 from rag.ui.model_setup import texts as setup_texts
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.texts import Language
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import ask, open_page, serve
+from tests.rag.ui.browser import GIVE, ask, open_page, serve
+from tests.rag.ui.house import House
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -40,22 +38,16 @@ KEY = "sk-typed-once-and-never-shown-again"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, embedder: Embedder) -> Path:
-    ingest(tmp_path, embedder, DOCUMENTS)
-    return tmp_path
-
-
-@pytest.fixture
 def model() -> Iterator[ChatServer]:
     with ChatServer(reply="ZeRO-3 还切分模型参数。\n", models=("small", "big"), echo_key=True).running() as server:
         yield server
 
 
-def environment(folder: Path, models: Path, **more: str) -> dict[str, str]:
+def environment(folder: Path, house: House, **more: str) -> dict[str, str]:
     return {
         "INTERVIEW_RAG_DATA": str(folder / "user"),
         "INTERVIEW_RAG_LIBRARY": str(folder / "own"),
-        "INTERVIEW_RAG_MODELS": str(models),
+        "INTERVIEW_RAG_MODELS": str(house.settings.models),
         "INTERVIEW_RAG_LLM": "auto",
         **more,
     }
@@ -66,12 +58,9 @@ def open_settings(page: Page) -> None:
     expect(page.locator("#preferences-states ul.answerers")).to_be_visible()
 
 
-def test_a_model_is_set_up_tested_used_and_still_there_after_a_restart(
-    folder: Path, browser: Browser, model: ChatServer, model_settings: Settings
-) -> None:
-    arguments = ("--index", str(folder / "index"), "--port", "8160")
-    given = environment(folder, model_settings.models)
-    with serve(*arguments, environment=given) as address:
+def test_a_model_is_set_up_tested_and_used(tmp_path: Path, browser: Browser, model: ChatServer, house: House) -> None:
+    arguments = ("--index", str(house.settings.index), "--port", "8160")
+    with serve(*arguments, environment=environment(tmp_path, house)) as address:
         other = open_page(browser, address)
         page = open_page(browser, address, before=LISTENING)
         trouble: list[str] = []
@@ -124,25 +113,21 @@ def test_a_model_is_set_up_tested_used_and_still_there_after_a_restart(
         assert trouble == []
         page.context.close()
 
-    files = [file for file in (folder / "user").iterdir() if file.name.startswith("chat-model")]
+    files = [file for file in (tmp_path / "user").iterdir() if file.name.startswith("chat-model")]
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
-    holding = [file for file in (folder / "user").rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
+    holding = [file for file in (tmp_path / "user").rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
     assert [file.suffix for file in holding] == [".key"]
-
-    with serve(*arguments, environment=given) as address:
-        page = open_page(browser, address, language="en-US")
-        model.requests.clear()
-        ask(page, QUESTION)
-        assert model.requests
-        page.context.close()
 
 
 def test_who_may_not_change_documents_sees_who_writes_and_changes_nothing(
-    folder: Path, browser: Browser, model_settings: Settings
+    tmp_path: Path, browser: Browser, house: House
 ) -> None:
-    given = environment(folder, model_settings.models, INTERVIEW_RAG_UPLOADS="false")
-    with serve("--index", str(folder / "index"), "--port", "8170", environment=given) as address:
+    given = environment(tmp_path, house, INTERVIEW_RAG_UPLOADS="false")
+    with serve("--index", str(house.settings.index), "--port", "8170", environment=given) as address:
         page = open_page(browser, address)
+        expect(page.locator("#ask input[type=file]")).to_have_count(0)
+        page.evaluate(GIVE, ["drop", "a.txt", "x"])
+        expect(page.locator("#attached")).not_to_be_visible()
         open_settings(page)
         expect(page.locator("#preferences-states")).to_contain_text(SETTINGS.way_owner)
         expect(page.locator("#model-setup")).to_have_count(0)

@@ -41,16 +41,9 @@ def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterato
         yield address
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, address)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    yield page
-    ran = page.evaluate("window.ran")
-    page.context.close()
-    assert trouble == []
-    assert ran is None
+@pytest.fixture(scope="module")
+def before() -> str:
+    return SLOW + HOLD
 
 
 def test_an_empty_chat_points_to_the_room_which_opens_within_a_second(browser: Browser, address: str) -> None:
@@ -92,6 +85,10 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
     page.get_by_label(ZH.bookmarked).check()
     expect(page.locator("#practice .questions > li")).to_have_count(1)
     page.locator("#practice .questions .star").first.click()
+    page.get_by_label(ZH.bookmarked).uncheck()
+    page.get_by_role("button", name=ZH.in_order).click()
+    page.locator("#practice select[name='topic']").select_option(index=0)
+    expect(page.locator("#practice .questions > li")).to_have_count(3)
 
 
 def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
@@ -118,7 +115,7 @@ def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
     expect(page.locator("textarea[name='attempt']")).to_have_value("")  # a box of its own
 
 
-def test_nothing_typed_is_lost(page: Page, address: str) -> None:
+def test_nothing_typed_is_lost(page: Page) -> None:
     reach(page, "KV cache 是什么，为什么能省计算？")
     page.locator("#practice .jottings summary").click()
     page.fill("textarea[name='note']", "记一笔")
@@ -167,10 +164,11 @@ def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, addres
     again.context.close()
 
 
-def test_what_was_gone_on_with_elsewhere_is_not_replaced(browser: Browser, address: str) -> None:
-    laptop, phone = open_page(browser, address, before=HOLD), open_page(browser, address)
-    for page in (laptop, phone):
-        reach(page)
+def test_what_was_gone_on_with_elsewhere_is_not_replaced(page: Page, browser: Browser, address: str) -> None:
+    phone = page
+    laptop = open_page(browser, address, before=HOLD)
+    for one in (laptop, phone):
+        reach(one)
     laptop.evaluate("window.holding = true")
     laptop.fill("textarea[name='attempt']", "旧稿")
     laptop.close()
@@ -181,7 +179,6 @@ def test_what_was_gone_on_with_elsewhere_is_not_replaced(browser: Browser, addre
     reach(again)
     expect(again.locator("textarea[name='attempt']")).to_have_value("新稿")
     again.context.close()
-    phone.context.close()
 
 
 def test_drafts_get_to_the_server_where_the_browser_cannot_store(browser: Browser, address: str) -> None:
@@ -209,8 +206,7 @@ def test_a_greeting_that_comes_late_takes_nothing_back(browser: Browser, address
     page.context.close()
 
 
-def test_a_view_that_comes_late_takes_nothing_back(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, before=SLOW)
+def test_a_view_that_comes_late_takes_nothing_back(page: Page) -> None:
     enter(page)
     page.evaluate("window.delays = [800]")
     page.get_by_text("English", exact=True).click()
@@ -219,11 +215,11 @@ def test_a_view_that_comes_late_takes_nothing_back(browser: Browser, address: st
     expect(page.get_by_role("tab", name="Practice")).to_be_visible()  # the bank has come with it, in English
     arrived(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("写得早")
-    page.context.close()
+    page.get_by_text("中文", exact=True).click()
+    expect(page.get_by_role("tab", name=ZH.tab, exact=True)).to_be_visible()
 
 
-def test_a_view_drawn_before_a_draft_was_saved_takes_nothing_back(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, before=SLOW)
+def test_a_view_drawn_before_a_draft_was_saved_takes_nothing_back(page: Page) -> None:
     reach(page)
     page.evaluate("window.delays = [3000]")
     page.get_by_text("English", exact=True).click()
@@ -232,7 +228,8 @@ def test_a_view_drawn_before_a_draft_was_saved_takes_nothing_back(browser: Brows
     expect(page.get_by_role("tab", name="Practice")).to_be_visible()
     arrived(page)
     expect(page.locator("textarea[name='attempt']")).to_have_value("比旧视图早存下")
-    page.context.close()
+    page.get_by_text("中文", exact=True).click()
+    expect(page.get_by_role("tab", name=ZH.tab, exact=True)).to_be_visible()
 
 
 def test_an_attempt_is_safe_while_the_server_cannot_be_reached(page: Page) -> None:

@@ -1,7 +1,5 @@
 """What a reader types is never lost, what was asked is in view, and what is read fits its screen. In a real browser."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
@@ -26,16 +24,6 @@ def model(house: House) -> ChatServer:
 @pytest.fixture(scope="module")
 def address(house: House, model: ChatServer) -> str:
     return house.address
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, address)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    yield page
-    page.context.close()
-    assert trouble == []
 
 
 def ask(page: Page, question: str) -> None:
@@ -150,14 +138,14 @@ def test_the_answer_to_a_follow_up_is_in_view(page: Page, model: ChatServer) -> 
 
 def test_the_whole_source_is_that_of_the_conversation_in_view(page: Page) -> None:
     for question, document in ((QUESTION, "zero.md"), (OTHER, "lora.txt")):
-        page.click("#clear")
-        expect(page.locator("#chat .user-row")).to_have_count(0)
         ask(page, question)
         for _ in range(2):  # also once more
             page.locator(".panel .whole-source").first.click()
             expect(page.get_by_role("dialog").locator(".document")).to_contain_text(document)
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_be_hidden()
+        page.click("#clear")
+        expect(page.locator("#chat .user-row")).to_have_count(0)
 
 
 def test_a_page_is_read_without_its_description_and_its_formulas_are_drawn(page: Page) -> None:
@@ -176,8 +164,7 @@ def test_a_page_is_read_without_its_description_and_its_formulas_are_drawn(page:
     assert "tags:" not in body.inner_text()
 
 
-def test_a_phone_held_sideways_has_room_for_the_answer(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, width=844)
+def test_a_phone_held_sideways_has_room_for_the_answer(page: Page) -> None:
     page.set_viewport_size({"width": 844, "height": 390})
     ask(page, QUESTION)
     view = page.locator("#chat .bubble-wrap").bounding_box()
@@ -186,7 +173,6 @@ def test_a_phone_held_sideways_has_room_for_the_answer(browser: Browser, address
     expect(page.get_by_role("tab").first).to_be_in_viewport()
     expect(page.locator("#language")).to_be_in_viewport()
     expect(page.locator(BOX)).to_be_in_viewport(ratio=1)
-    page.context.close()
 
 
 def test_paper_holds_the_whole_conversation_and_its_sources(page: Page) -> None:

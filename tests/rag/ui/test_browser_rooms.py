@@ -18,7 +18,7 @@ from rag.ui.preferences import texts as preferences_texts
 from rag.ui.quality import texts as quality_texts
 from rag.ui.texts import Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import LATE, LATENESS, arrived, open_page, serve
+from tests.rag.ui.browser import GIVE, LATENESS, SLOW, arrived, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -60,20 +60,18 @@ def address(folder: Path, browser: Browser, model_settings: Settings) -> Iterato
         yield address
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, address)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    yield page
-    page.context.close()
-    assert trouble == []
+@pytest.fixture(scope="module")
+def before() -> str:
+    return SLOW
 
 
 def open_room(page: Page, name: str) -> None:
-    if name in (INSPECTOR.tab, QUALITY.tab):  # these lie under the settings
-        page.get_by_role("tab", name=SETTINGS.tab, exact=True).click()
-    page.get_by_role("tab", name=name, exact=True).click()
+    """Some lie under the settings, which show the one that was open there."""
+    if name in (SETTINGS.tab, INSPECTOR.tab, QUALITY.tab):
+        page.locator("#room-settings-button").click()
+        page.locator("#room-preferences-button").click()
+    if name != SETTINGS.tab:
+        page.get_by_role("tab", name=name, exact=True).click()
 
 
 def ask(page: Page, question: str) -> None:
@@ -93,8 +91,10 @@ def test_an_answer_stays_while_another_room_is_read(page: Page) -> None:
     expect(page.locator(".panel mark.selected").first).to_be_visible()
 
 
-def test_every_room_fits_a_phone(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, language="en", width=360)  # its words are longer
+def test_every_room_fits_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.get_by_label("English").check()  # whose words are longer
+    expect(page.locator("html")).to_have_attribute("lang", "en")
     for kind, count in (("rooms", 4), ("settings-rooms", 4)):
         tabs = page.locator(f"#{kind} > .tab-wrapper").get_by_role("tab")
         expect(tabs).to_have_count(count)
@@ -102,11 +102,11 @@ def test_every_room_fits_a_phone(browser: Browser, address: str) -> None:
             tabs.nth(place).click()
             expect(tabs.nth(place)).to_have_attribute("aria-selected", "true")
             assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    page.context.close()
+    page.get_by_label("中文").check()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
 
 
-def test_a_room_has_an_address_also_under_the_settings(browser: Browser, address: str) -> None:
-    page = open_page(browser, address)
+def test_a_room_has_an_address_also_under_the_settings(page: Page, address: str) -> None:
     page.goto("about:blank")
     page.goto(f"{address}#room-quality")
     expect(page.locator("#quality-shipped")).to_be_visible()
@@ -114,11 +114,10 @@ def test_a_room_has_an_address_also_under_the_settings(browser: Browser, address
     expect(page.locator("#inspector-go")).to_be_visible()
     page.evaluate("location.hash = '#room-library'")
     expect(page.locator("#library-list")).to_be_visible()
-    page.context.close()
 
 
-def test_plots_and_rankings_are_read_on_a_phone(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, width=390)
+def test_plots_and_rankings_are_read_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 740})
     open_room(page, QUALITY.tab)
     value = page.locator(".dots .value").first
     expect(value).to_be_visible()
@@ -136,7 +135,6 @@ def test_plots_and_rankings_are_read_on_a_phone(browser: Browser, address: str) 
     assert box is not None
     assert box["x"] + box["width"] <= 390
     assert box["width"] > 250
-    page.context.close()
 
 
 def test_a_document_is_found_read_added_and_removed(page: Page, tmp_path: Path, folder: Path) -> None:
@@ -286,11 +284,7 @@ def test_quality_is_shown_and_measured(page: Page, folder: Path) -> None:
 
 # The first change, or the refresh that follows it, is on its way.
 @pytest.mark.parametrize("milliseconds", [LATENESS // 2, LATENESS * 3 // 2])
-def test_what_comes_late_undoes_no_setting(browser: Browser, address: str, milliseconds: int) -> None:
-    page = open_page(browser, address)
-    page.add_init_script(LATE)
-    page.reload()
-    page.wait_for_selector("#page[data-greeted]")
+def test_what_comes_late_undoes_no_setting(page: Page, milliseconds: int) -> None:
     open_room(page, SETTINGS.tab)
     page.evaluate("() => { window.late = true; }")
     page.get_by_label(SETTINGS.style_short).click()
@@ -306,7 +300,8 @@ def test_what_comes_late_undoes_no_setting(browser: Browser, address: str, milli
     open_room(page, SETTINGS.tab)
     expect(page.get_by_label(SETTINGS.style_short)).to_be_checked()
     expect(page.get_by_label(SETTINGS.caution_cautious)).to_be_checked()
-    page.context.close()
+    page.click("#preferences-reset")
+    expect(page.get_by_label(SETTINGS.style_standard)).to_be_checked()
 
 
 def test_settings_hold_and_are_remembered(page: Page) -> None:
@@ -356,17 +351,6 @@ def test_the_guide_opens_where_the_index_is_damaged(
         page.context.close()
 
 
-# A file, given to the chat as a reader's hand would.
-GIVE = """([way, name, text]) => {
-    const data = new DataTransfer();
-    data.items.add(new File([text], name));
-    const options = { bubbles: true, cancelable: true };
-    const box = document.querySelector("#question textarea");
-    if (way === "paste") return box.dispatchEvent(new ClipboardEvent("paste", { ...options, clipboardData: data }));
-    for (const kind of ["dragover", "drop"]) box.dispatchEvent(new DragEvent(kind, { ...options, dataTransfer: data }));
-}"""
-
-
 @pytest.mark.parametrize("way", ["drop", "paste"])
 def test_a_document_given_to_the_chat_is_asked(way: str, page: Page) -> None:
     """Also by the question that is sent before it is read."""
@@ -386,13 +370,3 @@ def test_a_file_that_is_no_document_is_told_of_in_the_chat(page: Page) -> None:
     page.evaluate(GIVE, ["drop", "large.txt", "x" * 1_100_000])
     expect(page.locator(".toast-body").filter(has_text="large.txt")).to_be_visible()
     expect(page.locator("#strip .scope-chip")).to_have_count(0)
-
-
-def test_who_may_add_nothing_is_offered_nothing(browser: Browser, folder: Path, model_settings: Settings) -> None:
-    environment = {"INTERVIEW_RAG_UPLOADS": "false", "INTERVIEW_RAG_MODELS": str(model_settings.models)}
-    with serve("--index", str(folder / "index"), "--port", "8070", environment=environment) as address:
-        page = open_page(browser, address)
-        expect(page.locator("#ask input[type=file]")).to_have_count(0)
-        page.evaluate(GIVE, ["drop", "a.txt", "x"])
-        expect(page.locator("#attached")).not_to_be_visible()
-        page.context.close()

@@ -56,7 +56,7 @@ def address(library: Path, model_settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def signed_in(address: str, name: str, password: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=address, trust_env=False, timeout=120) as client:
         response = client.post("login", data={"username": name, "password": password})
         assert response.status_code == 200
         for cookie in response.headers.get_list("set-cookie"):

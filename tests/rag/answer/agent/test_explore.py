@@ -193,7 +193,7 @@ def test_stopping_ends_it_at_once(agent: Assistant, server: ToolServer) -> None:
         if isinstance(event, StepTaken):
             threading.Timer(0.1, run.stop).start()
         assert not isinstance(event, Finished)
-    assert run.join(5)
+    assert run.join(30)
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_a_model_that_loops_is_stopped_and_falls_back_to_quotes(
 ) -> None:
     server.reply, server.piece, server.endless = reply, piece, True
     falls_back(chat, caplog, ChatModelProblem.LOOPS, "repeats itself")
-    assert server.gone.wait(5)
+    assert server.gone.wait(30)
 
 
 ENGLISH = "LoRA freezes the original weights and trains two small low-rank matrices only, so it saves memory. "

@@ -60,4 +60,4 @@ def serving(assistant: Assistant, **options: Any) -> Iterator[Served]:
             yield Served(f"http://127.0.0.1:{bound.getsockname()[1]}", app)
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(30)

@@ -26,7 +26,7 @@ CHAT = "/v1/chat/completions"
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory, hash_embedder: HashEmbedder) -> Iterator[Served]:
     folder: Path = tmp_path_factory.mktemp("attacks")
-    report = ingest(folder, hash_embedder, documents())
+    report = ingest(folder, hash_embedder, documents(), with_tokens=False)
     assert not report.documents.failed, report.as_text()
     with serving(Assistant(library_settings(folder), hash_embedder)) as served:
         yield served

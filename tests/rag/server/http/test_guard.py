@@ -238,7 +238,7 @@ def test_one_client_has_so_many_under_way(library: Settings, hash_embedder: Hash
                 assert refused.json()["error"]["code"] == "too_many_under_way"
                 server.let_go.set()
                 for thread in waiting:
-                    thread.join(20)
+                    thread.join(30)
                 assert client.post("/v1/ask", json=ASK).status_code == 200
 
 

@@ -39,7 +39,7 @@ def waiting(endpoint: ChatServer, library: Settings, hash_embedder: HashEmbedder
 
 
 def until(what: str, is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
@@ -66,7 +66,7 @@ def test_who_hangs_up_frees_the_work(waiting: Served, endpoint: ChatServer, path
     assert work.running == 0
     asyncio.run(hang_up())
     until("the answer is still being worked on", lambda: work.running == 0 and answer_threads() == 0)
-    assert endpoint.gone.wait(10), "the chat model was not told"
+    assert endpoint.gone.wait(30), "the chat model was not told"
     with waiting.client() as client:
         assert "interview_rag_running 0.0" in client.get("/metrics").text
 
@@ -107,7 +107,7 @@ def test_those_who_waited_in_vain_leave_the_line(waiting: Served, endpoint: Chat
 
     asyncio.run(crowd())
     with waiting.client() as client:
-        assert client.post("/v1/ask", json={"question": QUESTION}, timeout=10).status_code == 200
+        assert client.post("/v1/ask", json={"question": QUESTION}).status_code == 200
     until("answers are still being worked on", lambda: work.running == 0 and answer_threads() == 0)
 
 

@@ -66,7 +66,7 @@ def test_the_evidence_is_shown_while_quotes_are_awaited(assistant: Assistant, mo
     choose = quotes.select_quotes
 
     def slowly(*arguments: Any) -> list[Paragraph]:
-        go_on.wait(10)
+        go_on.wait(30)
         return choose(*arguments)
 
     monkeypatch.setattr(quotes, "select_quotes", slowly)
@@ -285,7 +285,7 @@ def test_stopping_ends_at_once_and_closes_the_stream(assistant: Assistant, monke
         try:
             yield NO_EVIDENCE
             yield TextAdded("begun ")
-            release.wait(10)  # a model that takes its time
+            release.wait(30)  # a model that takes its time
             yield TextAdded("never shown")
         finally:
             closed.set()
@@ -299,7 +299,7 @@ def test_stopping_ends_at_once_and_closes_the_stream(assistant: Assistant, monke
     assert not session.busy
     assert not closed.is_set()  # nobody waited for the model
     release.set()
-    assert closed.wait(5)
+    assert closed.wait(30)
     shown = messages(session)[1]["content"]
     assert shown.startswith("begun")
     assert TEXTS[Language.ZH].stopped in shown
@@ -343,13 +343,13 @@ def test_a_reader_who_leaves_stops_the_work(assistant: Assistant, monkeypatch: p
     next(steps)
     next(steps)
     steps.close()
-    assert closed.wait(5)
+    assert closed.wait(30)
 
 
 def test_a_run_ends_its_thread() -> None:
     run = Run(iter([NO_EVIDENCE]))
     assert list(run) == [NO_EVIDENCE]
-    assert run.join(5)
+    assert run.join(30)
 
 
 def test_silence_lets_the_server_look_for_its_reader(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +357,7 @@ def test_silence_lets_the_server_look_for_its_reader(monkeypatch: pytest.MonkeyP
     go_on = threading.Event()
 
     def slow() -> Iterator[Event]:
-        go_on.wait(5)
+        go_on.wait(30)
         yield NO_EVIDENCE
 
     run = Run(slow())

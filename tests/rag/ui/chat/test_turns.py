@@ -33,7 +33,7 @@ class Counting(Assistant):
             self.count.now += 1
             self.count.most = max(self.count.most, self.count.now)
         try:
-            self.together.wait(10)
+            self.together.wait(30)
             yield from ()
         finally:
             with self.counting:

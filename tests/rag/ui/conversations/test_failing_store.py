@@ -138,7 +138,7 @@ class SlowStore:
     def begin(self, user: str, conversation: int | None, parent: int | None, question: str, state: str) -> Begun:
         if not self.asked.is_set():
             self.asked.set()
-            assert self.go_on.wait(20)
+            assert self.go_on.wait(30)
         return self._begin(user, conversation, parent, question, state)
 
 
@@ -148,10 +148,10 @@ def being_stored(assistant: Assistant, session: Session, keeper: Keeper) -> Iter
     store = SlowStore(keeper)
     first = threading.Thread(target=ask, args=(assistant, session, QUESTION, keeper))
     first.start()
-    assert store.asked.wait(20)
+    assert store.asked.wait(30)
     yield
     store.go_on.set()
-    first.join(20)
+    first.join(30)
     assert not first.is_alive()
     assert not session.busy
 
