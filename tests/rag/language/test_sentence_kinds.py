@@ -53,6 +53,7 @@ def test_a_point_stands_alone(text: str) -> None:
 
 def test_what_leads_to_others_or_shows_one_case_is_an_aside() -> None:
     assert is_aside("后果主要有五种：")
+    assert is_aside("量化的细节见 [QLoRA](qlora.md)。")
     assert is_aside("以 Llama 2 为例：7B 有 32 层。")
     assert is_aside("For example, a page of 16 tokens wastes at most 15.")
     assert not is_aside("优势由整段奖励减去从当前 token 起的 KL 得到，再在整个 batch 的全部 token 上标准化：")
