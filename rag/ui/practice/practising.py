@@ -101,6 +101,8 @@ class Practising:
             jotting = self._resources.kept(user_of(session)).jotting(question_id)
             texts = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
             self._resources.store.jot(user_of(session), question_id, Jotting(jotting.bookmarked, **texts))
+        if name == "draft" and text:
+            self._resources.read_ahead(question_id, session.preferences)
 
     def has_edition(self, session: Session, field: str, question_id: str, edition: int) -> bool:
         """Whether this edition of a box was kept, or a later one."""

@@ -1,5 +1,6 @@
 """What the practice room works with: the live generation's questions, a grader, and what a reader has practised."""
 
+import contextlib
 import logging
 import threading
 from collections.abc import Mapping
@@ -13,7 +14,8 @@ from rag.index.topics import Role, Titles, roles_of, topic_title, topic_titles
 from rag.language.language import Language
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
-from rag.practice.grading import Grader, Method
+from rag.practice.grading import EmbedderGrader, Grader, Method
+from rag.practice.rubric import rubric_of
 from rag.practice.schedule import Card, Knowledge, knowledge_of
 from rag.practice.store import Jotting, PracticeStore
 from rag.settings import Settings
@@ -66,6 +68,7 @@ class Resources:
         self.assistant = assistant
         self.problem: UserDataError | None = None
         self._reading = threading.Lock()
+        self._ahead = ""  # the question whose rubric was read ahead last
         self._read: tuple[str, Material] | None = None
         self._graders: dict[tuple[str, Choices, Settings], Grader] = {}
         try:
@@ -101,6 +104,16 @@ class Resources:
             self._graders = {known: grader for known, grader in current if known[::2] == key[::2]}
             self._graders[key] = self._open_grader(choices)
         return self._graders[key]
+
+    def read_ahead(self, question_id: str, choices: Choices) -> None:
+        """Have the rubric of a question read while its answer is typed. One that cannot be read is told of when it is
+        needed."""
+        with contextlib.suppress(RagError):
+            grader, bank = self.grader(choices), self.material().bank
+            if question_id != self._ahead and isinstance(grader, EmbedderGrader):
+                self._ahead = question_id
+                rubric = rubric_of(bank, bank.find(question_id))
+                threading.Thread(target=grader.read_ahead, args=(rubric,), daemon=True).start()
 
     def _open_grader(self, choices: Choices) -> Grader:
         try:

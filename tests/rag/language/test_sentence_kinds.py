@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.language.sentence_kinds import is_claim, is_point, is_question
+from rag.language.sentence_kinds import is_aside, is_claim, is_point, is_question
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,15 @@ def test_terms_in_a_row_and_questions_claim_nothing(text: str) -> None:
 )
 def test_a_point_stands_alone(text: str) -> None:
     assert not is_point(text)
+
+
+def test_what_leads_to_others_or_shows_one_case_is_an_aside() -> None:
+    assert is_aside("后果主要有五种：")
+    assert is_aside("量化的细节见 [QLoRA](qlora.md)。")
+    assert is_aside("以 Llama 2 为例：7B 有 32 层。")
+    assert is_aside("For example, a page of 16 tokens wastes at most 15.")
+    assert not is_aside("优势由整段奖励减去从当前 token 起的 KL 得到，再在整个 batch 的全部 token 上标准化：")
+    assert not is_aside("以太网比 NVLink 慢。")
 
 
 def test_questions() -> None:

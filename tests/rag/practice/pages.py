@@ -44,7 +44,7 @@ $$
 
 ## 追问
 ### 为什么 Query 不用缓存？
-旧位置的 Query 只在当时那一步使用，以后不会再被读到。缓存 Query 只会浪费显存。
+旧位置的 Query 只在当时那一步使用，以后不会再被读到。例如解码第 9 步不会去读第 3 步的 Query。缓存 Query 只会浪费显存。
 
 ### GQA 省多少？
 GQA 让多个 Query 头共享一组 Key 和 Value，缓存按头数之比缩小。
@@ -62,7 +62,8 @@ A KV cache keeps the keys and values.
 - It shrinks with fewer KV heads, a latent vector, or fewer bits.
 
 ### Why is the query not cached?
-The query of an old position is used in its own step only. Keeping it would waste memory.
+The query of an old position is used in its own step only. For example, step 9 never
+reads that of step 3. Keeping it would waste memory.
 
 ### How much does GQA save?
 GQA shares keys and values between query heads.

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.embedding import Embedder
+from rag.embedding import Embedder, Encoded
 from rag.errors import UsageError
 from rag.index import open_index
 from rag.practice.attempt import MOST_CHARACTERS, MOST_GRADED, read_attempt
@@ -30,6 +30,7 @@ from rag.practice.judge import Judge, Probabilities, open_judge
 from rag.practice.likeness import Comparer
 from rag.practice.rubric import ESSENTIAL, FURTHER, Point, Rubric, rubric_of
 from rag.types import Citation
+from tests.conftest import HashEmbedder
 from tests.corpus.pages import CORPUS
 from tests.rag.library import ingest
 from tests.rag.practice.pages import CACHE_ID, DOCUMENTS
@@ -147,6 +148,23 @@ def test_what_goes_beyond_is_marked_and_costs_nothing(practice_assistant: Assist
     more = check(grader.grade(rubric.points[0].text + "苹果公司昨天在库比蒂诺发布了新款折叠手机。", rubric), rubric)
     assert [more.attempt[slice(*span)] for span in more.beyond] == ["苹果公司昨天在库比蒂诺发布了新款折叠手机。"]
     assert more.score == plain.score
+
+
+def test_a_rubric_that_was_read_ahead_is_not_read_again(practice_assistant: Assistant, rubric: Rubric) -> None:
+    asked: list[str] = []
+
+    class Listening(HashEmbedder):
+        def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
+            asked.extend(texts)
+            return super().encode_queries(texts)
+
+    grader = EmbedderGrader(Comparer(practice_assistant.index, Listening()))
+    grader.read_ahead(rubric)
+    assert {rubric.question, rubric.points[0].text, rubric.mistakes[0].wrong.quote} <= set(asked)
+    asked.clear()
+    attempt = "KV cache 可以减少 prefill 的计算量。"
+    assert grader.grade(attempt, rubric) == open_grader(practice_assistant).grade(attempt, rubric)
+    assert set(asked) <= {attempt, ""}
 
 
 def graded(weight: int, verdict: Verdict) -> PointGrade:

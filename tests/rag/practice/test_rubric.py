@@ -29,7 +29,7 @@ def test_a_short_answer_that_no_point_says_is_a_point(tmp_path: Path) -> None:
     assert rubric(bank_of(tmp_path, {"cache.md": page}), CACHE_ID).points[0].text.startswith("缓存用显存换计算")
 
 
-def test_a_follow_up_and_a_section_have_their_sentences(bank: Bank) -> None:
+def test_a_follow_up_and_a_section_have_their_sentences_but_no_examples(bank: Bank) -> None:
     assert [point.text for point in rubric(bank, QUERY_ID).points] == [
         "旧位置的 Query 只在当时那一步使用，以后不会再被读到。",
         "缓存 Query 只会浪费显存。",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -9,7 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.chat_models.select import open_chat_model
 from rag.practice.chat_grader import ChatGrader
-from rag.practice.grading import Grade, MistakeMade, PointGrade, Verdict
+from rag.practice.grading import EmbedderGrader, Grade, MistakeMade, PointGrade, Verdict
 from rag.practice.rubric import Rubric
 from rag.settings import ChatModelName
 from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part, verdict_name
@@ -94,9 +95,14 @@ def test_the_attempt_is_cut_at_every_border() -> None:
     ]  # fmt: skip
 
 
-def test_an_attempt_is_graded_kept_and_scheduled(room: Room, pages: Assistant) -> None:
+def test_an_attempt_is_graded_kept_and_scheduled(room: Room, pages: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     room.act("open", ZERO_QUESTION)
-    room.keep("attempt", ZERO_QUESTION, GOOD[:10])
+    ahead: SimpleQueue[Rubric] = SimpleQueue()
+    monkeypatch.setattr(EmbedderGrader, "read_ahead", lambda _, rubric: ahead.put(rubric))
+    for length in (4, 10):
+        room.keep("attempt", ZERO_QUESTION, GOOD[:length])
+    assert ahead.get(timeout=60).question_id == ZERO_QUESTION  # while the answer is typed, and once
+    assert ahead.empty()
     room.grade(ZERO_QUESTION, GOOD)
     assert "下次复习：" in room.part
     assert "评分方式：" in room.part
