@@ -63,6 +63,7 @@ def start_over(page: Page, address: str) -> None:
     page.fill("#sought textarea, #sought input", "")
     page.click("#clear")
     expect(page.locator("#chat .user-row")).to_have_count(0)
+    expect(page.locator("#send")).to_be_visible()  # an answer that was being written is stopped
     page.evaluate("location.hash.startsWith('#room') && history.replaceState(null, '', location.pathname)")
     expect(page).to_have_url(address)
     page.fill("#question textarea", "")
