@@ -140,6 +140,8 @@ FURTHER_COUNTS = 0.1
 MISTAKEN = 0.62
 MISTAKEN_TERMS = 0.25
 MISTAKEN_MORE = 0.06
+# How near it comes to the third of the wrong claim that it says least: to speak of the same is no mistake.
+MISTAKEN_THROUGHOUT = 0.6
 # How much nearer than to any point of the rubric: what makes a point is no mistake.
 MISTAKEN_RATHER = 0.04
 # Log odds that a point was spoken of, by likeness alone, from which the judge reads what was said of it.
@@ -250,6 +252,9 @@ class EmbedderGrader:
                 continue
             sentence = read.sentences[wrong.sentence]
             alone = self.comparer.only(read, wrong.sentence)
+            said = self.comparer.compare(alone, mistake.wrong.quote, "")
+            if said is None or said.features.least < MISTAKEN_THROUGHOUT:
+                continue
             clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight).features
             denies = max(clash.polarity, clash.numbers) > clash.agreed
             points = [self.comparer.compare(alone, point.text, "") for point in rubric.points]

@@ -133,6 +133,7 @@ def test_a_mistake_is_named_and_its_denial_is_none(practice_assistant: Assistant
     made = check(grader.grade("KV cache 可以减少 prefill 的计算量。", rubric), rubric)
     assert [one.mistake.wrong.quote for one in made.mistakes] == ["KV cache 可以减少 prefill 的计算量。"]
     assert not grader.grade("KV cache 不能减少 prefill 的计算量。", rubric).mistakes
+    assert not grader.grade("prefill 的计算量很大。", rubric).mistakes  # the same subject, and nothing of the claim
 
 
 def test_what_makes_a_point_is_no_mistake(practice_assistant: Assistant, rubric: Rubric) -> None:
