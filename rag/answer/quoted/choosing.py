@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first
+from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first, led_in
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.sections import Section
@@ -64,7 +64,8 @@ def choose_paragraphs(
             if not chosen:
                 opening = answer_first(kept)
                 at_once = answer_at_once(section, opening, ranking.sections)
-                chosen = {} if at_once is None else {at_once.key: at_once}
+                if at_once is not None:
+                    chosen, opening = {at_once.key: at_once}, led_in(opening)
                 chosen[section.key] = opening
             else:
                 chosen[section.key] = kept

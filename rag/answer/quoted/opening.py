@@ -78,6 +78,12 @@ def answer_at_once(section: Section, opening: Section, others: Sequence[Section]
     return replace(short, paragraphs=(alone,), answering=())
 
 
+def led_in(section: Section) -> Section:
+    """The section going on in the line of what was put before it."""
+    first, *others = section.paragraphs
+    return replace(section, paragraphs=(_from(first, begins_line=False), *others))
+
+
 def _are_of_one_page(section: Section, other: Section) -> bool:
     """Whether two sections are of one page, in one language."""
     return section.document == other.document and section.is_translation == other.is_translation

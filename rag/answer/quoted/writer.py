@@ -54,7 +54,8 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
     for paragraph in chosen:
         passage = paragraph.passage
         elsewhere = before is not None and before.passage.document != passage.document
-        if before and (elsewhere or paragraph.heading not in (before.heading, passage.title, "")):
+        is_told = paragraph.heading in (before.heading, passage.title, "") if before else True
+        if before and (elsewhere or not (is_told or goes_on_in_its_line(paragraph))):
             names = dict.fromkeys([passage.title, paragraph.heading] if elsewhere else [paragraph.heading])
             chunks.append(f"{_gap(chunks)}**{' › '.join(filter(None, names))}**\n\n")
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
@@ -75,6 +76,11 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             chunks.append(chunk)
         before = paragraph
     return Written(tuple(chunks), tuple(claims), tuple(citations))
+
+
+def goes_on_in_its_line(paragraph: Paragraph) -> bool:
+    """Whether it goes on in the line of the paragraph before."""
+    return not paragraph.units[0].begins_line
 
 
 def _cite(paragraph: Paragraph, unit: Unit, source: str, marker: int) -> Citation:

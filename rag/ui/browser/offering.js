@@ -19,14 +19,14 @@ function openOffer() {
   if (document.activeElement !== box() || naming()?.[1] !== list?.dataset.words) return;
   if (!find("button", list)) return endOffer();
   offers().setAttribute("data-open", "");
-  pointAt(0);
+  pointToOffer(0);
 }
 function endOffer() {
   clearTimeout(offering);
   offers()?.removeAttribute("data-open");
   box()?.removeAttribute("aria-activedescendant");
 }
-function pointAt(place) {
+function pointToOffer(place) {
   const options = offered();
   const to = options.at(place % options.length);
   for (const option of options) option.setAttribute("aria-selected", String(option === to));
@@ -53,8 +53,8 @@ document.addEventListener(
     const options = event.target === box() && !event.isComposing ? offered() : [];
     const at = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
     const deeds = {
-      ArrowDown: () => pointAt(at + 1),
-      ArrowUp: () => pointAt(at - 1),
+      ArrowDown: () => pointToOffer(at + 1),
+      ArrowUp: () => pointToOffer(at - 1),
       Enter: () => options[at]?.click(),
       Tab: () => options[at]?.click(),
       Escape: endOffer,

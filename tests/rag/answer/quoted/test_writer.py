@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag.answer.quoted.choosing import choose_paragraphs
-from rag.answer.quoted.opening import answer_at_once, answer_first
+from rag.answer.quoted.opening import answer_at_once, answer_first, led_in
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.quoted.ranking import Ranking
 from rag.answer.quoted.sections import Section, in_sections, parts_of
@@ -104,6 +104,9 @@ def test_the_short_answer_goes_before_a_part_that_answers_worse(tmp_path: Path, 
         return None if found is None else found.texts
 
     assert opens(part, asked, like=0.5) == ["放不下的再按句子切。"]
+    said = [*short.paragraphs, *led_in(part).paragraphs, *points.paragraphs]
+    written = "".join(write_quotes(said, {"a.md": storage.source("a.md") or ""}).chunks).strip()
+    assert written == "按标题切。 [1] 放不下的再按句子切。 [2] 块由句子拼成。 [3]\n\n**要点**\n\n- 先切再拼。 [4]"
     assert opens(part, asked, like=0.6) is None
     assert opens(part, like=0.1) is None  # a page without a short answer
     assert opens(points, asked, like=0.1) is None
