@@ -16,7 +16,7 @@ function offer() {
 }
 function openOffer() {
   const list = find("[data-words]", offers());
-  if (document.activeElement !== box() || naming()?.[1] !== list?.dataset.words) return;
+  if (!list || document.activeElement !== box() || naming()?.[1] !== list.dataset.words) return;
   if (!find("button", list)) return endOffer();
   offers().setAttribute("data-open", "");
   pointToOffer(0);
