@@ -8,6 +8,7 @@ QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 def enter(page: Page) -> None:
     """From anywhere to the bank."""
     page.locator("#room-practice-button").click()
+    expect(page.locator("#practice-part")).not_to_be_empty()  # who clicks has seen the room
     go(page, "bank")
     expect(page.locator("#practice-part .questions")).to_be_visible()
 
