@@ -89,13 +89,12 @@ def unspoken_share(index: Index, evidence: Evidence) -> float | None:
     written = [index.storage.questions(page) for page in pages]
     if not written or not written[0]:
         return None
-    spoken = {
-        term for of_page in written for questions in of_page.values() for question in questions for term in question
-    }
+    spoken: set[str] = set()
+    for of_page in written:
+        for heading, questions in of_page.items():
+            spoken.update(terms(heading), *questions)
     for hit in evidence.hits[:BEST]:
         spoken.update(terms(" ".join([hit.passage.title, *hit.passage.section, hit.passage.text])))
-    headings = {heading for of_page in written for heading in of_page}
-    spoken.update(term for heading in headings for term in terms(heading))
     named = set(named_in(evidence.query))
     named = {term for term in named if len(term) > 1} or named
     return len(named - spoken) / len(named) if named else 0.0

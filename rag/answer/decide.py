@@ -45,6 +45,10 @@ class SecondOpinion:
     reading: float
     limit: float
 
+    def of(self, log_odds: float, reading: float) -> float:
+        """The log odds against an answer where both are known."""
+        return self.offset + self.log_odds * log_odds + self.reading * max(-self.limit, min(self.limit, reading))
+
 
 # Fitted to the development questions of asked.jsonl and gold.jsonl; the scale is that at which 5% of those that have an
 # answer are doubtful. The offset refuses none of them, for on other people's documents, where the log odds alone tell
@@ -140,8 +144,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     if decision.refusal is not None and reading <= 0:
         return replace(decision, reading=reading)
     second = SECOND_OPINION if decision.unspoken is None else SECOND_OPINION_ASKED
-    believed = max(-second.limit, min(second.limit, reading))
-    log_odds = second.offset + second.log_odds * decision.log_odds + second.reading * believed
+    log_odds = second.of(decision.log_odds, reading)
     refusal = None
     if log_odds > decision.margin - (0.0 if points_to_nearest else WITHOUT_NEAREST):
         refusal = decision.refusal or Refusal(RefusalReason.NOTHING_RELEVANT)

@@ -1,7 +1,8 @@
 """What of a section an answer opens with, and what goes before it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.sections import Section
@@ -50,32 +51,34 @@ def answer_at_once(section: Section, opening: Section, others: Sequence[Section]
     before spoken answers, which say more, and before points it was the worse one (docs/results/best_places.md).
     """
     first = opening.paragraphs[: 1 + _is_led_in(opening)]
-    is_said = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
-    if not is_said or section.role in SAME_IN_OTHER_FORMS:
-        return None
+    is_prose = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
     short = next((other for other in others if other.is_short_answer and _are_of_one_page(section, other)), None)
-    if short is None or not (short.answering and section.answering):
+    if (
+        not is_prose
+        or section.role in SAME_IN_OTHER_FORMS
+        or short is None
+        or not (short.answering and section.answering)
+    ):
         return None
-    scores = {
-        (paragraph.passage.number, unit.start): score
-        for paragraph, scored in zip(section.paragraphs, section.answering, strict=True)
-        for unit, score in zip(paragraph.units, scored, strict=True)
-    }
+    scores = {(paragraph.passage.number, unit.start): score for score, paragraph, unit in _scored(section)}
     opens = max(scores[paragraph.passage.number, unit.start] for paragraph in first for unit in paragraph.units)
-    best, paragraph, unit = max(
-        (
-            (score, paragraph, unit)
-            for paragraph, scored in zip(short.paragraphs, short.answering, strict=True)
-            for unit, score in zip(paragraph.units, scored, strict=True)
-            if unit.kind is UnitKind.SENTENCE
-        ),
-        key=lambda found: found[0],
-        default=(opens, None, None),
-    )
-    if paragraph is None or unit is None or best <= opens:
+    said = [scored for scored in _scored(short) if scored[2].kind is UnitKind.SENTENCE and scored[0] > opens]
+    if not said:
         return None
-    alone = replace(paragraph, units=(replace(unit, begins_line=True, mark=""),))
-    return replace(short, paragraphs=(alone,), answering=())
+    _, paragraph, unit = max(said, key=itemgetter(0))
+    return replace(short, paragraphs=(_alone(paragraph, unit),), answering=())
+
+
+def _scored(section: Section) -> Iterator[tuple[float, Paragraph, Unit]]:
+    """How well each unit of a section answers."""
+    for paragraph, scores in zip(section.paragraphs, section.answering, strict=True):
+        for score, unit in zip(scores, paragraph.units, strict=True):
+            yield score, paragraph, unit
+
+
+def _alone(paragraph: Paragraph, unit: Unit) -> Paragraph:
+    """One sentence of a paragraph, in a line of its own and no item of a list."""
+    return replace(paragraph, units=(replace(unit, begins_line=True, mark=""),))
 
 
 def led_in(section: Section) -> Section:

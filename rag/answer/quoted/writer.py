@@ -54,8 +54,7 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
     for paragraph in chosen:
         passage = paragraph.passage
         elsewhere = before is not None and before.passage.document != passage.document
-        is_told = paragraph.heading in (before.heading, passage.title, "") if before else True
-        if before and (elsewhere or not (is_told or goes_on_in_its_line(paragraph))):
+        if before and (elsewhere or _has_another_heading(paragraph, before)):
             names = dict.fromkeys([passage.title, paragraph.heading] if elsewhere else [paragraph.heading])
             chunks.append(f"{_gap(chunks)}**{' › '.join(filter(None, names))}**\n\n")
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
@@ -78,9 +77,10 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
     return Written(tuple(chunks), tuple(claims), tuple(citations))
 
 
-def goes_on_in_its_line(paragraph: Paragraph) -> bool:
-    """Whether it goes on in the line of the paragraph before."""
-    return not paragraph.units[0].begins_line
+def _has_another_heading(paragraph: Paragraph, before: Paragraph) -> bool:
+    """Whether a reader must be told under which heading a paragraph stands: not where it goes on in the line before."""
+    told = (before.heading, paragraph.passage.title, "")
+    return paragraph.units[0].begins_line and paragraph.heading not in told
 
 
 def _cite(paragraph: Paragraph, unit: Unit, source: str, marker: int) -> Citation:

@@ -79,7 +79,7 @@ function act(what, button) {
 }
 
 function rename(number, item) {
-  const input = find("input[maxlength]", item);
+  const input = find(".new-name", item);
   const end = (keep) => {
     if (input.hidden) return;
     input.hidden = true;

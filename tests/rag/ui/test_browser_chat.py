@@ -86,7 +86,7 @@ def test_conversations_are_found_renamed_deleted_and_saved(page: Page) -> None:
     entry = page.locator(".conversations li[aria-current]")
     expect(entry).to_contain_text(OTHER)
     choose(page, OTHER, ZH.rename)
-    entry.locator("input[maxlength]").fill("低秩适配")
+    entry.locator(".new-name").fill("低秩适配")
     page.keyboard.press("Enter")
     expect(entry).to_contain_text("低秩适配")
     page.fill("#sought textarea, #sought input", "冻结原来的权重")  # stands in the answer
