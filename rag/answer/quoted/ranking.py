@@ -12,6 +12,7 @@ from rag.embedding import Embedder
 from rag.index import Index
 from rag.language.asking import ONLY_ASKS
 from rag.language.intents import Intent, answered_by
+from rag.language.language import Language
 from rag.language.terms import fold, terms
 from rag.question.unheard import named_in
 from rag.search.retrieval import Evidence
@@ -32,12 +33,13 @@ OF_A_PAIR = 0.5
 class Wanted:
     """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up that only asks for
     another form, the part that its `intent` names of the page that its subject stands on; of any follow-up, what was
-    not `heard`."""
+    not `heard`; and the `language` of whoever asks, which a name that is searched by itself does not tell."""
 
     compared: tuple[str, ...] = ()
     subject_page: str = ""
     intent: Intent | None = None
     heard: str = ""
+    language: Language | None = None
 
 
 NOTHING_ELSE = Wanted()
@@ -152,7 +154,7 @@ def rank(
     index: Index, embedder: Embedder, evidence: Evidence, *, pages: int = PAGES, wanted: Wanted = NOTHING_ELSE
 ) -> Ranking:
     """The sections of the best `pages` documents by how well they score."""
-    sections = competing(index, embedder, evidence, pages=pages)
+    sections = competing(index, embedder, evidence, pages=pages, language=wanted.language)
     if not sections:
         return Ranking(evidence.query)
     features = section_features(index, evidence, sections, wanted)
@@ -183,9 +185,11 @@ def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
     }
 
 
-def competing(index: Index, embedder: Embedder, evidence: Evidence, *, pages: int) -> list[Section]:
+def competing(
+    index: Index, embedder: Embedder, evidence: Evidence, *, pages: int, language: Language | None = None
+) -> list[Section]:
     """The sections of the best `pages` documents, in their order, each with how well its units answer."""
-    sections = sections_of(index, evidence, pages=pages) if evidence.hits else []
+    sections = sections_of(index, evidence, pages=pages, language=language) if evidence.hits else []
     answering = by_unit(index, embedder, evidence, sections)
     return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.index import Index
-from rag.language.language import language_of
+from rag.language.language import Language, language_of
 from rag.search.retrieval import Evidence
 from rag.text.roles import SectionRole, role_of
 from rag.text.sentences import UnitKind
@@ -106,12 +106,13 @@ class Section:
         return any(unit.kind is kind for paragraph in self.paragraphs for unit in paragraph.units)
 
 
-def sections_of(index: Index, evidence: Evidence, *, pages: int) -> list[Section]:
-    """The sections of the best `pages` documents, best document first, each in its order."""
+def sections_of(index: Index, evidence: Evidence, *, pages: int, language: Language | None = None) -> list[Section]:
+    """The sections of the best `pages` documents, best document first, each in its order; of translations only those
+    into a language, that of the question where none is given."""
+    language = language or language_of(evidence.query)
     found: list[Section] = []
     for document in list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:pages]:
         hits = [hit.passage for hit in evidence.hits if hit.passage.document == document]
-        language = language_of(evidence.query)
         passages = sorted(
             (p for p in _around(index, document, hits) if p.translated_into in (None, language)),
             key=lambda passage: passage.start,

@@ -9,6 +9,7 @@ from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
 from rag.answer.quoted.ranking import Wanted
 from rag.answer.trace import Selection, Trace
+from rag.language.language import language_of
 from rag.text.sentences import Unit, UnitKind, in_one_line
 from rag.types import Citation, Claim
 
@@ -36,7 +37,8 @@ def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
 
 def wanted_of(result: SearchResult) -> Wanted:
     standalone = result.plan.standalone
-    return Wanted(result.compared, result.subject_page, standalone.intent, standalone.heard)
+    language = language_of(standalone.question)
+    return Wanted(result.compared, result.subject_page, standalone.intent, standalone.heard, language)
 
 
 def sources_of(trace: Trace, chosen: Sequence[Paragraph]) -> dict[str, str]:

@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from rag.answer.assistant import Assistant
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
 from rag.answer.quoted.paragraphs import paragraphs
 from rag.answer.quoted.ranking import Ranking, Wanted, rank
 from rag.answer.quoted.sections import sections_of
-from rag.answer.quoted.writer import write_quotes
+from rag.answer.quoted.writer import wanted_of, write_quotes
 from rag.index import Index, open_index
+from rag.language.language import Language
 from rag.search.retrieval import Evidence, search
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
-from rag.types import Answer, Passage
+from rag.types import Answer, Passage, Role, Turn
 from tests.conftest import HashEmbedder
-from tests.rag.library import DOCUMENTS, ingest
+from tests.rag.library import DOCUMENTS, ingest, library_settings
 
 QUESTIONS = [
     ("RoPE 为什么能外推？", "rope.md"),
@@ -349,3 +351,24 @@ def test_another_page_follows_only_where_it_is_about_as_good(two_pages: Index, h
         beside = headed(ranking, ("cache.md", "分页", 0.0), ("table.md", "块表怎么查？", score))
         chosen = choose_paragraphs([beside])
         assert list(dict.fromkeys(paragraph.passage.document for paragraph in chosen)) == documents
+
+
+def test_a_name_that_is_searched_by_itself_is_answered_in_the_language_of_whoever_asks(
+    tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    english = "## English\n\n### Why does warmup help?\n\nWarmup takes small steps.\n"
+    page = f"# 预热为什么有用？\n\n## 一句话回答\n\n预热（warmup）先走小步。\n\n{english}"
+    ingest(tmp_path, hash_embedder, {"a.md": page})
+    index = open_index(tmp_path / "index")
+    evidence = search(index, hash_embedder, "warmup")
+
+    def texts(language: Language | None) -> str:
+        ranking = rank(index, hash_embedder, evidence, wanted=Wanted(language=language))
+        return " ".join(text for section in ranking.sections for text in section.texts)
+
+    assert "Warmup takes" in texts(None)  # a bare name is of every language
+    assert "Warmup takes" not in texts(Language.ZH)
+    assert "先走小步" in texts(Language.ZH)
+    talk = [Turn(Role.USER, "预热为什么有用？"), Turn(Role.ASSISTANT, "预热先走小步。")]
+    assistant = Assistant(library_settings(tmp_path), hash_embedder)
+    assert wanted_of(assistant.prepare("那 warmup 呢？", talk).result).language is Language.ZH
