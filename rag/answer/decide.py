@@ -17,17 +17,14 @@ from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
 from rag.types import Refusal, RefusalReason
 
-# Log odds below the threshold from which an answer is doubtful: a tenth of the answerable development questions of
-# asked.jsonl lie there, and two fifths of its near misses.
-DOUBTFUL = 1.75
 # Log odds against an answer for a question all of whose words are foreign to the material: short ones (晚饭吃啥) match
 # something everywhere. A close match in other words outweighs it.
 UNHEARD_OF = 3.0
 # Where questions are written down for the pages, log odds for all of what a question names being unspoken of, and the
-# share from which they count against an answer. Regression over 740 development questions, 300 of them near misses or
-# off the subject: .91 of the latter are refused, .75 with the rule above (docs/results/refusals.md).
-UNSPOKEN = 4.0
-USUALLY_UNSPOKEN = 0.3
+# share from which they count against an answer. These two and SECOND_OPINION_ASKED are fitted by
+# `python -m tools.fit.second_opinion` (docs/results/refusals.md).
+UNSPOKEN = 3.2
+USUALLY_UNSPOKEN = 0.62
 # Log odds from the threshold within which what the reader says can change the decision.
 READ_WITHIN = 3.0
 # How much lower the threshold lies for a chat model, which would answer what is doubtful: it refuses 2% of the
@@ -38,12 +35,13 @@ WITHOUT_NEAREST = 0.79
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
     """Logistic regression over the log odds against an answer and the best reading, which is believed up to `limit`,
-    on the scale of the log odds."""
+    on the scale of the log odds; `doubtful` are the log odds below the threshold from which an answer is."""
 
     offset: float
     log_odds: float
     reading: float
     limit: float
+    doubtful: float
 
     def of(self, log_odds: float, reading: float) -> float:
         """The log odds against an answer where both are known."""
@@ -53,9 +51,9 @@ class SecondOpinion:
 # Fitted to the development questions of asked.jsonl and gold.jsonl; the scale is that at which 5% of those that have an
 # answer are doubtful. The offset refuses none of them, for on other people's documents, where the log odds alone tell
 # nothing of a question that sounds as if it might be answered, too many are refused (docs/results/best_places.md).
-SECOND_OPINION = SecondOpinion(offset=-0.96, log_odds=0.48, reading=-0.49, limit=12.0)
+SECOND_OPINION = SecondOpinion(offset=-0.96, log_odds=0.48, reading=-0.49, limit=12.0, doubtful=1.75)
 # Of pages with written questions, whose log odds tell more.
-SECOND_OPINION_ASKED = SecondOpinion(offset=-0.8, log_odds=0.9, reading=-0.4, limit=12.0)
+SECOND_OPINION_ASKED = SecondOpinion(offset=-0.14, log_odds=1.0, reading=-0.67, limit=12.0, doubtful=2.24)
 
 # Where one side is silent, another must stand in one of so many passages to be answered alone.
 SPEAKING_HITS = 3
@@ -101,7 +99,12 @@ class Decision:
     @property
     def in_doubt(self) -> bool:
         """Whether an answer may be tried, but the odds are near to a refusal."""
-        return self.refusal is None and self.log_odds is not None and self.log_odds > self.margin - DOUBTFUL
+        doubtful = self.second_opinion.doubtful
+        return self.refusal is None and self.log_odds is not None and self.log_odds > self.margin - doubtful
+
+    @property
+    def second_opinion(self) -> SecondOpinion:
+        return SECOND_OPINION if self.unspoken is None else SECOND_OPINION_ASKED
 
 
 def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decision:
@@ -143,8 +146,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     assert decision.log_odds is not None
     if decision.refusal is not None and reading <= 0:
         return replace(decision, reading=reading)
-    second = SECOND_OPINION if decision.unspoken is None else SECOND_OPINION_ASKED
-    log_odds = second.of(decision.log_odds, reading)
+    log_odds = decision.second_opinion.of(decision.log_odds, reading)
     refusal = None
     if log_odds > decision.margin - (0.0 if points_to_nearest else WITHOUT_NEAREST):
         refusal = decision.refusal or Refusal(RefusalReason.NOTHING_RELEVANT)

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rag.answer.assistant import Assistant
 from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.decide import (
-    DOUBTFUL,
     READ_WITHIN,
     SECOND_OPINION,
     SECOND_OPINION_ASKED,
@@ -44,7 +43,7 @@ Values = NDArray[np.float64]
 FOLDS = 10
 RIDGE = 1.0
 # Shares of the answerable questions: refused, and refused or pointed to the nearest.
-REFUSED, NOT_ANSWERED = 0.02, 0.08
+REFUSED, NOT_ANSWERED = 0.02, 0.10
 ANSWERABLE = "answerable"
 LIMIT = SECOND_OPINION_ASKED.limit
 
@@ -68,7 +67,6 @@ class Constants:
     unspoken: float
     usually: float
     second: SecondOpinion
-    doubtful: float
 
     def first(self, told: Told) -> float:
         return told.calibrated + self.unspoken * (told.unspoken - self.usually)
@@ -77,7 +75,7 @@ class Constants:
         return after_reading(self.first(told), told.reading, self.second)
 
 
-NOW = Constants(UNSPOKEN, USUALLY_UNSPOKEN, SECOND_OPINION_ASKED, DOUBTFUL)
+NOW = Constants(UNSPOKEN, USUALLY_UNSPOKEN, SECOND_OPINION_ASKED)
 
 
 def after_reading(first: float, reading: float, second: SecondOpinion) -> float:
@@ -176,22 +174,27 @@ def fit(rows: Sequence[Told]) -> Constants:
     reading = float(
         weights(np.asarray([[m, max(-LIMIT, min(LIMIT, r.reading))] for m, r in zip(moved, rows, strict=True)]))[1]
     )
-    unset = Constants(unspoken, usually, SecondOpinion(0.0, 1.0, reading, LIMIT), 0.0)
-    read = np.asarray([unset.final(row) for row in rows if row.kind == ANSWERABLE])
-    offset = min(0.0, -float(np.quantile(read, 1 - REFUSED)))
-    fitted = Constants(unspoken, usually, SecondOpinion(offset, 1.0, reading, LIMIT), 0.0)
-    final = np.asarray([fitted.final(row) for row in rows if row.kind == ANSWERABLE])
-    return Constants(unspoken, usually, fitted.second, -float(np.quantile(final, 1 - NOT_ANSWERED)))
+    second = SecondOpinion(0.0, 1.0, reading, LIMIT, 0.0)
+
+    def highest(second: SecondOpinion, most: float) -> float:
+        """The log odds that so large a share of the answerable ones exceed."""
+        found = [Constants(unspoken, usually, second).final(row) for row in rows if row.kind == ANSWERABLE]
+        return float(np.quantile(found, 1 - most))
+
+    second = replace(second, offset=min(0.0, -highest(second, REFUSED)))
+    return Constants(unspoken, usually, replace(second, doubtful=-highest(second, NOT_ANSWERED)))
 
 
 def as_text(rows: Sequence[Told]) -> str:
     left_out: dict[int, tuple[float, float]] = {}
     for fold in range(FOLDS):
         fitted = fit([row for place, row in enumerate(rows) if place % FOLDS != fold])
-        left_out |= {place: (fitted.final(rows[place]), fitted.doubtful) for place in range(fold, len(rows), FOLDS)}
+        left_out |= {
+            place: (fitted.final(rows[place]), fitted.second.doubtful) for place in range(fold, len(rows), FOLDS)
+        }
     ways: Mapping[str, Sequence[tuple[float, float]]] = {
-        "without the share": [(without_share(row), DOUBTFUL) for row in rows],
-        "as the program is": [(NOW.final(row), DOUBTFUL) for row in rows],
+        "without the share": [(without_share(row), SECOND_OPINION.doubtful) for row in rows],
+        "as the program is": [(NOW.final(row), NOW.second.doubtful) for row in rows],
         "fitted, left out": [left_out[place] for place in range(len(rows))],
     }
     lines = ["refused; refused or pointed to the nearest"]

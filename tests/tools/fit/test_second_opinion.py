@@ -31,7 +31,7 @@ def test_shares_of_the_answerable_are_kept(rows: list[Told]) -> None:
     fitted = fit(rows)
     final = [fitted.final(row) for row in rows if row.kind == ANSWERABLE]
     assert sum(odds > 0 for odds in final) / len(final) <= REFUSED + SLACK
-    assert abs(sum(odds > -fitted.doubtful for odds in final) / len(final) - NOT_ANSWERED) <= SLACK
+    assert abs(sum(odds > -fitted.second.doubtful for odds in final) / len(final) - NOT_ANSWERED) <= SLACK
     assert fitted.unspoken > 0 > fitted.second.reading
 
 
