@@ -33,7 +33,8 @@ const MOST_BASES = 4;
 // Of each box the text that the server said it has, and those it had before: a view that was drawn earlier may come later,
 // also after a change of language, which begins all of this anew but for what stands here.
 const acknowledged = (globalThis.practiceAcknowledged ??= {});
-let edition = 0;
+// Numbers go on after a change of language too, which runs all of this again within one session.
+let edition = Math.ceil(performance.now());
 const placeOf = (key) => `interview-rag.practice.${document.querySelector("#account a")?.title ?? ""}.${key}`;
 function keepTyped(key, text) {
   typed[key] = { text, edition: ++edition };
