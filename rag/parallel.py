@@ -1,4 +1,4 @@
-"""Batches for torch side by side, each on a thread of its own.
+"""What is computed, side by side, each on a thread of its own.
 
 One operation on several threads makes them wait for each other at its end, which for small matrices takes as long as
 the operation: two threads are 1.2 times as fast as one, two batches 1.9 times (docs/results/encoder.md).
@@ -9,32 +9,28 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from rag.process import torch_thread_count, torch_threads
+from rag.process import thread_count
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`work` of each item, in their order, on as many threads as torch has, each operation on one.
+    """`work` of each item, in their order, on as many threads as there are processors (`thread_count`).
 
     One more than there are threads is under way before the first result is taken. In a process that is not ours, whose
     threads others have set, one item after the other. Whoever leaves early waits for what is under way.
     """
-    count = torch_thread_count()
+    count = thread_count()
     if count == 1:
         yield from map(work, items)
         return
-
-    def alone(item: Item) -> Result:
-        with torch_threads(1):
-            return work(item)
 
     pool = ThreadPoolExecutor(count, thread_name_prefix="batch")
     waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
-            waiting.append(pool.submit(alone, item))
+            waiting.append(pool.submit(work, item))
             if len(waiting) > count:
                 yield waiting.popleft().result()
         while waiting:

@@ -32,16 +32,15 @@ def own_process() -> None:
         os.environ.pop(name, None)
 
 
-def torch_thread_count() -> int:
-    """How many threads torch takes for itself in a process of our own; 1 in another, whose owner has set them."""
+def thread_count() -> int:
+    """How many threads compute side by side in a process of our own; 1 in another, whose owner has set theirs.
+    `OMP_NUM_THREADS` says it, else as many as there are processors for this process."""
     if not _is_own:
         return 1
-    import torch
-
-    with _counting:  # and nobody sets another number meanwhile, which a new thread would take for torch's own
-        if "count" not in _threads:
-            _threads["count"] = torch.get_num_threads()
-        return _threads["count"]
+    stated = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if stated.isdecimal() and int(stated):
+        return int(stated)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -53,7 +52,8 @@ def torch_threads(count: int) -> Iterator[None]:
         return
     import torch
 
-    usual = torch_thread_count()
+    with _counting:  # nobody sets another number meanwhile, which a new thread would take for torch's own
+        usual = _threads.setdefault("count", torch.get_num_threads())
     torch.set_num_threads(count)
     try:
         yield

@@ -6,31 +6,26 @@ inference (Bowman et al., 2015), by half of the reader's layers trained further:
 """
 
 import logging
-import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
+
+import numpy as np
 
 from rag.embedding import BertEmbedder, Embedder
+from rag.embedding.stored import Floats
 from rag.language.terms import simplified
 from rag.parallel import in_parallel
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from rag.embedding.bert import Bert
 
 logger = logging.getLogger(__name__)
 
 WEIGHTS_FILE = Path(__file__).with_name("judge.safetensors")
 # Tokens of the two together; claims and statements are sentences.
 MOST_TOKENS = 256
-# Pairs read together at most.
-BATCH = 32
 ENCODER, HEAD = "encoder.", "head."
 
 
@@ -61,21 +56,19 @@ def joined(embedder: BertEmbedder, claim: str, statement: str) -> list[int]:
 class Judge:
     """Over the vocabulary of the embedder that it was trained over. May be called from several threads."""
 
-    def __init__(self, embedder: BertEmbedder, trained: "dict[str, Tensor]") -> None:
+    def __init__(self, embedder: BertEmbedder, trained: Mapping[str, Floats]) -> None:
         """Raises ValueError where the weights do not fit the embedder."""
-        from rag.embedding.bert import layers_of
-
-        like = embedder.network.words
-        placed = {name: weight.to(like.device, like.dtype) for name, weight in trained.items()}
+        layers = {name.removeprefix(ENCODER): value for name, value in trained.items() if name.startswith(ENCODER)}
         try:
-            self._head = placed[f"{HEAD}weight"], placed[f"{HEAD}bias"]
-            layers = layers_of({n.removeprefix(ENCODER): w for n, w in placed.items() if n.startswith(ENCODER)})
+            self._head = trained[f"{HEAD}weight"], trained[f"{HEAD}bias"]
+            if self._head[0].shape != (len(Relation), embedder.dimension):
+                raise ValueError("they are of another width")
+            self._network = embedder.network.with_layers(layers)
         except KeyError as missing:
             raise ValueError(f"its weights do not fit the embedder: there are none for {missing}") from missing
-        if self._head[0].shape != (len(Relation), embedder.dimension):
-            raise ValueError("its weights do not fit the embedder: they are of another width")
+        except ValueError as error:
+            raise ValueError(f"its weights do not fit the embedder: {error}") from error
         self._embedder = embedder
-        self._network: Bert = embedder.network.with_layers(layers)
         self._reading = threading.Lock()  # one takes all processors
 
     @classmethod
@@ -86,30 +79,16 @@ class Judge:
         return cls(embedder, weights.load(file))
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
-        """Of each (claim, statement); like lengths are read together."""
-        from rag.process import torch_thread_count
-
+        """Of each (claim, statement)."""
         inputs = [joined(self._embedder, simplified(claim), simplified(said)) for claim, said in pairs]
-        order = sorted(range(len(inputs)), key=lambda place: len(inputs[place]))
-        size = max(1, min(BATCH, math.ceil(len(order) / torch_thread_count())))
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
         with self._reading:
-            rows = [
-                row
-                for part in in_parallel(lambda b: self._probabilities([inputs[p] for p in b]), batches)
-                for row in part
-            ]
-        found = {place: Probabilities(*row) for place, row in zip(order, rows, strict=True)}
-        return [found[place] for place in range(len(pairs))]
+            return list(in_parallel(self._probabilities, inputs))
 
-    def _probabilities(self, inputs: Sequence[Sequence[int]]) -> list[list[float]]:
-        import torch
-
-        with torch.inference_mode():
-            first = torch.stack([states[0] for states in self._network.states(inputs)])
-            logits = torch.nn.functional.linear(first, *self._head)
-            probabilities: list[list[float]] = logits.float().softmax(1).tolist()
-        return probabilities
+    def _probabilities(self, ids: Sequence[int]) -> Probabilities:
+        weight, bias = self._head
+        logits = weight @ self._network.states(ids)[0] + bias
+        odds = np.exp(logits - logits.max())
+        return Probabilities(*map(float, odds / odds.sum()))
 
 
 def open_judge(embedder: Embedder) -> Judge | None:

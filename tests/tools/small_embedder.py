@@ -1,6 +1,6 @@
 """An embedder of a few thousand weights: as much of one as training needs, with one token a character."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rag.embedding.bert import Bert
+from rag.embedding.encoder import Encoder, Vocabulary
+from rag.embedding.stored import Floats
 
 if TYPE_CHECKING:
     from transformers import BertModel
@@ -30,6 +31,15 @@ def bert_weights(layers: int, seed: int = 3) -> dict[str, Tensor]:
     return {name: value.detach() for name, value in small_bert(layers, seed).state_dict().items()}
 
 
+def numbers(weights: Mapping[str, Tensor]) -> dict[str, Floats]:
+    return {name: weight.detach().numpy() for name, weight in weights.items()}
+
+
+def small_encoder(weights: Mapping[str, Tensor]) -> Encoder:
+    exact = numbers(weights)
+    return Encoder(Vocabulary.of(exact), exact, heads=2, epsilon=1e-12, exact=True)
+
+
 class SmallEmbedder:
     identity = "small@0"
     dimension = WIDTH
@@ -37,7 +47,7 @@ class SmallEmbedder:
 
     def __init__(self, layers: int = 3) -> None:
         self.weights = bert_weights(layers)
-        self.network = Bert.of(self.weights, heads=2, epsilon=1e-12)
+        self.network = small_encoder(self.weights)
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [[3 + ord(character) % 90 for character in text] for text in texts]

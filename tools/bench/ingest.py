@@ -164,7 +164,7 @@ def _peak(corpus: EmbeddedCorpus) -> dict[str, Any]:
     operations = sum(2 * weights * count + LAYERS * 4 * count * count * WIDTH for count in counts)
     corpus.embedder.embed_passages(texts[:16])
     taken = median(seconds(lambda: corpus.embedder.embed_passages(texts)) for _ in range(3))
-    peaks = {str(kind).removeprefix("torch."): _matmul(kind) for kind in (torch.float32, torch.bfloat16)}
+    peaks = {"float32": _matmul(torch.float32), "int8": _matmul(torch.int8)}
     reached = operations / taken / 1e9
     name = getattr(corpus.embedder, "computes_in", "float32")
     return {
@@ -179,9 +179,10 @@ def _peak(corpus: EmbeddedCorpus) -> dict[str, Any]:
 
 def _matmul(kind: torch.dtype, size: int = 2_048) -> float:
     """The best GFLOP/s of ten products of square matrices."""
-    left, right = torch.randn(size, size).to(kind), torch.randn(size, size).to(kind)
-    left @ right
-    return 2 * size**3 / min(seconds(lambda: left @ right) for _ in range(10)) / 1e9
+    left, right = (torch.randn(size, size).mul(32).to(kind) for _ in range(2))
+    product = torch.matmul if kind.is_floating_point else torch._int_mm
+    product(left, right)
+    return 2 * size**3 / min(seconds(lambda: product(left, right)) for _ in range(10)) / 1e9
 
 
 def _one_changed(corpus: EmbeddedCorpus) -> dict[str, float]:

@@ -5,14 +5,17 @@ import argparse
 import sys
 from pathlib import Path
 
+from safetensors import numpy as exact
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
 from rag.embedding import BertEmbedder, load_embedder
 from rag.errors import UsageError
+from rag.models import locate
 from rag.practice.judge import WEIGHTS_FILE, Judge
-from rag.reader import weights
 from rag.settings import load_settings
+from tools import packed_weights
+from tools.bert import Bert
 from tools.judge.statements import is_held_out, pairs_of, read_claims
 from tools.judge.train import fresh, train
 
@@ -36,18 +39,20 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     options = build_parser().parse_args()
-    embedder = load_embedder(load_settings())
+    settings = load_settings()
+    embedder = load_embedder(settings)
     if not isinstance(embedder, BertEmbedder):
         raise UsageError(f"nothing can be trained over {embedder.identity}", hint="use the default embedder")
     claims = read_claims([STATEMENTS])
     if options.command == "train":
         pairs = pairs_of([claim for claim in claims if not is_held_out(claim.document)], seed=1)
-        train(embedder, fresh(embedder, EVERY), pairs, options.out, minutes=options.minutes)
+        network = Bert.open(locate(settings.embedder, settings.models))
+        train(embedder, network, fresh(embedder, EVERY), pairs, options.out, minutes=options.minutes)
         return 0
     if options.command == "pack":
-        weights.save(WEIGHTS_FILE, load_file(options.weights), {"embedder": embedder.identity})
+        packed_weights.save(WEIGHTS_FILE, load_file(options.weights), {"embedder": embedder.identity})
         return 0
-    judge = Judge(embedder, load_file(options.weights))
+    judge = Judge(embedder, exact.load_file(options.weights))
     held_out = [claim for claim in claims if is_held_out(claim.document)]
     for name, is_point in (("of points", True), ("of other claims, written to look alike", False)):
         # Points have as many statements as they have facts, other claims two of each kind.

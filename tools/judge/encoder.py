@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from rag.embedding.bert import Bert, Layer, layers_of
+from tools.bert import Bert, Layer, layers_of
 
 # Texts of like length that are padded to the longest of them.
 BATCH_TOKENS = 4_096

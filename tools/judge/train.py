@@ -15,6 +15,7 @@ from rag.embedding import BertEmbedder
 from rag.practice.judge import ENCODER, HEAD, Relation, joined
 from rag.reader import weights
 from rag.reader.reading import WEIGHTS_FILE as READER
+from tools.bert import Bert
 from tools.judge.encoder import Encoder
 from tools.judge.statements import Pair
 from tools.learning_rate import share_of_rate
@@ -28,7 +29,9 @@ SMOOTHING = 0.05
 def fresh(embedder: BertEmbedder, every: int) -> dict[str, Tensor]:
     """The reader's layers, every so manieth of them, and a new head."""
     read = {
-        name.removeprefix(ENCODER): value for name, value in weights.load(READER).items() if name.startswith(ENCODER)
+        name.removeprefix(ENCODER): torch.from_numpy(value)
+        for name, value in weights.load(READER).items()
+        if name.startswith(ENCODER)
     }
     kept = {}
     for name, value in read.items():
@@ -40,12 +43,18 @@ def fresh(embedder: BertEmbedder, every: int) -> dict[str, Tensor]:
 
 
 def train(
-    embedder: BertEmbedder, start: Mapping[str, Tensor], pairs: Sequence[Pair], file: Path, *, minutes: float
+    embedder: BertEmbedder,
+    network: Bert,
+    start: Mapping[str, Tensor],
+    pairs: Sequence[Pair],
+    file: Path,
+    *,
+    minutes: float,
 ) -> None:
-    """Train on the pairs in their order for at most so many minutes, and write the weights, in float32, as the program
-    names them."""
+    """Train layers over the vocabulary of `network`, which is the embedder's, on the pairs in their order for at most
+    so many minutes, and write the weights, in float32, as the program names them."""
     torch.manual_seed(1)
-    encoder = Encoder(embedder.network, 0)
+    encoder = Encoder(network, 0)
     parameters = {name: value.float().clone().requires_grad_() for name, value in start.items()}
     head = [value for name, value in parameters.items() if name.startswith(HEAD)]
     layers = [value for name, value in parameters.items() if not name.startswith(HEAD)]

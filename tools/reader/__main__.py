@@ -12,10 +12,10 @@ import torch
 from rag.embedding import BertEmbedder, load_embedder
 from rag.errors import UsageError
 from rag.models import locate
-from rag.reader import weights
 from rag.reader.network import JoinedReader
 from rag.reader.reading import WEIGHTS_FILE
 from rag.settings import load_settings
+from tools import packed_weights
 from tools.reader.data import Row, folded, read_spans
 from tools.reader.documents import write_documents
 from tools.reader.measure import answerable_auc, read_first, top_1
@@ -76,7 +76,7 @@ def main() -> int:
         case "measure":
             return _measure(options, embedder)
     about = {key: str(value) for key, value in options.about.items()}
-    weights.save(options.out, load(options.weights), {"embedder": embedder.identity, **about})
+    packed_weights.save(options.out, load(options.weights), {"embedder": embedder.identity, **about})
     return 0
 
 

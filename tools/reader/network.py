@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from rag.reader.network import ENCODER, Heads
+from rag.reader.network import ENCODER
 from rag.reader.windows import Window
 
 if TYPE_CHECKING:
@@ -15,9 +15,37 @@ if TYPE_CHECKING:
 
 # The vocabulary, which is the embedder's and stays as it is.
 SHARED = f"{ENCODER}embeddings."
+# What a cosine counts before training: those of the units of a text differ by some hundredths.
+LIKENESS = 20.0
 
 
-class ReaderNetwork(Heads):
+class TrainedHeads(nn.Module):
+    """Scores of units and of "nothing answers".
+
+    A unit begins with what the encoder was trained to tell, the cosine of question and unit, and learns the rest. The
+    heads compute in float32, in which cosines of a few hundredths differ.
+    """
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.unit = nn.Linear(hidden, 1)
+        self.nothing = nn.Linear(hidden, 1)
+        self.likeness = nn.Linear(1, 1)
+        nn.init.constant_(self.likeness.weight, LIKENESS)
+        nn.init.zeros_(self.likeness.bias)
+
+    def scores(self, states: Tensor, window: Window) -> tuple[Tensor, Tensor]:
+        """Of the states of a window, shape (tokens, hidden): the scores of its units, shape (units,), and that of
+        "nothing answers"."""
+        states = states.float()
+        units = torch.stack([states[begin : end + 1].mean(0) for begin, end in window.spans])
+        begin, end = window.question
+        alike = nn.functional.cosine_similarity(units, states[begin : end + 1].mean(0, keepdim=True))
+        scores = self.unit(units) + self.likeness(alike.unsqueeze(-1))
+        return scores.squeeze(-1), self.nothing(states[0]).squeeze(-1)
+
+
+class ReaderNetwork(TrainedHeads):
     def __init__(self, encoder: "BertModel") -> None:
         super().__init__(encoder.config.hidden_size)
         self.encoder = encoder

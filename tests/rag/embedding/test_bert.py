@@ -7,11 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from torch.nn.functional import scaled_dot_product_attention
 
 from rag.embedding import BertEmbedder, Embedder, SentenceTransformerEmbedder, load_embedder
-from rag.embedding.bert import attention
 from rag.embedding.bert_folder import is_rebuilt
 from rag.models import e5, locate
 from rag.settings import Precision, Settings
@@ -51,7 +48,7 @@ def assert_alike(ours: Embedder, theirs: Embedder, texts: list[str], least: floa
         assert one.token_ids.tolist() == other.token_ids.tolist()
         assert float(one.vector @ other.vector) >= least
         assert one.tokens.shape == other.tokens.shape
-        assert np.all(np.sum(one.tokens * other.tokens, axis=1) >= least - 0.001)
+        assert np.all(np.sum(one.tokens * other.tokens, axis=1) >= least - 0.01)
 
 
 def test_a_rebuilt_folder_is_run_by_our_encoder_and_says_what_sentence_transformers_says(folder: Path) -> None:
@@ -65,7 +62,7 @@ def test_a_rebuilt_folder_is_run_by_our_encoder_and_says_what_sentence_transform
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("precision", "step"), [(Precision.FLOAT32, 5), (Precision.BFLOAT16, 1)])
+@pytest.mark.parametrize(("precision", "step"), [(Precision.FLOAT32, 5), (Precision.AUTO, 1)])
 def test_the_real_model_says_what_sentence_transformers_says(
     model_settings: Settings, precision: Precision, step: int
 ) -> None:
@@ -73,33 +70,10 @@ def test_the_real_model_says_what_sentence_transformers_says(
     assert len(MIXED) > 50
     assert_alike(
         BertEmbedder(place, identity="x", precision=precision),
-        SentenceTransformerEmbedder(place, identity="x", precision=precision),
+        SentenceTransformerEmbedder(place, identity="x", precision=Precision.FLOAT32),
         MIXED[::step],
-        0.9999,
+        0.9999 if precision is Precision.FLOAT32 else 0.998,
     )
-
-
-@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0, 1_000.0])
-@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
-def test_attention_is_that_of_torch_however_large_its_scores(kind: torch.dtype, scale: float) -> None:
-    """Beyond some 80 powers of two overflow, and those of a row that lies as far below nothing vanish."""
-    torch.manual_seed(1)
-    query, key, value = (torch.randn(2, 9, 16).to(kind) for _ in range(3))
-    for shift in (-1.0, 1.0):
-        shifted = key * scale + shift * scale * query.mean(1, keepdim=True)
-        found = attention(query, shifted, value)
-        expected = scaled_dot_product_attention(query.float(), shifted.float(), value.float())
-        assert torch.isfinite(found).all()
-        if kind is torch.float32:
-            torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
-        elif scale <= 1:
-            torch.testing.assert_close(found.float(), expected, atol=0.05, rtol=0.05)
-
-
-def test_attention_keeps_large_values_in_range() -> None:
-    query = torch.full((1, 9, 16), 4.5)
-    value = torch.full((1, 9, 16), 3_000.0)
-    torch.testing.assert_close(attention(query, query, value), value)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +102,12 @@ def test_whatever_says_otherwise_is_left_to_sentence_transformers(
     assert not is_rebuilt(tmp_path)
 
 
-def test_a_question_to_it_imports_nothing_of_sentence_transformers(folder: Path) -> None:
+def test_a_question_to_it_imports_neither_torch_nor_sentence_transformers(folder: Path) -> None:
     code = (
         "import sys, rag.embedding as e, rag.settings as s; m = e.load_embedder(s.Settings(embedder=sys.argv[1]));"
-        "m.embed_query('a'); import rag.reader.network;"
-        "print([n for n in ('transformers', 'sentence_transformers', 'sklearn', 'scipy') if n in sys.modules])"
+        "m.embed_query('a'); import rag.reader.network, rag.practice.judge;"
+        "heavy = {'torch', 'tokenizers', 'transformers', 'sentence_transformers', 'sklearn', 'scipy'};"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

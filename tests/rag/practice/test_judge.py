@@ -7,14 +7,19 @@ import pytest
 import torch
 
 from rag.embedding import BertEmbedder
+from rag.embedding.stored import Floats
 from rag.practice.judge import MOST_TOKENS, Judge, Relation, joined, read_judge
-from rag.reader.weights import save
-from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
+from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights, numbers
+from tools.packed_weights import save
 
 PAIRS = [("keys are kept", f"statement {number} " + "word " * number) for number in range(40)]
 
 
-def trained(width: int = WIDTH) -> dict[str, torch.Tensor]:
+def trained(width: int = WIDTH) -> dict[str, Floats]:
+    return numbers(weights(width))
+
+
+def weights(width: int = WIDTH) -> dict[str, torch.Tensor]:
     layers = {f"encoder.{n}": w for n, w in bert_weights(2, seed=5).items() if n.startswith("encoder.layer.")}
     torch.manual_seed(1)
     return layers | {"head.weight": torch.randn(len(Relation), width), "head.bias": torch.zeros(len(Relation))}
@@ -40,7 +45,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     embedder = cast("BertEmbedder", SmallEmbedder())
     with pytest.raises(ValueError, match="another width"):
         Judge(embedder, trained(width=7))
-    with pytest.raises(ValueError, match="none for"):
+    with pytest.raises(ValueError, match="no weights"):
         Judge(embedder, {name: value for name, value in trained().items() if "output" not in name})
 
 
@@ -49,14 +54,14 @@ def test_a_file_over_another_embedder_or_in_pieces_gives_no_judge(
 ) -> None:
     small, file = SmallEmbedder(), tmp_path / "judge.safetensors"
     embedder = cast("BertEmbedder", small)
-    save(file, trained(), {"embedder": "another@1"})
+    save(file, weights(), {"embedder": "another@1"})
     assert read_judge(embedder, file) is None
     assert not caplog.records
     file.write_bytes(file.read_bytes()[:90])
     read_judge.cache_clear()
     assert read_judge(embedder, file) is None
     assert "graded by likeness alone" in caplog.text
-    save(file, trained(), {"embedder": small.identity})
+    save(file, weights(), {"embedder": small.identity})
     read_judge.cache_clear()
     judge = read_judge(embedder, file)
     assert judge is not None

@@ -5,16 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from rag.embedding.bert import Bert
+from rag.embedding.encoder import Encoder
+from rag.embedding.stored import Floats
 from rag.reader import weights
-from rag.reader.network import JoinedReader, network_over
+from rag.reader.network import ENCODER, Heads, JoinedReader, network_over
 from rag.reader.reading import Text
 from rag.reader.windows import Special, Window
-from tests.tools.small_embedder import small_bert
+from tests.tools.small_embedder import WIDTH, numbers, small_bert, small_encoder
+from tools import packed_weights
 from tools.reader.network import SHARED, ReaderNetwork, pad
 
 if TYPE_CHECKING:
@@ -41,8 +44,8 @@ def model() -> "BertModel":
 
 
 @pytest.fixture(scope="module")
-def encoder(model: "BertModel") -> Bert:
-    return Bert.of(model.state_dict(), heads=2, epsilon=model.config.layer_norm_eps)
+def encoder(model: "BertModel") -> Encoder:
+    return small_encoder(model.state_dict())
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +61,19 @@ def trained(model: "BertModel") -> dict[str, Tensor]:
 
 
 @pytest.fixture(scope="module")
-def reader(encoder: Bert, trained: dict[str, Tensor]) -> JoinedReader:
+def reader(encoder: Encoder, trained: dict[str, Tensor]) -> JoinedReader:
     return opened(encoder, trained)
 
 
-def opened(encoder: Bert, trained: dict[str, Tensor]) -> JoinedReader:
-    network, heads = network_over(encoder, trained)
+def opened(encoder: Encoder, trained: dict[str, Tensor]) -> JoinedReader:
+    network, heads = network_over(encoder, numbers(trained))
     return JoinedReader(network.states, heads, characters, SPECIAL)
 
 
-def test_the_vocabulary_is_shared_and_the_layers_are_its_own(encoder: Bert, trained: dict[str, Tensor]) -> None:
-    network, _ = network_over(encoder, trained)
-    assert network.words is encoder.words
-    assert len(network.layers) == 2
-    assert len(encoder.layers) == 3
+def test_the_vocabulary_is_shared_and_the_layers_are_its_own(encoder: Encoder, trained: dict[str, Tensor]) -> None:
+    network, _ = network_over(encoder, numbers(trained))
+    assert network.vocabulary is encoder.vocabulary
+    assert not np.allclose(network.states([0, 5, 2]), encoder.states([0, 5, 2]), atol=1e-3)
 
 
 def test_it_reads_what_was_trained(model: "BertModel", trained: dict[str, Tensor], reader: JoinedReader) -> None:
@@ -80,11 +82,12 @@ def test_it_reads_what_was_trained(model: "BertModel", trained: dict[str, Tensor
     network.encoder.encoder.layer = network.encoder.encoder.layer[:2]
     network.load_state_dict(trained, strict=False)
 
-    def states(inputs: Sequence[Sequence[int]]) -> list[Tensor]:
-        padded = pad([Window(tuple(ids), 0, (0, 0), ()) for ids in inputs])
-        return [rows[: len(ids)] for rows, ids in zip(network(*padded), inputs, strict=True)]
+    def states(ids: Sequence[int]) -> Floats:
+        states: Floats = network(*pad([Window(tuple(ids), 0, (0, 0), ())]))[0].numpy()
+        return states
 
-    expected = JoinedReader(states, network, characters, SPECIAL).read(QUESTION, TEXTS)
+    heads = Heads.of({n: w for n, w in numbers(trained).items() if not n.startswith(ENCODER)}, WIDTH)
+    expected = JoinedReader(states, heads, characters, SPECIAL).read(QUESTION, TEXTS)
     for reading, other in zip(reader.read(QUESTION, TEXTS), expected, strict=True):
         assert reading.units == pytest.approx(other.units, abs=1e-4)
         assert reading.answers == pytest.approx(other.answers, abs=1e-4)
@@ -107,23 +110,23 @@ def test_a_text_without_units_answers_nothing(reader: JoinedReader) -> None:
 
 
 def test_weights_of_one_byte_read_nearly_alike(
-    encoder: Bert, trained: dict[str, Tensor], reader: JoinedReader, tmp_path: Path
+    encoder: Encoder, trained: dict[str, Tensor], reader: JoinedReader, tmp_path: Path
 ) -> None:
     file = tmp_path / "weights.safetensors"
-    weights.save(file, trained, {"embedder": "tiny@1"})
+    packed_weights.save(file, trained, {"embedder": "tiny@1"})
     assert weights.embedder_of(file) == "tiny@1"
     assert file.stat().st_size < 0.4 * sum(4 * value.numel() for value in trained.values())
     kept = weights.load(file)
     for name, value in trained.items():
         assert kept[name].shape == value.shape
-        assert torch.allclose(kept[name], value, atol=float(value.abs().max()) / 127 + 1e-3), name
-    packed = opened(encoder, kept)
+        assert torch.allclose(torch.from_numpy(kept[name]), value, atol=float(value.abs().max()) / 127 + 1e-3), name
+    packed = opened(encoder, {name: torch.from_numpy(value) for name, value in kept.items()})
     for exact, near in zip(reader.read(QUESTION, TEXTS), packed.read(QUESTION, TEXTS), strict=True):
         assert near.answers == pytest.approx(exact.answers, abs=0.1)
 
 
 @pytest.mark.parametrize("wrong", ["missing", "unknown", "of another width", "layer", "layers", "narrow layer"])
-def test_weights_that_do_not_fit_are_refused(wrong: str, encoder: Bert, trained: dict[str, Tensor]) -> None:
+def test_weights_that_do_not_fit_are_refused(wrong: str, encoder: Encoder, trained: dict[str, Tensor]) -> None:
     changed = dict(trained)
     match wrong:
         case "missing":
@@ -140,4 +143,14 @@ def test_weights_that_do_not_fit_are_refused(wrong: str, encoder: Bert, trained:
         case _:
             changed["unit.weight"] = torch.zeros(1, 31)
     with pytest.raises(ValueError, match="do not fit the embedder"):
-        network_over(encoder, changed)
+        network_over(encoder, numbers(changed))
+
+
+def test_scores_are_those_that_are_trained(model: "BertModel", trained: dict[str, Tensor]) -> None:
+    network = ReaderNetwork(copy.deepcopy(model)).eval().requires_grad_(False)
+    network.load_state_dict(trained, strict=False)
+    heads = Heads.of({n: w for n, w in numbers(trained).items() if not n.startswith(ENCODER)}, WIDTH)
+    states = torch.randn(12, WIDTH)
+    window = Window(tuple(range(12)), 0, (1, 3), ((5, 7), (8, 11)))
+    scores, nothing = network.scores(states, window)
+    np.testing.assert_allclose(heads.odds(states.numpy(), window), (scores - nothing).numpy(), atol=1e-4)

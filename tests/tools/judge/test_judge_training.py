@@ -7,11 +7,12 @@ from typing import cast
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
+from safetensors.numpy import load_file
 
 from rag.embedding import BertEmbedder
 from rag.practice.judge import Judge, Relation
 from tests.tools.small_embedder import WIDTH, SmallEmbedder, bert_weights
+from tools.bert import Bert
 from tools.judge.encoder import Encoder
 from tools.judge.statements import Claim, Pair, pairs_of, read_claims
 from tools.judge.train import train
@@ -52,11 +53,19 @@ def test_the_statements_are_of_pages_and_of_both_kinds() -> None:
 
 
 def test_the_loss_falls(tmp_path: Path) -> None:
-    embedder = cast("BertEmbedder", SmallEmbedder())
+    small = SmallEmbedder()
+    embedder = cast("BertEmbedder", small)
     pairs = [Pair("a", "a" * 5, Relation.SAYS), Pair("a", "z" * 5, Relation.DENIES)] * 640
     start = {name: value for name, value in bert_weights(2, seed=5).items() if name.startswith("encoder.layer.")}
     start |= {"head.weight": torch.zeros(len(Relation), WIDTH), "head.bias": torch.zeros(len(Relation))}
-    train(embedder, start, pairs, tmp_path / "judge.safetensors", minutes=1.0)
+    train(
+        embedder,
+        Bert.of(small.weights, heads=2, epsilon=1e-12),
+        start,
+        pairs,
+        tmp_path / "judge.safetensors",
+        minutes=1.0,
+    )
     log = [json.loads(line) for line in (tmp_path / "judge.jsonl").read_text().splitlines()]
     assert log[-1]["loss"] < log[0]["loss"]
     judge = Judge(embedder, load_file(tmp_path / "judge.safetensors"))
@@ -72,8 +81,8 @@ def test_states_are_those_of_the_encoder() -> None:
         for name, value in small.weights.items()
         if name.startswith(("encoder.layer.1", "encoder.layer.2"))
     }
-    found = Encoder(small.network, 1).states(upper, texts)
-    for rows, expected in zip(found, small.network.states(texts), strict=True):
-        assert torch.allclose(rows, expected, atol=1e-5)
+    found = Encoder(Bert.of(small.weights, heads=2, epsilon=1e-12), 1).states(upper, texts)
+    for rows, ids in zip(found, texts, strict=True):
+        assert torch.allclose(rows, torch.from_numpy(small.network.states(ids)), atol=1e-5)
     sum(rows.sum() for rows in found).backward()  # type: ignore[union-attr]
     assert all(value.grad is not None for value in upper.values())

@@ -1,19 +1,20 @@
-"""A BERT encoder that computes nothing for padding: the tokens of all texts are the rows of one matrix.
-
-On a processor sentence-transformers pads a batch to its longest text, and attention in bfloat16 takes torch nearly as
-long as all other layers together, for a tenth of their work. This does the same in half the time, and the vectors agree
-to 0.9999; see docs/results/encoder.md.
+"""The default embedder's encoder in torch, over which networks are trained. It computes nothing for padding: the tokens
+of all texts are the rows of one matrix. The program itself runs `rag.embedding.encoder`.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 from torch import Tensor
+
+from rag.embedding.bert_folder import read_folder
 
 # Weight and bias, of a linear layer or of a normalisation.
 Affine = tuple[Tensor, Tensor]
@@ -60,9 +61,11 @@ class Bert:
         except KeyError as missing:
             raise ValueError(f"there are no weights {missing}") from missing
 
-    def with_layers(self, layers: Sequence[Layer]) -> "Bert":
-        """Other layers over the same vocabulary, which is shared and not copied."""
-        return replace(self, layers=tuple(layers))
+    @classmethod
+    def open(cls, folder: Path) -> "Bert":
+        """Of the folder of a rebuilt embedder, in the numbers that it is stored in."""
+        stated = read_folder(folder)
+        return cls.of(load_file(folder / "model.safetensors"), heads=stated.heads, epsilon=stated.epsilon)
 
     def states(self, texts: Sequence[Sequence[int] | NDArray[np.int32]]) -> list[Tensor]:
         """What the last layer makes of token ids: of each text a row for each token, shape (tokens, width)."""

@@ -1,0 +1,85 @@
+"""Token ids to states, by ONNX Runtime: a vocabulary, which encoders may share, below layers of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.embedding.graph import INPUT, OUTPUT, Affine, affine, encoder_graph, layers_of, product_graph
+from rag.embedding.stored import Floats, Weights, widened
+
+WHOLE = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What is below the layers. `words`, shape (tokens, width), stay where they are stored, and of a text only its own
+    are read; `positions` are those of texts of one segment."""
+
+    words: NDArray[Any]
+    positions: Floats
+    norm: Affine
+
+    @classmethod
+    def of(cls, weights: Weights) -> "Vocabulary":
+        """Of weights named as transformers' BertModel names them. Raises ValueError where one is missing."""
+        try:
+            words = weights["embeddings.word_embeddings.weight"]
+            positions = widened(weights["embeddings.position_embeddings.weight"])
+            segment = widened(weights["embeddings.token_type_embeddings.weight"][0])
+        except KeyError as missing:
+            raise ValueError(f"there are no weights {missing}") from missing
+        return cls(words, positions + segment, affine(weights, "embeddings.LayerNorm", words.shape[1:]))
+
+    @property
+    def width(self) -> int:
+        return int(self.words.shape[1])
+
+    def rows(self, ids: Sequence[int] | NDArray[np.int32]) -> Floats:
+        return widened(self.words[np.asarray(ids, np.int64)]) + self.positions[: len(ids)]
+
+
+class Encoder:
+    """May be called from several threads; each call takes one."""
+
+    def __init__(self, vocabulary: Vocabulary, layers: Weights, *, heads: int, epsilon: float, exact: bool) -> None:
+        """`exact`: in float32, else in whole numbers of 8 bits. Raises ValueError where the weights do not fit."""
+        self.vocabulary, self.exact = vocabulary, exact
+        self._heads, self._epsilon = heads, epsilon
+        found = layers_of(layers, vocabulary.width)
+        largest = None if exact else largest_weight()
+        self._session = _session(encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, largest=largest))
+
+    def with_layers(self, layers: Weights) -> "Encoder":
+        """Other layers over the same vocabulary, which is shared and not copied."""
+        return Encoder(self.vocabulary, layers, heads=self._heads, epsilon=self._epsilon, exact=self.exact)
+
+    def states(self, ids: Sequence[int] | NDArray[np.int32]) -> Floats:
+        """What the last layer makes of the tokens of a text, shape (tokens, width)."""
+        states: Floats = self._session.run([OUTPUT], {INPUT: self.vocabulary.rows(ids)})[0]
+        return states
+
+
+@cache
+def largest_weight() -> int:
+    """The largest whole number that a weight may be on this processor.
+
+    One with AVX2 alone adds two products of 8 bits in 16, which do not hold two of 255 * 127: there weights take 7.
+    """
+    left, right = np.full((16, 64), 255, np.uint8), np.full((64, 16), WHOLE, np.int8)
+    [product] = _session(product_graph(left, right)).run([OUTPUT], {INPUT: left})
+    return WHOLE if np.array_equal(product, left.astype(np.int32) @ right) else WHOLE // 2
+
+
+def _session(graph: bytes) -> Any:
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # texts are read side by side instead
+    options.log_severity_level = 3
+    # An arena keeps for good as much as the longest text took, and is no faster here.
+    options.enable_cpu_mem_arena = False
+    return InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,168 @@
+"""A BERT encoder as an ONNX graph of one text: as in Devlin et al., "BERT" (2019), with exact GELU.
+
+The linear layers compute in whole numbers of 8 bits: a weight matrix has a scale for each of its outputs, what goes
+into it one for each token, found when it runs. A text is never padded nor read with others, so what becomes of it does
+not depend on its company.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.embedding.stored import Floats, Weights, widened
+
+# Weight, shape (outputs, inputs), and bias of a linear layer; or both of a normalisation.
+Affine = tuple[Floats, Floats]
+
+INPUT, OUTPUT = "rows", "states"
+_OPERATORS, _MICROSOFT, _FORMAT = 18, 1, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """`attention_in` gives queries, keys and values side by side."""
+
+    attention_in: Affine
+    attention_out: Affine
+    attention_norm: Affine
+    forward_in: Affine
+    forward_out: Affine
+    forward_norm: Affine
+
+
+def affine(weights: Weights, name: str, shape: tuple[int, ...]) -> Affine:
+    """A weight of this shape with its bias. Raises ValueError where they are missing or of another shape."""
+    try:
+        weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+    except KeyError as missing:
+        raise ValueError(f"there are no weights {missing}") from missing
+    if weight.shape != shape or bias.shape != shape[:1]:
+        raise ValueError(f"{name} has the shape {weight.shape}, not {shape}")
+    return widened(weight), widened(bias)
+
+
+def layers_of(weights: Weights, width: int) -> list[Layer]:
+    """The layers `encoder.layer.0` and on, named as transformers' BertModel names them. Raises ValueError where there
+    are none, or not whole ones of this width."""
+    count = 1 + max((int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer.")), default=-1)
+    if not count:
+        raise ValueError("there are no layers")
+    return [_layer(weights, f"encoder.layer.{number}.", width) for number in range(count)]
+
+
+def _layer(weights: Weights, name: str, width: int) -> Layer:
+    inner = len(weights.get(f"{name}intermediate.dense.bias", ()))
+    parts = [affine(weights, f"{name}attention.self.{part}", (width, width)) for part in ("query", "key", "value")]
+    return Layer(
+        (np.concatenate([weight for weight, _ in parts]), np.concatenate([bias for _, bias in parts])),
+        affine(weights, f"{name}attention.output.dense", (width, width)),
+        affine(weights, f"{name}attention.output.LayerNorm", (width,)),
+        affine(weights, f"{name}intermediate.dense", (inner, width)),
+        affine(weights, f"{name}output.dense", (width, inner)),
+        affine(weights, f"{name}output.LayerNorm", (width,)),
+    )
+
+
+def encoder_graph(
+    entrance: Affine, layers: Sequence[Layer], *, heads: int, epsilon: float, largest: int | None
+) -> bytes:
+    """The model that normalises INPUT and puts it through the layers, to OUTPUT; both have the shape (tokens, width).
+    `largest`: the largest whole number of a weight; None: the linear layers compute in float32."""
+    graph = _Graph(heads, epsilon, largest)
+    rows = graph.normal(INPUT, entrance)
+    for layer in layers:
+        rows = graph.layer(rows, layer)
+    graph.add("Identity", [rows], OUTPUT)
+    return graph.model(len(entrance[0]))
+
+
+def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> bytes:
+    """The model that multiplies two matrices as the linear layers do, to OUTPUT."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    constants = [numpy_helper.from_array(right, "right")]
+    ends = [
+        helper.make_tensor_value_info(INPUT, TensorProto.UINT8, left.shape),
+        helper.make_tensor_value_info(OUTPUT, TensorProto.INT32, (len(left), right.shape[1])),
+    ]
+    node = helper.make_node("MatMulInteger", [INPUT, "right"], [OUTPUT])
+    graph = helper.make_graph([node], "product", ends[:1], ends[1:], constants)
+    operators = [helper.make_opsetid("", _OPERATORS)]
+    written: bytes = helper.make_model(graph, opset_imports=operators, ir_version=_FORMAT).SerializeToString()
+    return written
+
+
+class _Graph:
+    """A graph that grows: every method adds nodes and returns the name of their result."""
+
+    def __init__(self, heads: int, epsilon: float, largest: int | None) -> None:
+        self._heads, self._epsilon, self._largest = heads, epsilon, largest
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._first = self._constant(np.zeros(1, np.int64))
+        self._last = self._constant(np.full(1, -1, np.int64))
+        self._tiny = self._constant(np.full(1, np.finfo(np.float32).tiny, np.float32))
+
+    def layer(self, rows: str, layer: Layer) -> str:
+        seen = self._linear(self._attention(self._linear(rows, layer.attention_in)), layer.attention_out)
+        rows = self.normal(self.add("Add", [seen, rows]), layer.attention_norm)
+        inner = self.add("Gelu", [self._linear(rows, layer.forward_in)], domain="com.microsoft")
+        return self.normal(self.add("Add", [self._linear(inner, layer.forward_out), rows]), layer.forward_norm)
+
+    def normal(self, rows: str, norm: Affine) -> str:
+        return self.add("LayerNormalization", [rows, *map(self._constant, norm)], epsilon=self._epsilon)
+
+    def add(self, operator: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:
+        [found] = self._several(operator, inputs, [output or f"n{len(self._nodes)}"], **attributes)
+        return found
+
+    def model(self, width: int) -> bytes:
+        from onnx import TensorProto, helper
+
+        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["tokens", width]) for name in (INPUT, OUTPUT)]
+        graph = helper.make_graph(self._nodes, "encoder", ends[:1], ends[1:], self._constants)
+        operators = [helper.make_opsetid("", _OPERATORS), helper.make_opsetid("com.microsoft", _MICROSOFT)]
+        written: bytes = helper.make_model(graph, opset_imports=operators, ir_version=_FORMAT).SerializeToString()
+        return written
+
+    def _attention(self, asked: str) -> str:
+        text = self.add("Unsqueeze", [asked, self._first])
+        names = [f"{text}.{part}" for part in ("query", "key", "value")]
+        parts = self._several("Split", [text], names, axis=2, num_outputs=3)
+        seen = self.add("MultiHeadAttention", parts, domain="com.microsoft", num_heads=self._heads)
+        return self.add("Squeeze", [seen, self._first])
+
+    def _linear(self, rows: str, weights: Affine) -> str:
+        weight, bias = weights
+        if self._largest is None:
+            product = self.add("MatMul", [rows, self._constant(np.ascontiguousarray(weight.T))])
+            return self.add("Add", [product, self._constant(bias)])
+        scale = np.maximum(np.abs(weight).max(1), np.finfo(np.float32).tiny) / self._largest
+        codes = self._constant(np.rint(weight / scale[:, None]).astype(np.int8).T)
+        largest = self.add("ReduceMax", [self.add("Abs", [rows]), self._last], keepdims=1)
+        size = self.add("Max", [largest, self._tiny])
+        name = f"n{len(self._nodes)}"
+        whole, step, zero = self._several(
+            "DynamicQuantizeLinear",
+            [self.add("Div", [rows, size])],
+            [f"{name}.whole", f"{name}.step", f"{name}.zero"],
+        )
+        product = self.add("Cast", [self.add("MatMulInteger", [whole, codes, zero])], to=1)  # to float32
+        scaled = self.add("Mul", [product, self.add("Mul", [step, self._constant(scale.astype(np.float32))])])
+        return self.add("Add", [self.add("Mul", [scaled, size]), self._constant(bias)])
+
+    def _several(self, operator: str, inputs: Sequence[str], outputs: list[str], **attributes: Any) -> list[str]:
+        from onnx import helper
+
+        self._nodes.append(helper.make_node(operator, inputs, outputs, **attributes))
+        return outputs
+
+    def _constant(self, values: NDArray[Any]) -> str:
+        from onnx import numpy_helper
+
+        name = f"c{len(self._constants)}"
+        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name

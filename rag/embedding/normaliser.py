@@ -1,0 +1,94 @@
+"""What a tokenizer does to a text before it cuts it, and where in the text each character of the outcome comes from."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+# The first character of a text and the one after the last.
+Span = tuple[int, int]
+# A text and the places of its characters in another.
+Aligned = tuple[str, list[Span]]
+
+_CODE = re.compile(r"\\x\{([0-9A-F]+)\}")
+
+
+class Normaliser:
+    """The steps of a `tokenizer.json` that `rag.models.e5` writes: replacements, NFKC, no space at either end."""
+
+    def __init__(self, steps: Sequence[Mapping[str, Any]]) -> None:
+        """Raises ValueError or KeyError for other steps."""
+        self._plain, self._aligned = zip(*map(_step, steps), strict=True)
+
+    def normalised(self, text: str) -> str:
+        for step in self._plain:
+            text = step(text)
+        return text
+
+    def aligned(self, text: str) -> Aligned:
+        """The normalised text, and for each of its characters where it comes from."""
+        found: Aligned = text, [(place, place + 1) for place in range(len(text))]
+        for step in self._aligned:
+            found = step(*found)
+        return found
+
+
+def _step(stated: Mapping[str, Any]) -> tuple[Callable[[str], str], Callable[[str, list[Span]], Aligned]]:
+    match stated["type"]:
+        case "Replace":
+            pattern, content = _pattern(stated["pattern"]), str(stated["content"])
+            return lambda text: pattern.sub(content, text), lambda text, places: _replaced(
+                text, places, pattern, content
+            )
+        case "NFKC":
+            return lambda text: unicodedata.normalize("NFKC", text), _composed
+        case "Strip":
+            return str.strip, _stripped
+    raise ValueError(f"it normalises by {stated['type']}")
+
+
+def _pattern(stated: Mapping[str, str]) -> re.Pattern[str]:
+    if "String" in stated:
+        return re.compile(re.escape(stated["String"]))
+    return re.compile(_CODE.sub(lambda code: f"\\U{int(code[1], 16):08X}", stated["Regex"]))
+
+
+def _replaced(text: str, places: list[Span], pattern: re.Pattern[str], content: str) -> Aligned:
+    """What is put in comes from the last character that it stands for."""
+    parts, kept, end = list[str](), list[Span](), 0
+    for found in pattern.finditer(text):
+        parts += [text[end : found.start()], content]
+        kept += places[end : found.start()] + [places[found.end() - 1]] * len(content)
+        end = found.end()
+    return "".join([*parts, text[end:]]), kept + places[end:]
+
+
+def _composed(text: str, places: list[Span]) -> Aligned:
+    """A character made of several comes from the first of them."""
+    if unicodedata.is_normalized("NFKC", text):
+        return text, places
+    parts, kept, start = list[str](), list[Span](), 0
+    while start < len(text):
+        end = start + 1
+        while end < len(text) and _joins(text[end]):
+            end += 1
+        made = unicodedata.normalize("NFKC", text[start:end])
+        parts.append(made)
+        # Of a character that becomes several each comes from it; of several the last ones stay what they were.
+        kept += [places[start + max(0, end - start - len(made) + place) * (place > 0)] for place in range(len(made))]
+        start = end
+    return "".join(parts), kept
+
+
+@lru_cache(4_096)
+def _joins(character: str) -> bool:
+    """Whether it may become one with what stands before it: marks, and the later letters of a Hangul syllable."""
+    folded = unicodedata.normalize("NFKC", character)
+    return unicodedata.category(folded[0])[0] == "M" or "\u1160" <= folded[0] <= "\u11ff"
+
+
+def _stripped(text: str, places: list[Span]) -> Aligned:
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    return text[start:end], places[start:end]

@@ -1,0 +1,125 @@
+"""The tokenizer of the default embedder: a text normalised, cut at spaces, each word into its likeliest pieces.
+
+`tokenizers` does the same, three times as fast, and holds some 200 MB for it. What it does to a text is read from
+`tokenizer.json`; a file that asks for anything else than `rag.models.e5` writes is refused. That both cut alike is
+tested.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.embedding.normaliser import Normaliser, Span
+
+Ids = NDArray[np.int32]
+
+SPACE = "▁"
+# How much less likely an unknown character is than the least likely piece, as sentencepiece has it.
+UNKNOWN = 10.0
+# Words whose pieces are remembered.
+WORDS_KEPT = 4_096
+# Longer ones, which are mostly Chinese sentences, do not come again.
+LONGEST_KEPT = 24
+
+Piece = tuple[int, int]  # its number, and how many characters of the word it takes
+
+
+class Unigram:
+    """Texts to the numbers of their pieces. `special` are tokens that a text may hold written out. May be called from
+    several threads."""
+
+    def __init__(self, file: Path, special: Iterable[str]) -> None:
+        """Raises OSError, and ValueError, KeyError or TypeError for a file that is none of ours."""
+        stated = json.loads(file.read_text(encoding="utf-8"))
+        model, cut = stated["model"], stated["pre_tokenizer"]
+        if (model["type"], model["byte_fallback"]) != ("Unigram", False) or cut["prepend_scheme"] != "always":
+            raise ValueError(f"{file.name} is not the tokenizer of the default embedder")
+        self._normaliser = Normaliser(stated["normalizer"]["normalizers"])
+        vocabulary: list[tuple[str, float]] = model.pop("vocab")
+        self._ids = {piece: number for number, (piece, _) in enumerate(vocabulary)}
+        self._scores = np.array([score for _, score in vocabulary], np.float64).tolist()
+        self._longest: dict[str, int] = {}
+        for piece in self._ids:
+            self._longest[piece[0]] = max(len(piece), self._longest.get(piece[0], 0))
+        self._unknown = int(model["unk_id"])
+        self._unknown_score = min(self._scores) - UNKNOWN
+        self._special = {name: self._ids[name] for name in special}
+        longest_first = sorted(self._special, key=len, reverse=True)
+        self._written = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
+        self._kept = lru_cache(WORDS_KEPT)(self._best)
+
+    def special(self, name: str) -> int:
+        """The number of a special token."""
+        return self._special[name]
+
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text itself, without those that frame an input."""
+        found: list[int] = []
+        for place, part in enumerate(self._written.split(text)):
+            if place % 2:
+                found.append(self._special[part])
+            else:
+                for word in _words(self._normaliser.normalised(part)):
+                    found += [number for number, _ in self._pieces(word)]
+        return found
+
+    def spans(self, text: str) -> list[Span]:
+        """Where each of these tokens begins and ends in the text, in characters."""
+        found: list[Span] = []
+        start = 0
+        for place, part in enumerate(self._written.split(text)):
+            if place % 2:
+                found.append((start, start + len(part)))
+            else:
+                found += [(start + begin, start + end) for begin, end in self._spans(part)]
+            start += len(part)
+        return found
+
+    def _spans(self, part: str) -> Iterable[Span]:
+        normalised, places = self._normaliser.aligned(part)
+        if normalised and not normalised.startswith(" "):
+            places = [places[0], *places]  # the space that is put before the first word
+        at = 0
+        for word in _words(normalised):
+            for _, length in self._pieces(word):
+                yield places[at][0], places[at + length - 1][1]
+                at += length
+
+    def _pieces(self, word: str) -> tuple[Piece, ...]:
+        return self._kept(word) if len(word) <= LONGEST_KEPT else self._best(word)
+
+    def _best(self, word: str) -> tuple[Piece, ...]:
+        """The likeliest pieces (Viterbi), the first of equal ones; a run of unknown characters is one."""
+        ids, scores, longest, size = self._ids, self._scores, self._longest, len(word)
+        totals = [0.0, *[-np.inf] * size]
+        last: list[Piece] = [(0, 0)] * (size + 1)
+        for start in range(size):
+            total = totals[start]
+            for end in range(start + 1, min(size, start + longest.get(word[start], 1)) + 1):
+                number = ids.get(word[start:end])
+                if number is not None:
+                    if total + scores[number] > totals[end]:
+                        totals[end], last[end] = total + scores[number], (number, end - start)
+                elif end == start + 1 and total + self._unknown_score > totals[end]:
+                    totals[end], last[end] = total + self._unknown_score, (self._unknown, 1)
+        found: list[Piece] = []
+        while size:
+            number, length = last[size]
+            size -= length
+            if found and number == self._unknown == found[-1][0]:
+                found[-1] = (number, length + found[-1][1])
+            else:
+                found.append((number, length))
+        return tuple(reversed(found))
+
+
+def _words(normalised: str) -> list[str]:
+    """Each word with the space before it, the first too: "a b" -> ["▁a", "▁b"]."""
+    if not normalised:
+        return []
+    return [SPACE + word for word in normalised.removeprefix(" ").split(" ")]
