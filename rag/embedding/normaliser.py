@@ -66,8 +66,9 @@ def _replaced(text: str, places: list[Span], pattern: re.Pattern[str], content: 
 
 def _composed(text: str, places: list[Span]) -> Aligned:
     """A character made of several comes from the first of them."""
-    if unicodedata.is_normalized("NFKC", text):
-        return text, places
+    whole = unicodedata.normalize("NFKC", text)
+    if len(whole) == len(text) and not any(map(_joins, set(text))):
+        return whole, places  # one becomes one, for each becomes at least one
     parts, kept, start = list[str](), list[Span](), 0
     while start < len(text):
         end = start + 1

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,10 @@ Ids = NDArray[np.int32]
 SPACE = "▁"
 # How much less likely an unknown character is than the least likely piece, as sentencepiece has it.
 UNKNOWN = 10.0
-# Words whose pieces are remembered.
-WORDS_KEPT = 4_096
-# Longer ones, which are mostly Chinese sentences, do not come again.
-LONGEST_KEPT = 24
+# Stretches whose pieces are remembered: most are a word, and come again.
+STRETCHES_KEPT = 16_384
+# Of a pair of characters one of so many bits says whether any piece holds it; some pairs share a bit.
+BITS = 1 << 22
 
 Piece = tuple[int, int]  # its number, and how many characters of the word it takes
 
@@ -51,7 +52,9 @@ class Unigram:
         self._special = {name: self._ids[name] for name in special}
         longest_first = sorted(self._special, key=len, reverse=True)
         self._written = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
-        self._kept = lru_cache(WORDS_KEPT)(self._best)
+        self._held = np.zeros(BITS, np.bool_)
+        self._held[_pairs("\0".join(self._ids))] = True
+        self._kept = lru_cache(STRETCHES_KEPT)(self._best)
 
     def special(self, name: str) -> int:
         """The number of a special token."""
@@ -64,8 +67,7 @@ class Unigram:
             if place % 2:
                 found.append(self._special[part])
             else:
-                for word in _words(self._normaliser.normalised(part)):
-                    found += [number for number, _ in self._pieces(word)]
+                found += [number for number, _ in self._pieces(_spaced(self._normaliser.normalised(part)))]
         return found
 
     def spans(self, text: str) -> list[Span]:
@@ -85,16 +87,26 @@ class Unigram:
         if normalised and not normalised.startswith(" "):
             places = [places[0], *places]  # the space that is put before the first word
         at = 0
-        for word in _words(normalised):
-            for _, length in self._pieces(word):
-                yield places[at][0], places[at + length - 1][1]
-                at += length
+        for _, length in self._pieces(_spaced(normalised)):
+            yield places[at][0], places[at + length - 1][1]
+            at += length
 
-    def _pieces(self, word: str) -> tuple[Piece, ...]:
-        return self._kept(word) if len(word) <= LONGEST_KEPT else self._best(word)
+    def _pieces(self, text: str) -> list[Piece]:
+        """Of each stretch that no piece reaches out of; a run of unknown characters is one piece."""
+        if not text:
+            return []
+        found: list[Piece] = []
+        begins = ~self._held[_pairs(text)] | (_codes(text)[1:] == ord(SPACE))
+        for start, end in pairwise([0, *(np.flatnonzero(begins) + 1).tolist(), len(text)]):
+            for piece in self._kept(text[start:end]):
+                if piece[0] == self._unknown and found and found[-1][0] == self._unknown:
+                    found[-1] = (self._unknown, piece[1] + found[-1][1])
+                else:
+                    found.append(piece)
+        return found
 
     def _best(self, word: str) -> tuple[Piece, ...]:
-        """The likeliest pieces (Viterbi), the first of equal ones; a run of unknown characters is one."""
+        """The likeliest pieces (Viterbi), the first of equal ones."""
         ids, scores, longest, size = self._ids, self._scores, self._longest, len(word)
         totals = [0.0, *[-np.inf] * size]
         last: list[Piece] = [(0, 0)] * (size + 1)
@@ -111,15 +123,22 @@ class Unigram:
         while size:
             number, length = last[size]
             size -= length
-            if found and number == self._unknown == found[-1][0]:
-                found[-1] = (number, length + found[-1][1])
-            else:
-                found.append((number, length))
+            found.append((number, length))
         return tuple(reversed(found))
 
 
-def _words(normalised: str) -> list[str]:
-    """Each word with the space before it, the first too: "a b" -> ["▁a", "▁b"]."""
-    if not normalised:
-        return []
-    return [SPACE + word for word in normalised.removeprefix(" ").split(" ")]
+def _spaced(normalised: str) -> str:
+    """Each word with a mark of the space before it, the first too: "a b" -> "▁a▁b"."""
+    marked = normalised.replace(" ", SPACE)
+    return marked if not marked or marked.startswith(SPACE) else SPACE + marked
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le"), np.uint32)
+
+
+def _pairs(text: str) -> NDArray[np.uint32]:
+    """The bit of each two characters that stand side by side: a multiplicative hash of 22 bits."""
+    codes = _codes(text)
+    mixed: NDArray[np.uint32] = codes[:-1] * np.uint32(0x9E3779B1) ^ codes[1:] * np.uint32(0x85EBCA6B)
+    return mixed >> np.uint32(10)

@@ -1,4 +1,4 @@
-"""python -m tools.bench ingest|query|vectors|keywords|growth|scale|all [--quick] [--out FILE]"""
+"""python -m tools.bench ingest|query|memory|vectors|keywords|growth|scale|all [--quick] [--out FILE]"""
 
 import argparse
 import json
@@ -18,6 +18,7 @@ RESULTS = PROGRAM / "docs" / "results" / "speed"
 COMMANDS = {
     "ingest": "documents to an index, against LangChain's tutorial",
     "query": "what retrieval adds to embedding the question; 8 askers at once; cold start",
+    "memory": "what an answering process holds at its start and after forty answers",
     "vectors": "ways of vector search",
     "keywords": "ways of keyword search",
     "growth": "from 1,000 to 1,000,000 passages",
