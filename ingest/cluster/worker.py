@@ -159,7 +159,8 @@ class Worker:
                     f"{self._job.identity}",
                     hint="put the same model there, or name a pinned one in the setting `embedder`",
                 )
-            if torch := sys.modules.get("torch"):  # an actor has one processor, whatever the environment says
+            os.environ["OMP_NUM_THREADS"] = "1"  # an actor has one processor, whatever the environment says
+            if torch := sys.modules.get("torch"):
                 torch.set_num_threads(1)
             self._embedder = embedder
         return self._embedder
