@@ -3,12 +3,10 @@
 What comes from the browser is taken for what anybody could have sent: numbers that name nothing do nothing.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from html import escape
 from typing import Any
 
 from rag.answer.assistant import Assistant
@@ -20,6 +18,7 @@ from rag.ui.chat.whole_source import render_whole
 from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
+from rag.ui.elements import parcel
 from rag.ui.pictures import picture_of
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
@@ -187,8 +186,7 @@ def as_parcel(file: File | None, moment: str) -> str:
     """A file as the browser takes it to save it; `moment` tells one parcel from the next. HTML."""
     if file is None:
         return ""
-    value = json.dumps({"name": file.name, "type": file.type, "text": file.text}, ensure_ascii=False)
-    return f'<div data-moment="{escape(moment)}" data-parcel="{escape(value)}"></div>'
+    return parcel(moment, {"name": file.name, "type": file.type, "text": file.text})
 
 
 def _feedback_file(session: Session, rest: str, keeper: Keeper) -> File | None:

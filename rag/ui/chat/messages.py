@@ -13,7 +13,8 @@ from rag.language.language import has_chinese
 from rag.settings import ChatModelName
 from rag.types import Answer, Citation, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
-from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nearby, render_panel
+from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
+from rag.ui.elements import hint
 from rag.ui.markdown import join_chunks, join_markers, mark_answer, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
@@ -119,7 +120,7 @@ def problem_text(problem: Exception, texts: Texts) -> str:
     if not isinstance(problem, RagError) or problem.code not in SENTENCES:
         return escape(texts.failed)
     sentence, command = sentence_of(problem, texts)
-    return escape(sentence).format(command=f"<code>{escape(command)}</code>")
+    return escape(sentence).format(command=HTML("command", command=command))
 
 
 def question_problem(question: str, texts: Texts) -> str | None:

@@ -11,9 +11,9 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
+from rag.ui.elements import hint, introduction
 from rag.ui.part import AT_ONCE, EACH, Part, Updates
-from rag.ui.preferences.elements import hint
-from rag.ui.preferences.handlers import Handlers, heading, models, named, themes
+from rag.ui.preferences.handlers import Handlers, models, named, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
@@ -94,7 +94,7 @@ def build_preferences(
 def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
     """`set_up` makes what comes first."""
     with gr.Column(elem_classes="room"):
-        head = gr.HTML(heading(texts))
+        head = gr.HTML(introduction(texts.heading, texts.intro))
         set_up()
         llm = gr.Radio(models(texts), value=str(ChatModelName.AUTO), label=texts.llm, elem_id="preferences-llm")
         states = gr.HTML(elem_id="preferences-states")
