@@ -4,7 +4,7 @@ What comes from the browser is taken for what anybody could have sent: numbers t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -152,15 +152,15 @@ def whole_source(session: Session, action: Action, assistant: Assistant, moment:
     exchange = session.find(action.number)
     citations: Sequence[Citation] = exchange.answer.citations if exchange is not None and exchange.answer else ()
     chosen = next((citation for citation in citations if str(citation.marker) == action.rest), None)
-    if chosen is None:
+    if exchange is None or chosen is None:
         return ""
-    document = chosen.document
+    document, texts = chosen.document, TEXTS[session.language]
     return render_whole(
         [citation for citation in citations if citation.document == document],
-        chosen,
+        replace(chosen, title=exchange.title_of(chosen, texts.tag)),
         assistant.source(document),
         assistant.index.storage.pages(document),
-        TEXTS[session.language],
+        texts,
         moment=moment,
         picture=picture_of(assistant, chosen),
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from itertools import groupby
@@ -81,7 +82,7 @@ def panel(session: Session) -> str:
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
     elif exchange.nearby:
         so_far = texts.sources_found if session.busy else texts.sources_so_far
-        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest)
+        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest, texts)
     else:
         body = hint(texts.searching if session.busy else texts.sources_none)
     return render_panel(
@@ -186,7 +187,7 @@ def _answered(
         cut=texts.cut.format(name=_writer(exchange, answer.llm)) if _is_cut(answer) else "",
         by=_by(exchange, answer, texts),
         citations=() if answer.refusal else answer.citations,
-        cited=_cited(answer.citations),
+        cited=_cited(exchange, answer.citations, texts),
         steps=[_agent_step(step, texts) for step in answer.steps],
         suggestions=exchange.suggestions if last and not answer.refusal else (),
         answerers=answerers,
@@ -238,12 +239,13 @@ def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
     return texts.written_by.format(name=_writer(exchange, answer.llm))
 
 
-def _cited(citations: Sequence[Citation]) -> list[tuple[str, Citation]]:
+def _cited(exchange: Exchange, citations: Sequence[Citation], texts: Texts) -> list[tuple[str, Citation]]:
     """The sources of an answer with the numbers that stand for each, once where numbers in a row are of one page."""
     result = []
     for _, same in groupby(citations, lambda citation: (citation.document, citation.title, citation.page)):
         first, *others = same
-        result.append((f"{first.marker}–{others[-1].marker}" if others else str(first.marker), first))
+        markers = f"{first.marker}–{others[-1].marker}" if others else str(first.marker)
+        result.append((markers, replace(first, title=exchange.title_of(first, texts.tag))))
     return result
 
 

@@ -44,9 +44,9 @@ def render_claims(claims: Sequence[Claim], texts: Texts, *, turn: int) -> str:
     return HTML("claims", summary=summary, claims=shown, turn=turn, texts=texts)
 
 
-def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
+def render_nearby(nearby: Sequence[Nearby], heading: str, texts: Texts) -> str:
     items = [(item, readable([(item.snippet, ())], highlight)) for item in nearby]
-    return HTML("nearby", items=items, heading=heading)
+    return HTML("nearby", items=items, heading=heading, texts=texts)
 
 
 def render_panel(body: str, texts: Texts, *, question: str, place: int = 0, **data: int) -> str:

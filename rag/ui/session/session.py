@@ -9,7 +9,7 @@ from typing import Any
 from rag.answer.choices import Choices
 from rag.answer.running import Run
 from rag.feedback.store import IMPORTED, EvidencePassage
-from rag.types import Answer, Role, Step, Turn
+from rag.types import Answer, Citation, Role, Step, Turn
 from rag.ui.session.excerpts import Excerpt, Nearby
 from rag.ui.session.practice import Practice
 from rag.ui.texts import Language
@@ -92,6 +92,11 @@ class Exchange:
     @property
     def said(self) -> str:
         return self.answer.text if self.answer is not None else "".join(self.chunks).strip()
+
+    def title_of(self, citation: Citation, tag: str) -> str:
+        """What a cited page is called for readers of a language."""
+        english = next((one.english for one in self.excerpts if one.document == citation.document), "")
+        return english if tag == Language.EN and english else citation.title
 
     @property
     def turns(self) -> list[Turn]:

@@ -145,7 +145,7 @@ def test_what_is_typed_at_once_after_a_change_of_language_is_kept(page: Page) ->
     expect(page.get_by_role("tab", name="Practice")).to_be_visible()
     expect(page.locator("textarea[name='attempt']")).to_have_value("一二三")
     page.fill("textarea[name='attempt']", "一二三四")
-    expect(page.locator("#practice-saved [data-saved]")).to_contain_text(EN.saved)
+    expect(page.locator("#practice-saved [data-saved]")).to_contain_text(TEXTS[Language.EN].saved)
     page.reload()
     reach(page, "KV cache 是什么，为什么能省计算？")
     expect(page.locator("textarea[name='attempt']")).to_have_value("一二三四")
