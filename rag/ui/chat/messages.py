@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import ChatModelProblem, RagError, UsageError
+from rag.language.asking import asked_in
 from rag.language.language import has_chinese
 from rag.settings import ChatModelName
 from rag.types import Answer, Citation, Refusal, RefusalReason, Step
@@ -208,7 +209,7 @@ def _lead(answer: Answer, texts: Texts) -> str:
     """What a reader must know before the quotes: that they stand in for a model, or are in another language."""
     notes = [tell_fallback(answer.fallback, texts)] if answer.fallback and not _is_cut(answer) else []
     if answer.llm == ChatModelName.EXTRACTIVE:
-        asked = Language.ZH if has_chinese(answer.question) else Language.EN
+        asked = asked_in(answer.question, Language.EN if texts.tag == Language.EN else Language.ZH)
         quoted = {_language_of(citation.quote) for citation in answer.citations} - {None}
         if quoted and asked not in quoted:
             notes.append(TEXTS[asked].foreign)

@@ -159,7 +159,7 @@ class Session:
 
     @property
     def choices(self) -> Choices:
-        return replace(self.preferences, only=self.only)
+        return replace(self.preferences, only=self.only, language=self.language)
 
     def claim(self) -> bool:
         """Whether a question may be answered now; whoever may `release`s the session in the end."""
