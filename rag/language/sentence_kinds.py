@@ -30,8 +30,10 @@ MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_#>]+")
 VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Between Chinese and Latin a space is only style.
 GAP = re.compile(rf"[、,，/|+;；·]+\s*|(?<={CHINESE})\s+(?={CHINESE})|(?<=[A-Za-z0-9)])\s+(?=[A-Za-z0-9])|\n+")
+# Chinese characters, and words and numbers of other scripts.
 SHORTEST_CLAIM = 5
 SHORTEST_CLAIM_EN = 3
+WORD = re.compile(r"[a-z0-9']+")
 # A row of terms has this many pieces at least, and fewer binding characters than this share of them.
 ROW_PIECES = 4
 ROW_BINDING = 0.35
@@ -59,12 +61,11 @@ def is_claim(text: str) -> bool:
         return False
     folded = fold(words)
     if has_chinese(folded):
-        verbatim = VERBATIM.findall(words)
         said = fold(VERBATIM.sub("x", words))
-        length = sum(map(len, re.findall(CHINESE_RUN, said))) + len(verbatim)
+        length = sum(map(len, re.findall(CHINESE_RUN, said))) + len(WORD.findall(said))
         binding = len(BINDS[Language.ZH].findall(said)) + len(PREDICATE[Language.ZH].findall(said))
         return length >= SHORTEST_CLAIM and binding > 0 and not _is_row(said, binding)
-    found = re.findall(r"[a-z0-9']+", folded)
+    found = WORD.findall(folded)
     return (
         len(found) >= SHORTEST_CLAIM_EN
         and bool(PREDICATE[Language.EN].search(folded))

@@ -33,11 +33,12 @@ const MOST_BASES = 4;
 // Of each box the text that the server said it has, and those it had before: a view that was drawn earlier may come later,
 // also after a change of language, which begins all of this anew but for what stands here.
 const acknowledged = (globalThis.practiceAcknowledged ??= {});
-// Numbers go on after a change of language too, which runs all of this again within one session.
-let edition = Math.ceil(performance.now());
+// Counted on when a change of language begins all of this anew: an answer to what was sent before it must not pass for one
+// to a later edition.
+const editions = (globalThis.practiceEditions ??= { last: 0 });
 const placeOf = (key) => `interview-rag.practice.${document.querySelector("#account a")?.title ?? ""}.${key}`;
 function keepTyped(key, text) {
-  typed[key] = { text, edition: ++edition };
+  typed[key] = { text, edition: ++editions.last };
   clearTimeout(later[key]);
   later[key] = setTimeout(() => sendTyped(key), 700);
   store(key);
@@ -144,16 +145,16 @@ document.addEventListener("submit", (event) => {
   const { act } = form.dataset;
   if (act === "grade" || act === "answer") {
     // What is graded goes along, as an edition later than any draft that is still on its way.
-    edition += 1;
+    editions.last += 1;
     for (const box of form.querySelectorAll("[data-keep]")) {
       clearTimeout(later[box.dataset.keep]);
       delete later[box.dataset.keep];
-      addBase(box.dataset.keep, "", edition);
+      addBase(box.dataset.keep, "", editions.last);
     }
     form.ariaBusy = "true";
   }
   flush();
-  send(act, "", { ...fieldsOf(form), edition });
+  send(act, "", { ...fieldsOf(form), edition: editions.last });
 });
 // A filter and a plan work while they are changed: once for what is typed in one go, since a change that comes while the one before
 // is on its way may be dropped.

@@ -124,6 +124,7 @@ def test_nothing_typed_is_lost(page: Page) -> None:
     expect(page.get_by_role("tab", name="Practice")).to_be_visible()
     expect(page.locator("textarea[name='attempt']")).to_have_value("写到一半")
     page.get_by_text("中文", exact=True).click()
+    expect(page.get_by_role("tab", name="练习")).to_be_visible()
     expect(page.locator("#practice-saved [data-saved]")).to_be_attached()
     page.fill("textarea[name='attempt']", "写到一半，刷新之前")
     page.reload()
@@ -134,21 +135,6 @@ def test_nothing_typed_is_lost(page: Page) -> None:
     page.press("textarea[name='attempt']", "Control+Enter")
     expect(page.locator("#practice-told [role='alert']")).to_contain_text("100,001")
     assert len(page.locator("textarea[name='attempt']").input_value()) == 100_001
-
-
-def test_what_is_typed_at_once_after_a_change_of_language_is_kept(page: Page) -> None:
-    reach(page, "KV cache 是什么，为什么能省计算？")
-    for text in ("一", "一二", "一二三"):
-        page.fill("textarea[name='attempt']", text)
-    expect(page.locator("#practice-saved [data-saved]")).to_be_attached()
-    page.get_by_text("English", exact=True).click()
-    expect(page.get_by_role("tab", name="Practice")).to_be_visible()
-    expect(page.locator("textarea[name='attempt']")).to_have_value("一二三")
-    page.fill("textarea[name='attempt']", "一二三四")
-    expect(page.locator("#practice-saved [data-saved]")).to_contain_text(TEXTS[Language.EN].saved)
-    page.reload()
-    reach(page, "KV cache 是什么，为什么能省计算？")
-    expect(page.locator("textarea[name='attempt']")).to_have_value("一二三四")
 
 
 def test_nothing_typed_is_lost_while_the_server_is_slow(browser: Browser, address: str) -> None:
