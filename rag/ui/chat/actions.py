@@ -134,9 +134,9 @@ def _act_on_exchange(session: Session, action: Action, keeper: Keeper) -> None:
     if exchange is None:
         return
     match action.name:
-        case ActionName.EDIT if not session.busy:
+        case ActionName.EDIT if not session.is_answering:
             session.editing, session.judging = exchange.number, 0
-        case ActionName.BRANCH if not session.busy:
+        case ActionName.BRANCH if not session.is_answering:
             keeper.turn_to(session, exchange.number)
         case ActionName.LIKE | ActionName.DISLIKE:
             _rate(session, exchange, action.name is ActionName.LIKE, keeper)

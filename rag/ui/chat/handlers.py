@@ -66,12 +66,12 @@ class Handlers:
         """Messages, sources, and the rest. Without `whole` only what changes while an answer is written: every other
         update costs time."""
         texts = TEXTS[state.language]
-        names = [] if state.busy else _names(self._answerers, self._assistant, texts)
+        names = [] if state.is_answering else _names(self._answerers, self._assistant, texts)
         others = UNCHANGED
         if whole:
             others = (
-                gr.update(visible=not state.busy, value=texts.send),
-                gr.update(visible=state.busy, value=texts.stop),
+                gr.update(visible=not state.is_answering, value=texts.send),
+                gr.update(visible=state.is_answering, value=texts.stop),
                 render_strip(state, self.material()),
                 self.list(state),
                 self.writer(state),

@@ -82,10 +82,10 @@ def panel(session: Session) -> str:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
     elif exchange.nearby:
-        so_far = texts.sources_found if session.busy else texts.sources_so_far
+        so_far = texts.sources_found if session.is_answering else texts.sources_so_far
         body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest, texts)
     else:
-        body = hint(texts.searching if session.busy else texts.sources_none)
+        body = hint(texts.searching if session.is_answering else texts.sources_none)
     return render_panel(
         body,
         texts,
