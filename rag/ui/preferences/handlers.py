@@ -110,7 +110,7 @@ class Handlers:
             introduction(texts.heading, texts.intro),
             self.states(state),
             *({**value, **word} for value, word in zip(self.show(state), words, strict=True)),
-            gr.update(label=texts.more),
+            *(gr.update(label=label) for label in (texts.who, texts.answers, texts.more, texts.looks)),
             gr.update(label=texts.theme, choices=themes(texts)),
             hint(texts.language_hint),
             gr.update(value=texts.test),
