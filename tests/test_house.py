@@ -65,6 +65,25 @@ def test_patterns_of_chinese_words_stand_in_one_room() -> None:
     assert found == set()
 
 
+# What makes tags of its own, and why nothing need be escaped there.
+TAGS_OF_ITS_OWN = {
+    "rag.ui.markdown": "between its tags is Markdown, and the text of an attribute is `plain`",
+    "rag.ui.policy": "constants alone",
+    "rag.ui.readable": "each text is escaped where it enters; a document has thousands of pieces",
+}
+
+
+def test_text_gets_into_html_by_templates() -> None:
+    tag = re.compile(r"(?<!\(\?P)</?[a-z][\w-]*[\s/>]")
+    made = set()
+    for name, (_, tree) in modules().items():
+        strings = (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+        parts = (part for string in strings for part in string.values if isinstance(part, ast.Constant))
+        if name.startswith("rag.ui.") and any(tag.search(str(part.value)) for part in parts):
+            made.add(name)
+    assert made == set(TAGS_OF_ITS_OWN)
+
+
 def test_a_file_counts_where_a_function_of_it_is_entered(tmp_path: Path) -> None:
     """In threads that the work starts as well, and not because it was imported."""
     from threading import Thread

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rag.language.language import Language
 from rag.settings import ChatModelName
 
 
@@ -57,7 +58,7 @@ class Choices:
     one will read the answer; `only` names the documents and folders to answer from (see `rag.index.scope`); `follows`
     says, where a reader does, whether the question follows the talk before it; `begun` is what a chat model wrote
     before its reply broke off, which it goes on from: where that is None nobody could go on, and quotes take its
-    place."""
+    place; `language` is that of the reader, where it is known: a bare name that is asked about tells none."""
 
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD
@@ -68,6 +69,7 @@ class Choices:
     only: tuple[str, ...] = ()
     follows: bool | None = None
     begun: str | None = None
+    language: Language | None = None
 
     @property
     def answer_style(self) -> AnswerStyle:

@@ -18,7 +18,7 @@ READ_FIRST = 3
 def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, ...]:
     """The sections for the question and for each side of a comparison; where several things are asked, for each of
     these, so that what is asked first is answered first."""
-    wanted = wanted_of(result)
+    wanted = wanted_of(result, resources.choices.language)
 
     def ranking(evidence: Evidence, pages: int) -> Ranking:
         return rank(resources.index, resources.embedder, evidence, pages=1 if result.silent else pages, wanted=wanted)

@@ -2,6 +2,7 @@
 
 import re
 
+from rag.language.language import Language, has_chinese, language_of
 from rag.language.lexicon import either, told_by
 
 ASKS = told_by("asking", "asks", re.IGNORECASE)
@@ -14,3 +15,18 @@ KINDS = tuple(
 )
 DEFINITION = told_by("asking", "what")
 HEADING = re.compile(rf".*[?？][\s*]*$|{either('asking', 'heading')}", re.IGNORECASE)
+# What a question in English has, and a name by itself has not.
+ENGLISH_SENTENCE = re.compile(
+    rf"{either('asking', 'only_asks', only=Language.EN)}|{either('asking', 'heading', only=Language.EN)}|[?]",
+    re.IGNORECASE,
+)
+
+
+def asked_in(question: str, reader: Language | None = None) -> Language:
+    """The language of a question. A bare name is of every language: it is asked in that of its reader, where known.
+
+    >>> asked_in("kv cache", Language.ZH), asked_in("What is a KV cache", Language.ZH), asked_in("KV 缓存", Language.EN)
+    (<Language.ZH: 'zh'>, <Language.EN: 'en'>, <Language.ZH: 'zh'>)
+    """
+    is_name = not ENGLISH_SENTENCE.search(question)
+    return reader if reader is not None and is_name and not has_chinese(question) else language_of(question)

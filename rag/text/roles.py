@@ -38,6 +38,15 @@ def role_of(heading: str) -> SectionRole | None:
     return ROLES.get(heading.strip().lower())
 
 
+def english_name(role: SectionRole) -> str:
+    """What a heading with a role is called in English.
+
+    >>> english_name(SectionRole.MISTAKES)
+    'Common mistakes'
+    """
+    return next(name for name in HEADINGS[role] if name.isascii()).capitalize()
+
+
 def roles_in(path: Iterable[str]) -> frozenset[SectionRole]:
     """The roles of a section and of all those that it is part of, by the headings above its text."""
     return frozenset(role for heading in path if (role := role_of(heading)) is not None)

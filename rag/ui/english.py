@@ -3,8 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from rag.language.language import Language, has_chinese
+from rag.text.roles import SectionRole, english_name, role_of
 from rag.types import Citation, translation_of
 
+HEADING = re.compile(r"^(##|###)[ \t]+([^\n]*\S)", re.MULTILINE)
 TITLE = re.compile(r"^##[ \t]+English[ \t]*\n\s*###[ \t]+([^\n]+)", re.MULTILINE)
 
 
@@ -16,6 +19,38 @@ def english_title(source: str) -> str:
     """
     found = TITLE.search(source)
     return found[1].strip() if found else ""
+
+
+def english_path(source: str, section: Sequence[str]) -> tuple[str, ...]:
+    """The headings above a place as the page calls them in English; what it has no English name for is left out.
+
+    >>> page = "# 什么是 LoRA？\\n## 追问\\n### 秩多大？\\n8。\\n## English\\n### What is LoRA?\\n### Which rank?\\n8."
+    >>> english_path(page, ("什么是 LoRA？", "追问", "秩多大？")), english_path(page, ("什么是 LoRA？", "细节"))
+    (('Follow-ups', 'Which rank?'), ())
+    """
+    names = _english_names(source)
+
+    def called(heading: str) -> str:
+        if (role := role_of(heading)) is not None:
+            return english_name(role)
+        return names.get(heading, "" if has_chinese(heading) else heading)
+
+    return tuple(filter(None, map(called, section)))
+
+
+def _english_names(source: str) -> dict[str, str]:
+    """Those of the follow-ups, where a page asks all of them again in English."""
+    asked: list[str] = []
+    english: list[str] = []
+    part = ""
+    for depth, heading in HEADING.findall(source):
+        if depth == "##":
+            part = heading
+        elif role_of(part) is SectionRole.FOLLOW_UPS:
+            asked.append(heading)
+        elif translation_of((part,)) is Language.EN and role_of(heading) is not SectionRole.SPOKEN:
+            english.append(heading)
+    return dict(zip(asked, english[1:], strict=True)) if len(english) == len(asked) + 1 else {}
 
 
 def path_within(section: Sequence[str], *titles: str) -> list[str]:

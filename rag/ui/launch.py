@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -194,7 +195,7 @@ def _stay(
     page.api_open = False  # what waits in the queue cannot be called past it
     free = free_port(host, port)
     if free != port:
-        sys.stderr.write(f"port {port} is taken, using {free}\n")
+        _tell_taken(port, free)
     limits = Limits(upload=max_upload + UPLOAD_MARGIN)
     guard = Middleware(Guard, limits=limits, is_loopback=host in LOOPBACK, has_users=users is not None)
     middleware = [*beside, Middleware(SafeResponses), guard]
@@ -232,6 +233,12 @@ def _stay(
         end.wait()
     finally:
         page.close(verbose=False)
+
+
+@cache
+def _tell_taken(port: int, free: int) -> None:
+    """Once, however many pages are served there one after the other."""
+    sys.stderr.write(f"port {port} is taken, using {free}\n")
 
 
 def _end(number: int, frame: object) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from html import escape
 from typing import Any
 
 import gradio as gr
@@ -171,15 +170,13 @@ def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
 
 def _finder(texts: Texts) -> str:
     """The way to the search in the conversations, from every room; see search.js."""
-    name = escape(texts.search_keys)
-    return f'<button type="button" title="{name}" aria-label="{name}" aria-keyshortcuts="Control+K"></button>'
+    return HTML("finder", texts=texts)
 
 
 def _account(session: Session, texts: Texts) -> str:
     """The way out, for a reader who has signed in."""
-    return f'<a href="logout" title="{escape(session.user)}">{escape(texts.sign_out)}</a>' if session.user else ""
+    return HTML("account", user=session.user, texts=texts) if session.user else ""
 
 
 def _title(texts: Texts) -> str:
-    skip = f'<a class="skip" href="#skip">{escape(texts.skip_to_content)}</a>'
-    return f"{skip}<h1>{escape(texts.title)}</h1><p>{escape(texts.subtitle)}</p>"
+    return HTML("title", texts=texts)

@@ -9,7 +9,8 @@ from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
 from rag.answer.quoted.ranking import Wanted
 from rag.answer.trace import Selection, Trace
-from rag.language.language import language_of
+from rag.language.asking import asked_in
+from rag.language.language import Language
 from rag.text.sentences import Unit, UnitKind, in_one_line
 from rag.types import Citation, Claim
 
@@ -30,14 +31,18 @@ class QuoteWriter:
 def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
     """The paragraphs that answer, as many as the style has room for; for a model without orders to it."""
     chosen = choose_paragraphs(
-        trace.rankings, wanted=wanted_of(trace.decision.result), characters=style.characters, cut=style.cut
+        trace.rankings,
+        wanted=wanted_of(trace.decision.result, trace.resources.choices.language),
+        characters=style.characters,
+        cut=style.cut,
     )
     return without_orders(chosen) if trace.resources.choices.for_model else chosen
 
 
-def wanted_of(result: SearchResult) -> Wanted:
+def wanted_of(result: SearchResult, reader: Language | None = None) -> Wanted:
+    """`reader` is the language of whoever asks, where it is known."""
     standalone = result.plan.standalone
-    language = language_of(standalone.question)
+    language = asked_in(standalone.question, reader)
     return Wanted(result.compared, result.subject_page, standalone.intent, standalone.heard, language)
 
 

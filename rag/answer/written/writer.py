@@ -43,7 +43,7 @@ class ChatModelWriter:
         share = resources.choices.answer_style.evidence
         budget = int(resources.chat_model.evidence_tokens * (min(share, 1.0) if resources.is_small else share))
         evidence = replace(result.evidence, query=result.question)
-        chosen = choose_context(evidence, trace.rankings, budget, wanted=wanted_of(result))
+        chosen = choose_context(evidence, trace.rankings, budget, wanted=wanted_of(result, resources.choices.language))
         prompt = prompt_for(
             result.evidence.query, as_context(chosen), resources.choices.answer_style, small=resources.is_small
         )

@@ -28,7 +28,8 @@ function restoreDraft() {
   else keepDraft();
   restored = true;
 }
-const isBusy = () => Boolean(sent || find("#stop")?.offsetParent);
+// What is being written in a conversation that is left keeps no question from being asked in the next one.
+const isBusy = () => Boolean(sent || (isReady && find("#stop")?.offsetParent));
 
 function askQuestion() {
   const text = box().value;

@@ -3,12 +3,10 @@
 What comes from the browser is taken for what anybody could have sent: numbers that name nothing do nothing.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from html import escape
 from typing import Any
 
 from rag.answer.assistant import Assistant
@@ -20,6 +18,7 @@ from rag.ui.chat.whole_source import render_whole
 from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
+from rag.ui.elements import parcel
 from rag.ui.pictures import picture_of
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
@@ -135,9 +134,9 @@ def _act_on_exchange(session: Session, action: Action, keeper: Keeper) -> None:
     if exchange is None:
         return
     match action.name:
-        case ActionName.EDIT if not session.busy:
+        case ActionName.EDIT if not session.is_answering:
             session.editing, session.judging = exchange.number, 0
-        case ActionName.BRANCH if not session.busy:
+        case ActionName.BRANCH if not session.is_answering:
             keeper.turn_to(session, exchange.number)
         case ActionName.LIKE | ActionName.DISLIKE:
             _rate(session, exchange, action.name is ActionName.LIKE, keeper)
@@ -153,15 +152,15 @@ def whole_source(session: Session, action: Action, assistant: Assistant, moment:
     exchange = session.find(action.number)
     citations: Sequence[Citation] = exchange.answer.citations if exchange is not None and exchange.answer else ()
     chosen = next((citation for citation in citations if str(citation.marker) == action.rest), None)
-    if chosen is None:
+    if exchange is None or chosen is None:
         return ""
-    document = chosen.document
+    document, texts = chosen.document, TEXTS[session.language]
     return render_whole(
         [citation for citation in citations if citation.document == document],
-        chosen,
+        replace(chosen, title=exchange.title_of(chosen, texts.tag)),
         assistant.source(document),
         assistant.index.storage.pages(document),
-        TEXTS[session.language],
+        texts,
         moment=moment,
         picture=picture_of(assistant, chosen),
     )
@@ -187,8 +186,7 @@ def as_parcel(file: File | None, moment: str) -> str:
     """A file as the browser takes it to save it; `moment` tells one parcel from the next. HTML."""
     if file is None:
         return ""
-    value = json.dumps({"name": file.name, "type": file.type, "text": file.text}, ensure_ascii=False)
-    return f'<div data-moment="{escape(moment)}" data-parcel="{escape(value)}"></div>'
+    return parcel(moment, {"name": file.name, "type": file.type, "text": file.text})
 
 
 def _feedback_file(session: Session, rest: str, keeper: Keeper) -> File | None:

@@ -4,7 +4,10 @@ from html import escape
 
 from ingest.updates.auto_update import AutoUpdateStatus
 from rag.ui.problems import tell
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
+
+HTML = macros_of("chat/auto_update.html")
 
 
 def under_way_text(status: AutoUpdateStatus, texts: Texts) -> str:
@@ -13,7 +16,7 @@ def under_way_text(status: AutoUpdateStatus, texts: Texts) -> str:
         return ""
     if status.problem is not None:
         told = texts.auto_update_problem.format(problem=tell(status.problem, texts))
-        return f'<span class="problem">{escape(told)}</span>'
+        return HTML("problem", told=told)
     if status.total:
         steps = texts.auto_update_fills if status.fills else texts.auto_update_steps
         return escape(steps.format(done=status.done, total=status.total))

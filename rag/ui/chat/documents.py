@@ -1,7 +1,6 @@
 """Documents that are given to the chat: they go into the library, and the conversation is then answered from them."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from ingest.library import Library, LibraryRun
@@ -13,7 +12,10 @@ from rag.ui.library.texts import TEXTS as LIBRARY_TEXTS
 from rag.ui.problems import tell
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS
+
+HTML = macros_of("chat/documents.html")
 
 
 class Documents:
@@ -46,17 +48,17 @@ class Documents:
 
     def render(self, state: Session) -> str:
         """What is being read, or could not be, as HTML; attaching.js reads the attributes."""
-        drop = escape(TEXTS[state.language].attach_drop)
-        problems = "".join(f'<p class="problem" role="alert">{escape(line)}</p>' for line in state.unread)
-        told = self._progress(state) if state.adding else problems
-        return f'<div data-megabytes="{self._library.max_megabytes}" data-drop="{drop}">{told}</div>'
-
-    def _progress(self, state: Session) -> str:
         texts, run = TEXTS[state.language], self._library.run()
-        separator = texts.list_separator
-        told = texts.attach_reading.format(names=separator.join(state.adding))
-        bar = f'value="{run.done}" max="{run.total}"' if run.total and run.stage is Stage.PASSAGES else ""
-        return f'<p role="status">{escape(told)}</p><progress {bar}>{escape(told)}</progress>'
+        reading = texts.attach_reading.format(names=texts.list_separator.join(state.adding)) if state.adding else ""
+        return HTML(
+            "documents",
+            megabytes=self._library.max_megabytes,
+            reading=reading,
+            done=run.done,
+            total=run.total if run.stage is Stage.PASSAGES else 0,
+            unread=state.unread,
+            texts=texts,
+        )
 
     def _why(self, state: Session, run: LibraryRun) -> Mapping[str, str]:
         """Why files could not be read, by their names."""

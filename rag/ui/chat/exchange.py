@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName, rebuild_settings
-from rag.types import Role, Turn
+from rag.types import Passage, Role, Turn
 from rag.ui.chat.follow_ups import follow_ups, offers
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.session.excerpts import NEAREST, Nearby, make_excerpts
@@ -185,7 +185,7 @@ def _write(
                     # It may have to wait for its turn.
                     due = not quotes or exchange.state not in (State.AWAITING, State.SEARCHING)
                 case EvidenceFound(evidence):
-                    exchange.nearby = nearest(evidence)
+                    exchange.nearby = nearest(evidence, assistant.source)
                     exchange.standalone = evidence.query
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer) | ({EARLY: True} if early else {})
@@ -211,7 +211,8 @@ def _write(
                     exchange.follow_ups = finished.nearest or more
                     exchange.offers = offers(finished, assistant.source, trace.plan.standalone.intent)
                     if finished.refusal is not None:
-                        exchange.nearby = nearest(near(assistant.index, trace.decision.result.for_decision))
+                        found = near(assistant.index, trace.decision.result.for_decision)
+                        exchange.nearby = nearest(found, assistant.source)
                     exchange.answer = finished
                     exchange.prompt = prompt_of(trace)
                     exchange.state = State.DONE
@@ -264,12 +265,12 @@ def used_by(assistant: Assistant) -> dict[str, Any]:
     }
 
 
-def nearest(evidence: Evidence) -> tuple[Nearby, ...]:
+def nearest(evidence: Evidence, source_of: Callable[[str], str | None]) -> tuple[Nearby, ...]:
     """The best passage of each of the best documents."""
-    best: dict[str, Nearby] = {}
+    best: dict[str, Passage] = {}
     for hit in evidence.hits:
-        best.setdefault(hit.passage.document, Nearby.of(hit.passage))
-    return tuple(best.values())[:NEAREST]
+        best.setdefault(hit.passage.document, hit.passage)
+    return tuple(Nearby.of(passage, source_of(name) or "") for name, passage in [*best.items()][:NEAREST])
 
 
 def kept(evidence: Evidence) -> tuple[EvidencePassage, ...]:

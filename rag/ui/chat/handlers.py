@@ -33,7 +33,10 @@ from rag.ui.library.texts import TEXTS as LIBRARY_TEXTS
 from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Language, Texts
+
+HTML = macros_of("chat/handlers.html")
 
 # Updates of the send button, the stop button, the strip, the list, who writes, and what from, which change only when an
 # answer begins or ends.
@@ -63,12 +66,12 @@ class Handlers:
         """Messages, sources, and the rest. Without `whole` only what changes while an answer is written: every other
         update costs time."""
         texts = TEXTS[state.language]
-        names = [] if state.busy else _names(self._answerers, self._assistant, texts)
+        names = [] if state.is_answering else _names(self._answerers, self._assistant, texts)
         others = UNCHANGED
         if whole:
             others = (
-                gr.update(visible=not state.busy, value=texts.send),
-                gr.update(visible=state.busy, value=texts.stop),
+                gr.update(visible=not state.is_answering, value=texts.send),
+                gr.update(visible=state.is_answering, value=texts.stop),
                 render_strip(state, self.material()),
                 self.list(state),
                 self.writer(state),
@@ -303,13 +306,12 @@ def _moment() -> str:
 
 def welcome(texts: Texts) -> str:
     """What an empty conversation says, and the way to the practice room."""
-    return f'{escape(texts.welcome)}\n\n<a href="#room-practice">{escape(texts.practise)}</a>'
+    return HTML("welcome", texts=texts)
 
 
 def bar(texts: Texts) -> str:
     """What opens the list of conversations where there is no room for it."""
-    name = escape(texts.open_list)
-    return f'<button type="button" class="drawer" aria-label="{name}" title="{name}">☰</button>'
+    return HTML("bar", texts=texts)
 
 
 def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from itertools import groupby
@@ -9,11 +10,13 @@ from typing import TypedDict
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import ChatModelProblem, RagError, UsageError
+from rag.language.asking import asked_in
 from rag.language.language import has_chinese
 from rag.settings import ChatModelName
 from rag.types import Answer, Citation, Refusal, RefusalReason, Step
 from rag.ui.chat.actions import ALONE, IN_TALK
-from rag.ui.chat.sources import hint, render_claims, render_excerpts, render_nearby, render_panel
+from rag.ui.chat.sources import render_claims, render_excerpts, render_nearby, render_panel
+from rag.ui.elements import hint
 from rag.ui.markdown import join_chunks, join_markers, mark_answer, render, without_private
 from rag.ui.problems import SENTENCES, sentence_of, tell_fallback
 from rag.ui.readable import words_of
@@ -79,10 +82,10 @@ def panel(session: Session) -> str:
         body = render_claims(exchange.answer.claims, texts, turn=exchange.number)
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
     elif exchange.nearby:
-        so_far = texts.sources_found if session.busy else texts.sources_so_far
-        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest)
+        so_far = texts.sources_found if session.is_answering else texts.sources_so_far
+        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest, texts)
     else:
-        body = hint(texts.searching if session.busy else texts.sources_none)
+        body = hint(texts.searching if session.is_answering else texts.sources_none)
     return render_panel(
         body,
         texts,
@@ -119,7 +122,7 @@ def problem_text(problem: Exception, texts: Texts) -> str:
     if not isinstance(problem, RagError) or problem.code not in SENTENCES:
         return escape(texts.failed)
     sentence, command = sentence_of(problem, texts)
-    return escape(sentence).format(command=f"<code>{escape(command)}</code>")
+    return escape(sentence).format(command=HTML("command", command=command))
 
 
 def question_problem(question: str, texts: Texts) -> str | None:
@@ -185,7 +188,7 @@ def _answered(
         cut=texts.cut.format(name=_writer(exchange, answer.llm)) if _is_cut(answer) else "",
         by=_by(exchange, answer, texts),
         citations=() if answer.refusal else answer.citations,
-        cited=_cited(answer.citations),
+        cited=_cited(exchange, answer.citations, texts),
         steps=[_agent_step(step, texts) for step in answer.steps],
         suggestions=exchange.suggestions if last and not answer.refusal else (),
         answerers=answerers,
@@ -206,7 +209,7 @@ def _lead(answer: Answer, texts: Texts) -> str:
     """What a reader must know before the quotes: that they stand in for a model, or are in another language."""
     notes = [tell_fallback(answer.fallback, texts)] if answer.fallback and not _is_cut(answer) else []
     if answer.llm == ChatModelName.EXTRACTIVE:
-        asked = Language.ZH if has_chinese(answer.question) else Language.EN
+        asked = asked_in(answer.question, Language.EN if texts.tag == Language.EN else Language.ZH)
         quoted = {_language_of(citation.quote) for citation in answer.citations} - {None}
         if quoted and asked not in quoted:
             notes.append(TEXTS[asked].foreign)
@@ -237,12 +240,13 @@ def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
     return texts.written_by.format(name=_writer(exchange, answer.llm))
 
 
-def _cited(citations: Sequence[Citation]) -> list[tuple[str, Citation]]:
+def _cited(exchange: Exchange, citations: Sequence[Citation], texts: Texts) -> list[tuple[str, Citation]]:
     """The sources of an answer with the numbers that stand for each, once where numbers in a row are of one page."""
     result = []
     for _, same in groupby(citations, lambda citation: (citation.document, citation.title, citation.page)):
         first, *others = same
-        result.append((f"{first.marker}–{others[-1].marker}" if others else str(first.marker), first))
+        markers = f"{first.marker}–{others[-1].marker}" if others else str(first.marker)
+        result.append((markers, replace(first, title=exchange.title_of(first, texts.tag))))
     return result
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rag.types import Claim
+from rag.ui.elements import hint
 from rag.ui.readable import balanced, readable
 from rag.ui.session.excerpts import Excerpt, Nearby
 from rag.ui.templates import macros_of
@@ -43,9 +44,9 @@ def render_claims(claims: Sequence[Claim], texts: Texts, *, turn: int) -> str:
     return HTML("claims", summary=summary, claims=shown, turn=turn, texts=texts)
 
 
-def render_nearby(nearby: Sequence[Nearby], heading: str) -> str:
+def render_nearby(nearby: Sequence[Nearby], heading: str, texts: Texts) -> str:
     items = [(item, readable([(item.snippet, ())], highlight)) for item in nearby]
-    return HTML("nearby", items=items, heading=heading)
+    return HTML("nearby", items=items, heading=heading, texts=texts)
 
 
 def render_panel(body: str, texts: Texts, *, question: str, place: int = 0, **data: int) -> str:
@@ -57,12 +58,8 @@ def render_panel(body: str, texts: Texts, *, question: str, place: int = 0, **da
     return HTML("panel", body=body, asked=question, heading=heading, texts=texts, data=NOTHING_SHOWN | data)
 
 
-def hint(text: str) -> str:
-    return HTML("hint", text=text)
-
-
 def highlight(markers: tuple[int, ...], html: str) -> str:
-    return f'<mark data-cites="{" ".join(map(str, markers))}">{html}</mark>'
+    return HTML("mark", markers=markers, html=html)
 
 
 def _card(card: Sequence[Excerpt], texts: Texts, turn: int, seen: set[int]) -> str:
@@ -81,9 +78,7 @@ def _stretches(excerpt: Excerpt, turn: int, seen: set[int]) -> list[str]:
     def mark(markers: tuple[int, ...], html: str) -> str:
         new = [marker for marker in markers if marker not in seen]
         seen.update(new)
-        # The number is drawn by CSS, so that the text of the element is the quote and nothing else.
-        anchors = "".join(f'<i id="cite-{turn}-{marker}" data-number="{marker}"></i>' for marker in new)
-        return anchors + highlight(markers, html)
+        return HTML("mark", markers=markers, html=html, turn=turn, begins=new)
 
     text = str if excerpt.whole else balanced
     return [readable([(text(part.text), part.markers) for part in stretch], mark) for stretch in excerpt.stretches]

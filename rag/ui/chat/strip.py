@@ -22,7 +22,7 @@ def _said(session: Session) -> str:
     if session.editing:
         told = texts.editing.format(number=session.place_of(session.editing))
         return HTML("editing", told=told, texts=texts)
-    if session.busy:
+    if session.is_answering:
         return HTML("status", kind="busy", told=texts.busy)
     judged = session.find(session.judging)
     if judged is not None and judged.liked is not None:

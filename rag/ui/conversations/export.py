@@ -34,7 +34,7 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
         if exchange.answer is not None and exchange.answer.citations:
             parts += [
                 f"### {texts.sources}",
-                "\n\n".join(_quote(citation, texts) for citation in exchange.answer.citations),
+                "\n\n".join(_quote(exchange, citation, texts) for citation in exchange.answer.citations),
             ]
     return "\n\n".join(parts) + "\n"
 
@@ -63,8 +63,8 @@ def file_name(title: str, ending: str) -> str:
     return ("-".join(kept.split())[:60] or "conversation") + ending
 
 
-def _quote(citation: Citation, texts: Texts) -> str:
+def _quote(exchange: Exchange, citation: Citation, texts: Texts) -> str:
     page = f" · {texts.page.format(number=citation.page)}" if citation.page is not None else ""
     quoted = "\n".join(f"> {line}" for line in citation.quote.splitlines())
-    place = f"{citation.title} · `{citation.document}`{page} · {citation.start}–{citation.end}"
+    place = f"{exchange.title_of(citation, texts.tag)} · `{citation.document}`{page} · {citation.start}–{citation.end}"
     return f"**[{citation.marker}]** {place}\n\n{quoted}"

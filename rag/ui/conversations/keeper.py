@@ -91,7 +91,7 @@ class Keeper:
         is not there, the one that is shown stays, and the reader is told."""
         if not number or session.conversation != conversation:
             self._bring(session, conversation)
-        if session.conversation == conversation and number in session.known and not session.busy:
+        if session.conversation == conversation and number in session.known and not session.is_answering:
             if number not in [exchange.number for exchange in session.exchanges]:
                 session.turn_to(number)
             session.reach(number)

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from html import escape
 
 from rag.ui.readable import words_of
+from rag.ui.templates import macros_of
 
+HTML = macros_of("conversations/snippet.html")
 # Characters in front of the first word that was found, and of the whole.
 BEFORE, LENGTH = 24, 90
 # Characters of an answer around the word that are read, and on to the ends of their lines; a whole answer for each
@@ -17,20 +18,14 @@ FORMULA = re.compile(r"(\$\$?[^$\n]+\$\$?)")
 def marked(text: str, words: Sequence[str]) -> str:
     """HTML with every one of the words marked, however its letters are written; formulas are to be drawn."""
     pattern = _pattern(words)
-    parts = enumerate(FORMULA.split(text))  # what is found stands at the odd places
-    return "".join(_formula(part, pattern) if place % 2 else _marked(part, pattern) for place, part in parts)
-
-
-def _marked(text: str, pattern: re.Pattern[str] | None) -> str:
-    if pattern is None:
-        return escape(text)
-    parts = enumerate(pattern.split(text))
-    return "".join(f"<mark>{escape(part)}</mark>" if place % 2 else escape(part) for place, part in parts)
-
-
-def _formula(text: str, pattern: re.Pattern[str] | None) -> str:
-    html = f'<span class="formula">{escape(text)}</span>'
-    return f"<mark>{html}</mark>" if pattern is not None and pattern.search(text) else html
+    pieces: list[tuple[str, bool, bool]] = []  # whether each is a formula, and whether it is marked
+    for place, part in enumerate(FORMULA.split(text)):  # what is found stands at the odd places
+        if place % 2:
+            pieces.append((part, True, pattern is not None and pattern.search(part) is not None))
+        else:
+            words_and_others = pattern.split(part) if pattern is not None else [part]
+            pieces += [(piece, False, odd % 2 == 1) for odd, piece in enumerate(words_and_others)]
+    return HTML("marked", pieces=pieces)
 
 
 def snippet(text: str, words: Sequence[str]) -> str:

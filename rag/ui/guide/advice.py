@@ -1,7 +1,6 @@
 """What is missing at the start -> what to tell the reader, and the command that brings it."""
 
 from dataclasses import dataclass
-from html import escape
 
 from rag.errors import (
     ChatModelError,
@@ -15,8 +14,10 @@ from rag.errors import (
     as_called,
 )
 from rag.settings import Settings
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
+HTML = macros_of("guide/advice.html")
 REBUILD = "python -m ingest --rebuild"
 
 
@@ -52,11 +53,5 @@ def guide_html(problem: RagError, settings: Settings, texts: Texts) -> str:
     advice = advise(problem, settings)
     place = "" if settings.index == Settings.model_fields["index"].default else f" --index {settings.index}"
     command = advice.command + (place if advice.command.startswith("python -m ingest") else "")
-    step = f"<p>{escape(texts.step_run)}</p><pre><code>{escape(as_called(command))}</code></pre>" if command else ""
-    hint = f"<p>{escape(texts.hint.format(hint=problem.hint))}</p>" if problem.hint else ""
-    return (
-        f"<h2>{escape(texts.heading)}</h2><p>{escape(texts.intro)}</p>"
-        f'<p class="problem" role="alert">{escape(getattr(texts, advice.what))}</p>{step}'
-        f"<p>{escape(texts.step_again)}</p>"
-        f"<details><summary>{escape(texts.details)}</summary><p><code>{escape(problem.message)}</code></p>{hint}</details>"
-    )
+    told = getattr(texts, advice.what)
+    return HTML("advice", told=told, command=as_called(command) if command else "", problem=problem, texts=texts)

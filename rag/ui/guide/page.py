@@ -1,7 +1,6 @@
 """The page that opens where the chat cannot: what is missing, and the command that brings it."""
 
 import threading
-from html import escape
 from typing import Any
 
 import gradio as gr
@@ -9,6 +8,7 @@ import gradio as gr
 from rag.errors import RagError
 from rag.settings import Settings
 from rag.ui.assets import read_asset
+from rag.ui.elements import done
 from rag.ui.guide.advice import guide_html
 from rag.ui.guide.texts import TEXTS
 from rag.ui.part import AT_ONCE
@@ -32,7 +32,7 @@ def build_guide(problem: RagError, settings: Settings, again: threading.Event, l
         def retry(request: gr.Request) -> str:
             again.set()
             texts = TEXTS[language or language_of(request.headers.get("accept-language", ""))]
-            return f'<p role="status">{escape(texts.trying)}</p>'
+            return done(texts.trying)
 
         page.load(greet, None, [told, button], **AT_ONCE)
         button.click(retry, None, waiting, **AT_ONCE)

@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from html import escape
 
 import gradio as gr
 
 from rag.ui.assets import read_asset
 from rag.ui.guide.texts import TEXTS
 from rag.ui.part import AT_ONCE
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts, language_of
 
+HTML = macros_of("guide/preparing.html")
 LOOK_SECONDS = 1.0
 MEGABYTE = 1_000_000
 
@@ -58,8 +59,4 @@ def preparing_html(preparation: Preparation, texts: Texts) -> str:
     unit = MEGABYTE if preparation.step is Step.FETCH else 1
     done, total = preparation.done // unit, preparation.total // unit
     said = str(getattr(texts, f"stage_{preparation.step}")).format(done=f"{done:,}", total=f"{total:,}")
-    value = f' value="{done}" max="{total}"' if total else ""
-    return (
-        f"<h2>{escape(texts.preparing)}</h2><p>{escape(texts.preparing_intro)}</p>"
-        f'<p role="status">{escape(said)}</p><progress{value} aria-label="{escape(said)}"></progress>'
-    )
+    return HTML("preparing", said=said, done=done, total=total, texts=texts)

@@ -1,6 +1,5 @@
 """The inspector: how any question is searched, ranked, cut and judged, without being answered."""
 
-from html import escape
 from typing import Any
 
 import gradio as gr
@@ -11,14 +10,17 @@ from rag.errors import RagError
 from rag.types import Role, Turn
 from rag.ui.assets import read_asset
 from rag.ui.chat.messages import question_problem
+from rag.ui.elements import introduction, problem
 from rag.ui.inspector.render import render
 from rag.ui.inspector.texts import TEXTS
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Exchange, Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
 
+HTML = macros_of("inspector/tab.html")
 # Questions inspected at the same time.
 INSPECTIONS = 2
 # Characters of a question in the list of those of the conversation.
@@ -29,7 +31,7 @@ TYPED = ""
 def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> Part:
     texts = TEXTS[first]
     with gr.Column(elem_classes="room"):
-        heading = gr.HTML(_heading(texts))
+        heading = gr.HTML(introduction(texts.heading, texts.intro))
         asked = gr.Dropdown(
             [(texts.typed, TYPED)], value=TYPED, label=texts.asked, info=texts.asked_hint, elem_id="inspector-asked"
         )
@@ -54,8 +56,8 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
 
     def look(state: Session, number: str, question: str, earlier: str) -> str:
         texts, page = TEXTS[state.language], PAGE_TEXTS[state.language]
-        if (problem := question_problem(question or "", page)) is not None:
-            return _problem(problem)
+        if (told := question_problem(question or "", page)) is not None:
+            return problem(told)
         try:
             exchange = _exchange(state, number)
             history = [Turn(Role.USER, earlier.strip())] if earlier and earlier.strip() else []
@@ -64,13 +66,13 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
             trace = assistant.choosing(state.choices).prepare(question or "", history)
             return render(inspection_of(trace), texts)
         except RagError as error:
-            return _problem(texts.failed.format(problem=tell(error, page)))
+            return problem(texts.failed.format(problem=tell(error, page)))
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
         return (
             gr.update(label=texts.tab),
-            _heading(texts),
+            introduction(texts.heading, texts.intro),
             gr.update(label=texts.asked, info=texts.asked_hint, choices=_asked(state)),
             gr.update(label=texts.question),
             gr.update(label=texts.earlier, placeholder=texts.earlier_hint),
@@ -97,18 +99,6 @@ def _exchange(state: Session, number: str) -> Exchange | None:
     return state.find(int(number)) if number else None
 
 
-def _problem(told: str) -> str:
-    return f'<p class="problem" role="alert">{escape(told)}</p>'
-
-
 def _views(texts: Texts) -> str:
     """What else can be shown beside the sources of an answer; see views.js."""
-    boxes = "".join(
-        f'<label><input type="checkbox" data-view="{name}"> {escape(label)}</label>'
-        for name, label in (("as-written", texts.view_as_written), ("claims", texts.view_claims))
-    )
-    return f"<fieldset><legend>{escape(texts.views)}</legend>{boxes}</fieldset>"
-
-
-def _heading(texts: Texts) -> str:
-    return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(texts.intro)}</p>'
+    return HTML("views", texts=texts)

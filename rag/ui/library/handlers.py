@@ -10,6 +10,7 @@ from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.index.topics import topic_title, topic_titles
+from rag.ui.elements import hint, introduction, problem
 from rag.ui.library.adding import add_files
 from rag.ui.library.listing import (
     Row,
@@ -17,7 +18,6 @@ from rag.ui.library.listing import (
     about_topic,
     in_language,
     matching,
-    problem,
     reader,
     rows_of,
     table,
@@ -31,9 +31,11 @@ from rag.ui.library.texts import TEXTS
 from rag.ui.part import Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Texts
 
+HTML = macros_of("library/handlers.html")
 ALL = ""
 
 
@@ -97,7 +99,7 @@ class Handlers:
         kinds = sorted({row.kind for row in every})
         topics = self.topics(state)
         return (
-            heading(texts, _summary(self._assistant, every, texts)),
+            introduction(texts.heading, _summary(self._assistant, every, texts)),
             *self.tell_run(state),
             gr.update(choices=[(texts.all_kinds, ALL), *((name, name) for name in kinds)], label=texts.kind),
             gr.update(
@@ -163,15 +165,11 @@ class Handlers:
         )
 
 
-def heading(texts: Texts, summary: str = "") -> str:
-    return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(summary)}</p>'
-
-
 def limits(library: Library, texts: Texts) -> str:
     if not library.may_change:
-        return f'<p class="hint">{escape(texts.not_allowed)}</p>'
+        return hint(texts.not_allowed)
     told = texts.limits.format(megabytes=library.max_megabytes, suffixes=" ".join(library.suffixes))
-    return f'<p class="hint" data-megabytes="{library.max_megabytes}">{escape(told)}</p>'
+    return HTML("limits", megabytes=library.max_megabytes, told=told)
 
 
 def _summary(assistant: Assistant, rows: list[Row], texts: Texts) -> str:

@@ -12,6 +12,7 @@ from rag.index import Index
 from rag.index.storage import DocumentEntry
 from rag.language.language import Language
 from rag.language.terms import fold
+from rag.ui.elements import hint
 from rag.ui.english import english_title
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.readable import FRONT_MATTER, readable
@@ -131,7 +132,7 @@ def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | 
 def table(rows: Sequence[Row], texts: Texts, *, any_at_all: bool, may_remove: bool) -> str:
     """HTML; library.js reads the `data-` attributes."""
     if not rows:
-        return HTML("hint", text=texts.none_fit if any_at_all else texts.none)
+        return hint(texts.none_fit if any_at_all else texts.none)
     return HTML("table", rows=rows[:SHOWN], left=len(rows) - SHOWN, texts=texts, may_remove=may_remove)
 
 
@@ -164,10 +165,6 @@ def reader(name: str, row: Row | None, source: str | None, texts: Texts) -> str:
 def undo(name: str, texts: Texts) -> str:
     """That a document was removed, and the way back, as HTML."""
     return HTML("undo", name=name, texts=texts)
-
-
-def problem(text: str) -> str:
-    return HTML("problem", text=text)
 
 
 def bytes_text(size: int) -> str:

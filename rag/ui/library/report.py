@@ -6,6 +6,7 @@ from typing import Any
 
 from ingest.library import LibraryRun
 from ingest.report import Stage
+from rag.ui.elements import problem
 from rag.ui.library.refusals import failures_of, why_unread
 from rag.ui.problems import tell
 from rag.ui.templates import macros_of
@@ -27,7 +28,7 @@ def run_report(
         told = line.format(done=run.done, total=run.total) if run.total else texts.reading
         return HTML("progress", told=told, run=run)
     if run.problem is not None:
-        return HTML("problem", told=texts.problem.format(problem=tell(run.problem, page)))
+        return problem(texts.problem.format(problem=tell(run.problem, page)))
     if run.report and run.ended is not None:
         lead = texts.finished.format(time=f"{run.ended:%H:%M:%S}", seconds=f"{run.report['seconds']:.1f}")
         return HTML("finished", lead=lead, **_report(run.report, run.warnings, texts, listed_below))

@@ -3,6 +3,7 @@
 import gradio as gr
 
 from rag.answer.assistant import Assistant
+from rag.ui.elements import hint, problem
 from rag.ui.library.review_run import ReviewRun, ReviewState
 from rag.ui.library.review_texts import TEXTS
 from rag.ui.part import AT_ONCE, Part, Updates
@@ -22,7 +23,7 @@ SHOWN = 100
 def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> Part:
     run, texts = ReviewRun(assistant), TEXTS[first]
     with gr.Column(elem_classes="room"), gr.Accordion(texts.label, open=False, elem_id="library-review") as fold:
-        hint = gr.HTML(_hint(texts))
+        about = gr.HTML(hint(texts.hint))
         start = gr.Button(texts.start, size="sm", elem_id="review-start")
         report = gr.HTML(elem_id="review-report")
         clock = gr.Timer(LOOK_SECONDS, active=False)
@@ -38,12 +39,12 @@ def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: La
 
     def speak(state: Session) -> Updates:
         words = TEXTS[state.language]
-        return gr.update(label=words.label), _hint(words), gr.update(value=words.start), *look(state)
+        return gr.update(label=words.label), hint(words.hint), gr.update(value=words.start), *look(state)
 
     start.click(begin, session, [report, clock], **AT_ONCE)
     clock.tick(look, session, [report, clock], **AT_ONCE)
     tab.select(look, session, [report, clock], **AT_ONCE)
-    return Part((fold, hint, start, report, clock), speak)
+    return Part((fold, about, start, report, clock), speak)
 
 
 def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bool = False) -> str:
@@ -52,9 +53,5 @@ def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bo
         line = texts.documents if state.total else texts.waiting
         return HTML("progress", told=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)
     if state.problem is not None:
-        return HTML("problem", told=texts.failed.format(problem=tell(state.problem, page)))
+        return problem(texts.failed.format(problem=tell(state.problem, page)))
     return HTML("found", found=state.found, outdated=outdated, shown=SHOWN, texts=texts) if state.found else ""
-
-
-def _hint(texts: Texts) -> str:
-    return HTML("hint", told=texts.hint)

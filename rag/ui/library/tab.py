@@ -10,7 +10,8 @@ import gradio as gr
 from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.library.handlers import ALL, Handlers, heading, limits
+from rag.ui.elements import introduction
+from rag.ui.library.handlers import ALL, Handlers, limits
 from rag.ui.library.review import build_review
 from rag.ui.library.texts import TEXTS
 from rag.ui.part import AT_ONCE, Overlays, Part
@@ -67,7 +68,7 @@ def build_library(
 def _components(library: Library, overlays: Overlays, texts: Texts) -> LibraryComponents:
     may_change = library.may_change
     with gr.Column(elem_classes="room"):
-        head = gr.HTML(heading(texts))
+        head = gr.HTML(introduction(texts.heading, ""))
         with gr.Row(visible=may_change):
             files = gr.File(
                 file_count="multiple", label=texts.add_files, height=130, elem_id="library-files"

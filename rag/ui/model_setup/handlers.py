@@ -3,7 +3,6 @@ comes in and never goes out again."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,19 +17,21 @@ from rag.errors import RagError, SettingsError
 from rag.models import ModelState
 from rag.models.fetch import missing_space
 from rag.settings import ChatModelName
+from rag.ui.elements import done, hint, problem, under_way
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS
 from rag.ui.part import Updates
 from rag.ui.preferences import texts as preferences_texts
-from rag.ui.preferences.elements import done, hint, problem, under_way
 from rag.ui.preferences.models import failure, try_model
 from rag.ui.preferences.states import install_command
 from rag.ui.preferences.stored import to_store
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
+HTML = macros_of("model_setup/handlers.html")
 MEGABYTE = 1_000_000
 # Seconds for the answer to a tiny question.
 LONGEST_TRIAL = 30.0
@@ -241,8 +242,7 @@ class Handlers:
         values = {"done": _megabytes(status.done), "total": _megabytes(status.total)}
         if status.under_way:
             said = (texts.local_cancelling if status.cancelled else texts.local_running).format(**values)
-            told = f'<progress value="{status.done}" max="{status.total}" aria-label="{escape(said)}"></progress>'
-            told = under_way(said) + told
+            told = HTML("progress", said=said, status=status)
         elif status.state is ModelState.PRESENT:
             told = done(texts.local_present)
         elif status.state is ModelState.INTERRUPTED:
@@ -254,11 +254,11 @@ class Handlers:
                             summary=texts.details)  # fmt: skip
         if missing:
             told += problem(missing)
-        return f"<h3>{escape(texts.local)}</h3>{hint(about)}{told}"
+        return HTML("section", heading=texts.local, about=about, told=told)
 
 
 def heading(texts: Texts) -> str:
-    return f"<h3>{escape(texts.heading)}</h3>{hint(texts.intro)}"
+    return HTML("section", heading=texts.heading, about=texts.intro)
 
 
 def presets(texts: Texts) -> list[tuple[str, str]]:

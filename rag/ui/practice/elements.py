@@ -13,9 +13,7 @@ DAYS_COUNTED = 14
 
 
 def view(practice: Practice, body: str) -> str:
-    """A view under a name of its own. Gradio changes what stands on the page piece by piece, and would leave in the
-    boxes of one view what was typed in those of the last."""
-    return f'<view-{practice.renders} class="view">{body}</view-{practice.renders}>'
+    return HTML("view", renders=practice.renders, body=body)
 
 
 def percent(score: float) -> str:

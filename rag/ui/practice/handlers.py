@@ -4,7 +4,7 @@ touches. What goes wrong is told where the reader looks, and what was typed stay
 import base64
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import gradio as gr
@@ -13,16 +13,17 @@ from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
 from rag.ui.chat.whole_source import render_whole
+from rag.ui.elements import parcel
 from rag.ui.part import Updates
 from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
+from rag.ui.practice.elements import HTML as ELEMENTS
 from rag.ui.practice.exports_view import ENDINGS, read_backup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.problems import tell
-from rag.ui.readable import text_of
 from rag.ui.session.practice import View
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS as PAGE_TEXTS
@@ -75,10 +76,8 @@ class Handlers:
             self._practising.keep(state, field, question, action.text("text"), action.edition)
         except RagError as error:
             return self._problem(state, error)
-        key = text_of(f"{field}:{question}")
-        saved = text_of(TEXTS[state.language].saved)
-        named = f'data-saved="{key}" data-edition="{action.edition}"'
-        return f'<span class="hint" {named} data-moment="{_moment()}">{saved}</span>'
+        saved = {"key": f"{field}:{question}", "edition": action.edition}
+        return ELEMENTS("saved", **saved, moment=_moment(), texts=TEXTS[state.language])
 
     def source(self, state: Session, event: gr.EventData) -> Updates:
         """A document at a quote, as a dialog over the page, and what is told."""
@@ -144,7 +143,7 @@ class Handlers:
             if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
                 return gr.skip(), gr.skip(), gr.skip(), _status(said)
             within = action.name in WITHIN or action.name is ActionName.BOOKMARK
-            told = _status(said, self._graded(state, action))
+            told = _status(said, self._graded(state, action), action.edition)
             return self._part(state, told, now) if within else self._all(state, told)
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
@@ -154,13 +153,11 @@ class Handlers:
         return state.practice.view is View.BANK and state.practice.filter.bookmarked
 
     def _graded(self, state: Session, action: Action) -> str:
-        """Names the attempt that was graded, with its edition: practice.js may forget that text. Attributes."""
+        """Names the attempt that was graded; empty where its text has been changed since."""
         question = action.text("question")
         if action.name not in (ActionName.GRADE, ActionName.ANSWER):
             return ""
-        if not self._practising.has_edition(state, "attempt", question, action.edition):
-            return ""
-        return f' data-graded="{text_of(f"attempt:{question}")}" data-edition="{action.edition}"'
+        return f"attempt:{question}" if self._practising.has_edition(state, "attempt", question, action.edition) else ""
 
     def _all(self, state: Session, told: str) -> Updates:
         state.practice.renders += 1
@@ -201,17 +198,17 @@ class Handlers:
 
 def _parcel(name: str, media_type: str, data: bytes) -> str:
     """A file as copying.js takes it to save it. HTML."""
-    value: Mapping[str, str] = {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()}
-    return f'<div data-moment="{_moment()}" data-parcel="{text_of(json.dumps(value))}"></div>'
+    return parcel(_moment(), {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()})
 
 
-def _status(text: str, attributes: str = "") -> str:
-    """What was done. It is new every time: practice.js waits for it."""
-    return f'<p role="status" data-moment="{_moment()}"{attributes}>{text_of(text)}</p>'
+def _status(text: str, graded: str = "", edition: int = 0) -> str:
+    """What was done, new every time: practice.js waits for it, and may forget the text of that edition of an attempt
+    that was `graded`."""
+    return ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment())
 
 
 def _alert(text: str) -> str:
-    return f'<p class="problem" role="alert" data-moment="{_moment()}">{text_of(text)}</p>'
+    return ELEMENTS("alert", text=text, moment=_moment())
 
 
 def _now() -> datetime:

@@ -6,7 +6,7 @@ from datetime import date
 from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.schedule import TopicProgress
-from rag.ui.figures import figures
+from rag.ui.elements import figures
 from rag.ui.practice.bank_view import asked
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import gradio as gr
@@ -13,15 +12,17 @@ from rag.chat_models.answerers import Answerers
 from rag.errors import RagError
 from rag.settings import ChatModelName
 from rag.ui.chat.exchange import writer_of
+from rag.ui.elements import done, hint, introduction, problem, under_way
 from rag.ui.part import Updates
-from rag.ui.preferences.elements import done, hint, problem, under_way
 from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html, way_out
 from rag.ui.preferences.stored import from_store, to_store
 from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import Language, Texts
 
+HTML = macros_of("preferences/handlers.html")
 THEMES = ("system", "light", "dark")
 
 
@@ -106,10 +107,10 @@ class Handlers:
         ]
         return (
             gr.update(label=texts.tab),
-            heading(texts),
+            introduction(texts.heading, texts.intro),
             self.states(state),
             *({**value, **word} for value, word in zip(self.show(state), words, strict=True)),
-            gr.update(label=texts.more),
+            *(gr.update(label=label) for label in (texts.who, texts.answers, texts.more, texts.looks)),
             gr.update(label=texts.theme, choices=themes(texts)),
             hint(texts.language_hint),
             gr.update(value=texts.test),
@@ -147,13 +148,5 @@ def themes(texts: Texts) -> list[tuple[str, str]]:
     return [(getattr(texts, f"theme_{name}"), name) for name in THEMES]
 
 
-def heading(texts: Texts) -> str:
-    return f"<h2>{escape(texts.heading)}</h2>{hint(texts.intro)}"
-
-
 def _where(assistant: Assistant, texts: Texts) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(part)}</th><td>{escape(place)}</td></tr>'
-        for part, place in places(assistant, texts)
-    )
-    return f'<h3>{escape(texts.where)}</h3><table class="figures wrapped"><tbody>{rows}</tbody></table>'
+    return HTML("where", places=places(assistant, texts), texts=texts)

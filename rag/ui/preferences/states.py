@@ -1,30 +1,26 @@
 """Who could write answers, and why some cannot: a list under the choice, whose attribute greys the choice too."""
 
 from collections.abc import Sequence
-from html import escape
 from urllib.parse import urlparse
 
 from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.local_server import is_installed
 from rag.paths import PROGRAM
 from rag.settings import ChatModelName, Settings
+from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
+
+HTML = macros_of("preferences/states.html")
 
 
 def states_html(settings: Settings, usable: Sequence[ChatModelName], texts: Texts, *, may_change: bool) -> str:
     names = [name for name in ChatModelName if name is not ChatModelName.AUTO]
     rows = []
     for name in names:
-        can = name in usable
-        state = texts.can_write if can else texts.cannot_write
-        mark = "" if can else ' class="unusable"'
-        about = _model(name, settings) if can else way_out(name, texts, may_change=may_change)
-        rows.append(
-            f"<li{mark}><b>{escape(getattr(texts, f'llm_{name}'))}</b> "
-            f'<span class="mark">{escape(state)}</span> {escape(about)}</li>'
-        )
+        about = _model(name, settings) if name in usable else way_out(name, texts, may_change=may_change)
+        rows.append((name in usable, getattr(texts, f"llm_{name}"), about))
     unusable = " ".join(name for name in names if name not in usable)
-    return f'<ul class="answerers" data-unusable="{unusable}">{"".join(rows)}</ul>'
+    return HTML("states", rows=rows, unusable=unusable, texts=texts)
 
 
 def way_out(name: ChatModelName, texts: Texts, *, may_change: bool) -> str:

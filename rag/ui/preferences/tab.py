@@ -11,9 +11,9 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
+from rag.ui.elements import hint, introduction
 from rag.ui.part import AT_ONCE, EACH, Part, Updates
-from rag.ui.preferences.elements import hint
-from rag.ui.preferences.handlers import Handlers, heading, models, named, themes
+from rag.ui.preferences.handlers import Handlers, models, named, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
@@ -27,21 +27,28 @@ TRYING: dict[str, Any] = {
     "api_visibility": "private",
 }
 
+# Gradio gives every component of a room what it was made with once more, a moment after the room has come into the
+# page; a fold that was opened before is folded again, unless Gradio knows of it.
+KNOWN = "() => ({{ __type__: 'update', open: {} }})"
+
 
 @dataclass(frozen=True, slots=True)
 class PreferencesComponents:
     heading: gr.HTML
+    who: gr.Accordion
     llm: gr.Radio
     states: gr.HTML
     notice: gr.HTML
     test: gr.Button
     test_hint: gr.HTML
     tested: gr.HTML
+    answers: gr.Accordion
     style: gr.Radio
     caution: gr.Radio
     more: gr.Accordion
     only: gr.Checkbox
     top_k: gr.Slider
+    looks: gr.Accordion
     theme: gr.Radio
     language: gr.HTML
     reset: gr.Button
@@ -53,9 +60,13 @@ class PreferencesComponents:
         return [self.llm, self.style, self.caution, self.only, self.top_k]
 
     @property
+    def folds(self) -> tuple[gr.Accordion, ...]:
+        return (self.who, self.answers, self.more, self.looks)
+
+    @property
     def spoken(self) -> tuple[Any, ...]:
         """In the order of `Handlers.speak`, after the tab."""
-        others = (self.more, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
+        others = (*self.folds, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
         return (self.heading, self.states, *self.fields, *others)
 
 
@@ -94,46 +105,52 @@ def build_preferences(
 def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
     """`set_up` makes what comes first."""
     with gr.Column(elem_classes="room"):
-        head = gr.HTML(heading(texts))
+        head = gr.HTML(introduction(texts.heading, texts.intro))
         set_up()
-        llm = gr.Radio(models(texts), value=str(ChatModelName.AUTO), label=texts.llm, elem_id="preferences-llm")
-        states = gr.HTML(elem_id="preferences-states")
-        notice = gr.HTML(elem_id="preferences-notice")
-        with gr.Row():
-            test = gr.Button(texts.test, size="sm", scale=0, min_width=140, elem_id="preferences-test")
-            test_hint = gr.HTML(hint(texts.test_hint))
-        tested = gr.HTML(elem_id="preferences-tested")
-        style = gr.Radio(
-            named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
-        )
-        caution = gr.Radio(
-            named(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
-            elem_id="preferences-caution",
-        )  # fmt: skip
+        with gr.Accordion(texts.who, open=False, elem_id="preferences-who") as who:
+            llm = gr.Radio(models(texts), value=str(ChatModelName.AUTO), label=texts.llm, elem_id="preferences-llm")
+            states = gr.HTML(elem_id="preferences-states")
+            notice = gr.HTML(elem_id="preferences-notice")
+            with gr.Row():
+                test = gr.Button(texts.test, size="sm", scale=0, min_width=140, elem_id="preferences-test")
+                test_hint = gr.HTML(hint(texts.test_hint))
+            tested = gr.HTML(elem_id="preferences-tested")
+        with gr.Accordion(texts.answers, open=False, elem_id="preferences-answers") as answers:
+            style = gr.Radio(
+                named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
+            )
+            caution = gr.Radio(
+                named(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
+                elem_id="preferences-caution",
+            )  # fmt: skip
         with gr.Accordion(texts.more, open=False, elem_id="preferences-more") as more:
             only = gr.Checkbox(label=texts.only_supported, elem_id="preferences-only")
             top_k = gr.Slider(
                 *limits("top_k"), value=default_k, step=1, label=texts.top_k, info=texts.top_k_hint,
                 elem_id="preferences-top-k",
             )  # fmt: skip
-        theme = gr.Radio(themes(texts), value="system", label=texts.theme, elem_id="preferences-theme")
-        language = gr.HTML(hint(texts.language_hint))
+        with gr.Accordion(texts.looks, open=False, elem_id="preferences-looks") as looks:
+            theme = gr.Radio(themes(texts), value="system", label=texts.theme, elem_id="preferences-theme")
+            language = gr.HTML(hint(texts.language_hint))
         with gr.Row():
             reset = gr.Button(texts.reset, size="sm", scale=0, min_width=160, elem_id="preferences-reset")
         where = gr.HTML(elem_id="preferences-where")
     return PreferencesComponents(
         heading=head,
+        who=who,
         llm=llm,
         states=states,
         notice=notice,
         test=test,
         test_hint=test_hint,
         tested=tested,
+        answers=answers,
         style=style,
         caution=caution,
         more=more,
         only=only,
         top_k=top_k,
+        looks=looks,
         theme=theme,
         language=language,
         reset=reset,
@@ -157,6 +174,9 @@ def _wire(
     emptied = [kept, parts.notice, *parts.fields, parts.where]
     forgotten = parts.reset.click(handlers.forget, session, emptied, **AT_ONCE)
 
+    for fold in parts.folds:
+        fold.expand(None, None, fold, js=KNOWN.format("true"), **AT_ONCE)
+        fold.collapse(None, None, fold, js=KNOWN.format("false"), **AT_ONCE)
     theme = parts.theme
     parts.reset.click(None, None, theme, js="() => { window.chooseTheme('system'); return 'system'; }", **AT_ONCE)
     theme.input(None, theme, None, js="(name) => { window.chooseTheme(name); }", **AT_ONCE)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,14 @@ from rag.evaluation.answers import table as answers_table
 from rag.evaluation.answers.table import NAMES
 from rag.evaluation.retrieval import report
 from rag.evaluation.retrieval.systems import OURS, is_baseline
-from rag.ui.figures import figures
+from rag.ui.elements import figures, hint
 from rag.ui.quality.kept import Kind, Measured
 from rag.ui.quality.names import OWN_SET, answerer_name, set_name, system_name
 from rag.ui.quality.plot import Dot, plot
+from rag.ui.templates import macros_of
 from rag.ui.texts import Language, Texts
 
+HTML = macros_of("quality/results.html")
 # What is plotted of an answerer, all of them shares of 0..1.
 ANSWERS = ("citation_precision", "citation_relevance", "citation_recall", "evidence_found", "two_sided_cited")
 REFUSALS = ("refusal_recall", "refusal_precision", "false_refusals")
@@ -29,19 +30,16 @@ def shipped(folder: Path, texts: Texts, language: Language) -> str:
 
     def searches() -> str:
         results = sorted(report.read_results(folder / "retrieval"), key=lambda result: result.dataset != OWN_SET)
-        return f"<h3>{escape(texts.shipped_retrieval)}</h3>" + _compared(results, texts, language)
+        return HTML("section", heading=texts.shipped_retrieval, body=_compared(results, texts, language))
 
     def answers() -> str:
         results = answers_report.read_results(folder / "answers")
-        heading = f"<h3>{escape(texts.shipped_answers)}</h3>"
-        return "".join(heading + _answered(result, texts, language) for result in results)
+        shown = (_answered(result, texts, language) for result in results)
+        return "".join(HTML("section", heading=texts.shipped_answers, body=body) for body in shown)
 
     parts = (("retrieval", searches), ("answers", answers))
     shown = [_or_problem(show, texts) for name, show in parts if any((folder / name).glob("*.json"))]
-    return (
-        "".join(shown)
-        or f'<p class="hint">{escape(texts.none.format(folder=folder.name, command=as_called(COMMAND)))}</p>'
-    )
+    return "".join(shown) or hint(texts.none.format(folder=folder.name, command=as_called(COMMAND)))
 
 
 def own(measured: Mapping[Kind, Measured], texts: Texts, language: Language) -> str:
@@ -56,12 +54,12 @@ def own(measured: Mapping[Kind, Measured], texts: Texts, language: Language) -> 
 def _own_retrieval(last: Measured, texts: Texts, language: Language) -> str:
     heading = texts.here_retrieval.format(count=last.result["queries"]["scored"], date=_date(last))
     body = _compared([report.Result.model_validate(last.result)], texts, language)
-    return f"<h3>{escape(heading)}</h3>{body}"
+    return HTML("section", heading=heading, body=body)
 
 
 def _own_answers(last: Measured, texts: Texts, language: Language) -> str:
     heading = texts.here_answers.format(count=last.result["questions"]["asked"], date=_date(last))
-    return f"<h3>{escape(heading)}</h3>" + _answered(last.result, texts, language)
+    return HTML("section", heading=heading, body=_answered(last.result, texts, language))
 
 
 def _date(last: Measured) -> str:
@@ -73,7 +71,7 @@ def _or_problem(show: Callable[[], str], texts: Texts) -> str:
     try:
         return show()
     except (UsageError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return f'<p class="problem">{escape(texts.unreadable.format(problem=error))}</p>'
+        return HTML("unreadable", told=texts.unreadable.format(problem=error))
 
 
 def _compared(results: Sequence[report.Result], texts: Texts, language: Language) -> str:
@@ -91,24 +89,23 @@ def _compared(results: Sequence[report.Result], texts: Texts, language: Language
             for system in shown
             if (mean := result.ndcg(system)) is not None
         ]
-        plots.append(f'<h4 title="{escape(label)}">{escape(name)}</h4>{plot(dots, f"{name}: {texts.plot_hint}")}')
+        plots.append((label, name, plot(dots, f"{name}: {texts.plot_hint}")))
     rows = report.cells(results, language, names=names, system_name=partial(system_name, language=language))
-    return f'<p class="hint">{escape(texts.ndcg)}</p><div class="plots">{"".join(plots)}</div>' + figures(
-        rows, report.cells(results, language)
-    )
+    return HTML("compared", plots=plots, table=figures(rows, report.cells(results, language)), texts=texts)
 
 
 def _answered(result: Mapping[str, Any], texts: Texts, language: Language) -> str:
     when = texts.when.format(date=result.get("date", "–"), commit=str(result.get("commit") or "–")[:7])
-    label = answers_table.label(result)
     who = answerer_name(result["llm"], result["model"], language)
     name = f"{who} · {set_name(result['dataset'], result['split'], language)}"
-    return (
-        f'<p class="hint" title="{escape(label)}">{escape(name)} · {escape(when)}</p>'
-        + _measures(result, ANSWERS, texts.dots_hint, language)
-        + f"<h4>{escape(texts.shipped_refusals)}</h4>"
-        + _measures(result, REFUSALS, texts.dots_hint, language)
-        + figures(answers_table.cells([result], language, called=[name]), answers_table.cells([result], language))
+    return HTML(
+        "answered",
+        label=answers_table.label(result),
+        about=f"{name} · {when}",
+        answers=_measures(result, ANSWERS, texts.dots_hint, language),
+        refusals=_measures(result, REFUSALS, texts.dots_hint, language),
+        table=figures(answers_table.cells([result], language, called=[name]), answers_table.cells([result], language)),
+        texts=texts,
     )
 
 

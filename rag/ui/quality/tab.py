@@ -1,11 +1,11 @@
 """Quality: the last evaluation results, and a new one from the page."""
 
-from html import escape
 from pathlib import Path
 
 import gradio as gr
 
 from rag.answer.assistant import Assistant
+from rag.ui.elements import done, problem
 from rag.ui.part import AT_ONCE, Part, Updates
 from rag.ui.problems import tell
 from rag.ui.quality.kept import Kind
@@ -13,9 +13,11 @@ from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Progress, Runner
 from rag.ui.quality.texts import TEXTS
 from rag.ui.session.session import Session
+from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
 
+HTML = macros_of("quality/tab.html")
 LOOK_SECONDS = 1.0
 COUNTS = (10, 320)
 
@@ -85,8 +87,7 @@ def build_quality(
 
 
 def _heading(texts: Texts, *, has_gold: bool) -> str:
-    told = f"<h3>{escape(texts.run)}</h3>" if has_gold else f'<p class="hint">{escape(texts.no_gold)}</p>'
-    return f'<h2>{escape(texts.heading)}</h2><p class="hint">{escape(texts.intro)}</p>{told}'
+    return HTML("heading", has_gold=has_gold, texts=texts)
 
 
 def _kinds(texts: Texts) -> list[tuple[str, str]]:
@@ -96,10 +97,9 @@ def _kinds(texts: Texts) -> list[tuple[str, str]]:
 def _progress(now: Progress, texts: Texts, page: Texts) -> str:
     if now.under_way:
         told = (texts.running if now.done else texts.loading).format(done=now.done, total=now.total)
-        return f'<p role="status">{escape(told)}</p><progress value="{now.done}" max="{now.total}"></progress>'
+        return HTML("progress", now=now, told=told)
     if now.problem is not None:
-        why = tell(now.problem, page)
-        return f'<p class="problem" role="alert">{escape(texts.failed.format(problem=why))}</p>'
+        return problem(texts.failed.format(problem=tell(now.problem, page)))
     if now.stopped:
-        return f'<p role="status">{escape(texts.stopped)}</p>'
-    return f'<p role="status">{escape(texts.done)}</p>' if now.has_result else ""
+        return done(texts.stopped)
+    return done(texts.done) if now.has_result else ""

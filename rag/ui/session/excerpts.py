@@ -12,7 +12,7 @@ from rag.language.ends import ends_of
 from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
 from rag.types import Citation, Passage
-from rag.ui.english import english_title
+from rag.ui.english import english_path, english_title
 from rag.ui.readable import FRONT_MATTER, words_of
 
 # Two quotes nearer than this are shown in one stretch.
@@ -46,7 +46,8 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """The quotes of one section, in stretches of source text. `whole` is false where only the quotes are shown, for the
-    source says something else by now, or `is_there` no more. `english` is the title in English, where there is one."""
+    source says something else by now, or `is_there` no more. `english` is the title in English, where there is one, and
+    `english_section` the section."""
 
     document: str
     title: str
@@ -56,6 +57,7 @@ class Excerpt:
     whole: bool = True
     is_there: bool = True
     english: str = ""
+    english_section: tuple[str, ...] = ()
 
     @property
     def markers(self) -> list[int]:
@@ -70,11 +72,16 @@ class Nearby:
     title: str
     section: tuple[str, ...]
     snippet: str
+    english: str = ""
+    english_section: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, passage: Passage) -> "Nearby":
+    def of(cls, passage: Passage, source: str) -> "Nearby":
         lines = (line for line in passage.text.splitlines() if not line.lstrip().startswith(("#", "```", "~~~")))
-        return cls(passage.document, passage.title, passage.section, words_of("\n".join(lines), SNIPPET))
+        return cls(
+            passage.document, passage.title, passage.section, words_of("\n".join(lines), SNIPPET),
+            english_title(source), english_path(source, passage.section),
+        )  # fmt: skip
 
 
 def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str | None]) -> tuple[Excerpt, ...]:
@@ -94,7 +101,7 @@ def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str 
         result.append(
             Excerpt(
                 document, group[0].title, section, stretches, group[0].page, whole, source is not None,
-                english_title(source or ""),
+                english_title(source or ""), english_path(source or "", section),
             )
         )  # fmt: skip
     return tuple(result)

@@ -9,7 +9,7 @@ from typing import Any
 from rag.answer.choices import Choices
 from rag.answer.running import Run
 from rag.feedback.store import IMPORTED, EvidencePassage
-from rag.types import Answer, Role, Step, Turn
+from rag.types import Answer, Citation, Role, Step, Turn
 from rag.ui.session.excerpts import Excerpt, Nearby
 from rag.ui.session.practice import Practice
 from rag.ui.texts import Language
@@ -26,7 +26,9 @@ UNKEPT = 1 << 40
 # Set among what an answer depended on: documents were still being read.
 EARLY = "early"
 # Held for a moment by whoever begins or ends an answer, in any session: a session is copied, and a lock cannot be.
-CLAIMS = threading.Lock()
+CLAIMS = threading.Condition()
+# Seconds that a question waits for the end of an answer whose conversation was left.
+PATIENCE = 5.0
 
 
 class State(StrEnum):
@@ -93,6 +95,11 @@ class Exchange:
     def said(self) -> str:
         return self.answer.text if self.answer is not None else "".join(self.chunks).strip()
 
+    def title_of(self, citation: Citation, tag: str) -> str:
+        """What a cited page is called for readers of a language."""
+        english = next((one.english for one in self.excerpts if one.document == citation.document), "")
+        return english if tag == Language.EN and english else citation.title
+
     @property
     def turns(self) -> list[Turn]:
         """What a later question may lean on; a question that failed was not answered, but it was asked."""
@@ -117,8 +124,10 @@ class Session:
     conversation: int | None = None
     known: dict[int, Exchange] = field(default_factory=dict)
     tip: int | None = None
-    # Whether a question is being answered, the run that does it, and whether it shall stop.
+    # Whether a question is being answered, in which of the conversations opened so far, the run that does it, and
+    # whether it shall stop.
     busy: bool = False
+    busy_in: int = 0
     run: Run | None = None
     stopping: bool = False
     preferences: Choices = field(default_factory=Choices)
@@ -154,19 +163,28 @@ class Session:
 
     @property
     def choices(self) -> Choices:
-        return replace(self.preferences, only=self.only)
+        return replace(self.preferences, only=self.only, language=self.language)
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether a question of the conversation that is open is being answered; an answer that was left is ending."""
+        return self.busy and self.busy_in == self.opened
 
     def claim(self) -> bool:
-        """Whether a question may be answered now; whoever may `release`s the session in the end."""
+        """Whether a question may be answered now; whoever may `release`s the session in the end. Waits for the end of
+        an answer that was left."""
+        opened = self.opened
         with CLAIMS:
-            if self.busy:
+            CLAIMS.wait_for(lambda: not self.busy or self.is_answering, PATIENCE)
+            if self.busy or self.opened != opened:  # what was asked is no question of another conversation
                 return False
-            self.busy, self.stopping = True, False
+            self.busy, self.busy_in, self.stopping = True, self.opened, False
             return True
 
     def release(self) -> None:
         with CLAIMS:
             self.busy, self.run = False, None
+            CLAIMS.notify_all()
 
     def start(self, run: Run) -> None:
         """What answers from now on; it stops at once where the reader has wished so in the meantime."""

@@ -31,6 +31,7 @@ __all__ = [
     "open_page",
     "serve",
     "settle",
+    "unfold",
 ]
 
 # Holds back as many answers of the server as `delays` tells, each for its milliseconds, or for ever. Once `late` is
@@ -173,6 +174,15 @@ def arrived(page: Page) -> None:
     while still < 3:
         page.wait_for_timeout(100)
         still = still + 1 if page.evaluate("window.underWay") == 0 else 0
+
+
+def unfold(page: Page) -> None:
+    """Open what the settings have folded away."""
+    for name in ("who", "answers", "looks"):
+        fold = page.locator(f"#preferences-{name} button.label-wrap")
+        if "open" not in (fold.get_attribute("class") or ""):
+            fold.click()
+        expect(fold).to_have_class(re.compile("open"))
 
 
 def is_remote(address: str) -> bool:

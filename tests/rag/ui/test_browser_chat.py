@@ -24,6 +24,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 OTHER = "LoRA 为什么能省显存？"
+# A button is clicked, and a question asked before the server knows of the click.
+AT_ONCE = """(button, question) => {
+  const box = document.querySelector("#question textarea");
+  button.click();
+  box.value = question;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +242,16 @@ def test_the_stop_button_and_a_question_that_comes_too_soon(page: Page, model: C
     page.press("#question textarea", "Enter")
     settle(page, 2)
     expect(page.locator("#chat .user-row").last).to_contain_text(OTHER)
+
+
+def test_a_question_that_is_asked_at_once_in_a_new_conversation(page: Page, model: ChatServer) -> None:
+    """The answer that is being written in the one before keeps nobody waiting."""
+    with silence(page, model):
+        page.locator("#clear").evaluate(AT_ONCE, OTHER)
+        expect(page.locator("#chat .user-row")).to_have_text(OTHER)
+        settle(page, 1)
+        expect(page.locator("#chat .bot-row")).not_to_contain_text(ZH.stopped)
+        expect(page.locator("#question textarea")).to_have_value("")
 
 
 def test_a_reader_who_comes_back_finds_the_answer_being_written(

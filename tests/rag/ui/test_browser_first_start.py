@@ -55,6 +55,7 @@ def address(tmp_path: Path, model_settings: Settings) -> Iterator[str]:
             _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert said.startswith(f"port {taken} is taken, using {urlparse(address).port}\n")
+    assert said.count("is taken") == 1  # by the page of the first start, and not again by the chat
 
 
 def test_the_page_opens_at_once_and_becomes_the_chat(address: str, browser: Browser, tmp_path: Path) -> None:

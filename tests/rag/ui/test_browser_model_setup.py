@@ -12,7 +12,7 @@ from rag.ui.model_setup import texts as setup_texts
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.texts import Language
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.ui.browser import GIVE, ask, open_page, serve
+from tests.rag.ui.browser import GIVE, ask, open_page, serve, unfold
 from tests.rag.ui.house import House
 from tests.rag.ui.test_browser_accessible import violations
 
@@ -55,6 +55,7 @@ def environment(folder: Path, house: House, **more: str) -> dict[str, str]:
 
 def open_settings(page: Page) -> None:
     page.get_by_role("tab", name=SETTINGS.tab, exact=True).click()
+    unfold(page)
     expect(page.locator("#preferences-states ul.answerers")).to_be_visible()
 
 

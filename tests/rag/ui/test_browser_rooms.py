@@ -18,7 +18,7 @@ from rag.ui.preferences import texts as preferences_texts
 from rag.ui.quality import texts as quality_texts
 from rag.ui.texts import Language
 from tests.rag.library import DOCUMENTS, ingest
-from tests.rag.ui.browser import GIVE, LATENESS, SLOW, arrived, serve
+from tests.rag.ui.browser import GIVE, LATENESS, SLOW, arrived, serve, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -26,7 +26,17 @@ LIBRARY, INSPECTOR, QUALITY, SETTINGS, GUIDE = (
     module.TEXTS[Language.ZH]
     for module in (library_texts, inspector_texts, quality_texts, preferences_texts, guide_texts)
 )
+ENGLISH = preferences_texts.TEXTS[Language.EN]
 REVIEW = review_texts.TEXTS[Language.ZH]
+# A fold is clicked in the first picture that shows it.
+UNFOLD_AT_ONCE = """() => {
+  new MutationObserver((_, watching) => {
+    const fold = document.querySelector("#preferences-answers button.label-wrap");
+    if (!fold) return;
+    watching.disconnect();
+    requestAnimationFrame(() => fold.click());
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 NOTE = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。<img src=x onerror='window.ran = 1'>\n"
 
@@ -70,6 +80,8 @@ def open_room(page: Page, name: str) -> None:
     if name in (SETTINGS.tab, INSPECTOR.tab, QUALITY.tab):
         page.locator("#room-settings-button").click()
         page.locator("#room-preferences-button").click()
+    if name == SETTINGS.tab:
+        unfold(page)
     if name != SETTINGS.tab:
         page.get_by_role("tab", name=name, exact=True).click()
 
@@ -300,6 +312,44 @@ def test_what_comes_late_undoes_no_setting(page: Page, milliseconds: int) -> Non
     open_room(page, SETTINGS.tab)
     expect(page.get_by_label(SETTINGS.style_short)).to_be_checked()
     expect(page.get_by_label(SETTINGS.caution_cautious)).to_be_checked()
+    page.click("#preferences-reset")
+    expect(page.get_by_label(SETTINGS.style_standard)).to_be_checked()
+
+
+def test_of_the_settings_only_the_card_for_a_model_is_open(page: Page) -> None:
+    page.reload()  # what was unfolded before stays so
+    page.locator("#room-settings-button").click()
+    expect(page.locator("#model-setup")).to_be_visible()
+    for label in (SETTINGS.llm_auto, SETTINGS.style_short, SETTINGS.theme_dark):
+        expect(page.get_by_label(label)).to_be_hidden()
+
+
+def test_what_is_unfolded_as_soon_as_it_is_seen_stays_so(page: Page) -> None:
+    page.reload()
+    expect(page.locator("#page[data-greeted]")).to_have_count(1)
+    page.evaluate(UNFOLD_AT_ONCE)
+    page.locator("#room-settings-button").click()
+    expect(page.get_by_label(SETTINGS.style_short)).to_be_visible()
+    page.wait_for_timeout(500)
+    expect(page.get_by_label(SETTINGS.style_short)).to_be_visible(timeout=1)
+    page.locator("#preferences-answers button.label-wrap").click()
+    expect(page.get_by_label(SETTINGS.style_short)).to_be_hidden()
+
+
+def test_nothing_that_comes_late_folds_what_was_unfolded(page: Page) -> None:
+    page.reload()
+    expect(page.locator("#page[data-greeted]")).to_have_count(1)
+    page.evaluate("window.delays = [700, 700, 700]")
+    page.get_by_label("English").check()
+    open_room(page, SETTINGS.tab)
+    arrived(page)
+    expect(page.locator("#preferences-who button.label-wrap")).to_contain_text(ENGLISH.who)
+    expect(page.get_by_label(ENGLISH.style_short)).to_be_visible()
+    page.get_by_label(ENGLISH.style_short).click()
+    page.get_by_label("中文").check()
+    arrived(page)
+    for label in (SETTINGS.llm_auto, SETTINGS.style_short, SETTINGS.theme_dark):
+        expect(page.get_by_label(label)).to_be_visible()
     page.click("#preferences-reset")
     expect(page.get_by_label(SETTINGS.style_standard)).to_be_checked()
 

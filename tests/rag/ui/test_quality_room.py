@@ -5,10 +5,10 @@ import re
 import sys
 import time
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from ingest.sync import sync
 from rag.answer.assistant import Assistant

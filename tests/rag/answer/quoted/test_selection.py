@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.answer.choices import Caution, Choices
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
 from rag.answer.quoted.paragraphs import paragraphs
 from rag.answer.quoted.ranking import Ranking, Wanted, rank
@@ -372,3 +373,27 @@ def test_a_name_that_is_searched_by_itself_is_answered_in_the_language_of_whoeve
     talk = [Turn(Role.USER, "预热为什么有用？"), Turn(Role.ASSISTANT, "预热先走小步。")]
     assistant = Assistant(library_settings(tmp_path), hash_embedder)
     assert wanted_of(assistant.prepare("那 warmup 呢？", talk).result).language is Language.ZH
+
+
+@pytest.mark.parametrize(
+    ("question", "reader", "is_chinese"),
+    [
+        ("warmup", Language.ZH, True),
+        ("warmup", Language.EN, False),
+        ("warmup", None, False),
+        ("why does warmup help", Language.ZH, False),
+        ("预热 warmup", Language.EN, True),
+    ],
+)
+def test_a_bare_name_that_is_asked_first_is_answered_in_the_language_of_its_reader(
+    tmp_path: Path, hash_embedder: HashEmbedder, question: str, reader: Language | None, is_chinese: bool
+) -> None:
+    english = "## English\n\n### Why does warmup help?\n\nWarmup takes small steps.\n"
+    page = f"# 预热 warmup 为什么有用？\n\n## 一句话回答\n\n预热（warmup）先走小步。\n\n{english}"
+    ingest(tmp_path, hash_embedder, {"a.md": page})
+    assistant = Assistant(library_settings(tmp_path), hash_embedder).choosing(
+        Choices(language=reader, caution=Caution.BOLD)
+    )
+    (ranking, *_) = assistant.prepare(question).rankings
+    ranked = " ".join(text for section in ranking.sections for text in section.texts)
+    assert ("Warmup takes" in ranked) is not is_chinese

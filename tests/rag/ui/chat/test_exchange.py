@@ -377,6 +377,37 @@ def test_clearing_forgets_and_numbers_go_on(assistant: Assistant) -> None:
     assert session.exchanges[0].number == 2
 
 
+def test_a_question_waits_for_the_end_of_an_answer_that_was_left(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, begun, waited = Session(), threading.Event(), threading.Event()
+
+    def slow() -> Iterator[Event]:
+        yield NO_EVIDENCE
+        begun.set()
+        assert waited.wait(30)
+
+    with monkeypatch.context() as patched:
+        use_stream(assistant, patched, slow())
+        steps = chat.answer(assistant, session, "left")
+        next(steps)
+        assert begun.wait(30)
+    assert session.is_answering
+    assert "busy" in render_strip(session)
+    session.clear()
+    assert session.busy
+    assert not session.is_answering
+    assert "busy" not in render_strip(session)
+    asking = threading.Thread(target=ask, args=(assistant, session, QUESTION))
+    asking.start()
+    assert session.exchanges == []
+    list(steps)  # ends
+    asking.join(30)
+    waited.set()
+    (exchange,) = session.exchanges
+    assert (exchange.question, exchange.state) == (QUESTION, State.DONE)
+
+
 @pytest.mark.parametrize("question", ["", "  \n", "\u200b", "\x00"])
 def test_an_empty_question_is_not_asked(question: str) -> None:
     assert question_problem(question, TEXTS[Language.EN]) == TEXTS[Language.EN].question_empty

@@ -1,5 +1,6 @@
 """The highlighted quote is the citation's slice, and nothing from a document becomes HTML."""
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -82,7 +83,7 @@ def test_document_text_is_escaped() -> None:
 
 def test_titles_paths_questions_and_snippets_are_escaped() -> None:
     passage = Passage(0, NASTY, NASTY, (NASTY,), MappedText.copied(NASTY, 0))
-    nearby = render_nearby([Nearby.of(passage)], NASTY)
+    nearby = render_nearby([Nearby.of(passage, NASTY)], NASTY, TEXT)
     html = render_panel(nearby, TEXT, turn=1, question=NASTY)
     assert Page(html).tags <= {"section", "header", "h2", "button", "div", "article", "h3", "p"}
 
@@ -129,6 +130,47 @@ def test_a_page_is_named_in_the_readers_language(language: Language) -> None:
     cited = [Citation(1, "a.pdf", "Title", 0, 10, source, 3)]
     html = render_excerpts(make_excerpts(cited, lambda document: source), TEXTS[language], turn=1)
     assert f'<p class="path">{TEXTS[language].page.format(number=3)}</p>' in html
+
+
+def test_english_readers_see_english_titles_and_paths() -> None:
+    """What has no English name is left out, and where a page has no English it is called as it calls itself."""
+    page = (
+        "# 什么是 LoRA？\n## 要点\n低秩。\n## 展开\n### 细节\n两层。\n## 追问\n### 秩取多大？\n取 8。\n"
+        "## English\n### What is LoRA?\nLow rank.\n### Say it\nIt is.\n### Which rank?\nEight.\n"
+    )
+    title = "什么是 LoRA？"
+    quotes = [
+        ("低秩。", ("要点",)),
+        ("两层。", ("展开", "细节")),
+        ("取 8。", ("追问", "秩取多大？")),
+        ("Eight.", ("English", "Which rank?")),
+    ]
+    cited = [
+        replace(
+            citation(n, page, page.index(quote), page.index(quote) + len(quote)), title=title, section=(title, *path)
+        )
+        for n, (quote, path) in enumerate(quotes, start=1)
+    ]
+    paths = re.compile('class="path">([^<]*)<')
+    english = render_excerpts(make_excerpts(cited, lambda document: page), TEXTS[Language.EN], turn=1)
+    assert paths.findall(english) == ["Key points", "In detail", "Follow-ups › Which rank?", "Which rank?"]
+    assert "What is LoRA?</h3>" in english
+    chinese = render_excerpts(make_excerpts(cited, lambda document: page), TEXT, turn=1)
+    assert paths.findall(chinese) == ["要点", "展开 › 细节", "追问 › 秩取多大？", "Which rank?"]
+    alone = render_excerpts(
+        make_excerpts(cited[:1], lambda document: page[: page.index("## English")]), TEXTS[Language.EN], turn=1
+    )
+    assert paths.findall(alone) == ["要点"]
+    assert "什么是 LoRA？</h3>" in alone
+
+
+def test_what_is_near_is_named_in_the_readers_language() -> None:
+    page = "# 什么是 LoRA？\n## 要点\n低秩。\n## English\n### What is LoRA?\nLow rank.\n"
+    passage = Passage(1, "a.md", "什么是 LoRA？", ("什么是 LoRA？", "要点"), MappedText.copied("低秩。", 0))
+    chinese, english = (render_nearby([Nearby.of(passage, page)], "", TEXTS[language]) for language in Language)
+    assert "什么是 LoRA？</h3>" in chinese
+    assert "What is LoRA?</h3>" in english
+    assert "Key points</p>" in english
 
 
 def test_a_document_is_one_card_and_has_its_title_once() -> None:
