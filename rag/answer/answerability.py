@@ -1,9 +1,8 @@
-"""Features that tell whether what was found answers the question, none of which depends on the subject of the material.
+"""Features that tell whether the retrieved passages answer the question; none depends on the subject of the material.
 
-How well the best passages match a question says little by itself: everyday words match everywhere, and a question of
-many words matches less than one of few. So the match is compared with how well arbitrary passages match the same
-question. Other features are about names: whether the material knows those of the question, and whether the best
-passages hold them.
+The score of the best passages says little by itself: everyday words match everywhere, and a long question matches less
+than a short one. So the score is compared with that of arbitrary passages for the same question. Other features concern
+names: whether the material knows the question's names, and whether the best passages contain them.
 """
 
 from collections.abc import Sequence
@@ -20,20 +19,20 @@ from rag.question.unheard import named_in
 from rag.search.fusion import DEFAULT
 from rag.search.retrieval import Evidence
 
-# The best passages are compared token by token, and as background others spread evenly over the index.
+# The best passages are compared token by token with background passages spread evenly over the index.
 BEST = 5
-# Pages whose written questions speak of what a question names, beside the best passages.
+# Pages whose written questions are searched, besides the best passages, for what is named.
 PAGES = 5
-# The names of the question should stand in one of the first passages.
+# The question's names should occur in one of the first passages.
 FIRST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityFeatures:
-    """`match` is the best score of a passage, from late interaction (without token vectors, the cosine) and keyword
-    share, some 0.7..1; `lead` how much more alike it is than background passages, 0..0.3. `unknown_…` are 1 where the
-    question names something of that kind that stands nowhere, else 0. `uncovered` is the rarity of the rarest name that
-    the material knows but the first passages do not hold, 0..1. `chinese` is 1 for a question in Chinese: others match
+    """`match` is the best passage score, some 0.7..1, from late interaction (without token vectors, the cosine) and
+    keyword share; `lead` is its margin in similarity over background passages, 0..0.3. `unknown_…` is 1 if the question
+    contains a name of that kind that the material lacks, else 0. `uncovered` is the rarity, 0..1, of the rarest name
+    that the material has but the first passages lack. `chinese` is 1 for a question in Chinese: other questions match
     less."""
 
     match: float
@@ -49,7 +48,7 @@ class AnswerabilityFeatures:
 
 
 def read_features(index: Index, evidence: Evidence, names: Sequence[Name]) -> AnswerabilityFeatures | None:
-    """The features, for the names of the question; None where nothing was found or nothing was asked."""
+    """The features, given the names in the question; None if nothing was found or nothing asked."""
     question = evidence.encoded
     if question is None or not evidence.hits or (index.tokens is not None and not len(question.tokens)):
         return None
@@ -82,9 +81,9 @@ def read_features(index: Index, evidence: Evidence, names: Sequence[Name]) -> An
 
 
 def unspoken_share(index: Index, evidence: Evidence) -> float | None:
-    """The share of what a question names of which neither the best passages nor the questions written for the best
-    pages speak, 0..1: an everyday question shares its asking words with the material, hardly what it names. None where
-    the page found first has no written questions: other words than those asked for say the same thing there."""
+    """The share, 0..1, of the question's named terms that occur neither in the best passages nor in the written
+    questions of the best pages: an everyday question shares its asking words with the material, but hardly its named
+    terms. None if the first page has no written questions: such a page may express the same in other words."""
     pages = list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:PAGES]
     written = [index.storage.questions(page) for page in pages]
     if not written or not written[0]:

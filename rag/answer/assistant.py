@@ -1,4 +1,4 @@
-"""Answers questions from the live generation of an index: opens what the pipeline works with, and runs it."""
+"""Answers questions from the live generation of an index: opens the pipeline's resources and runs it."""
 
 import contextlib
 import copy
@@ -29,13 +29,13 @@ from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
-# Parts of the index that are kept ready for readers who ask about some documents only.
+# Partial indexes kept ready for readers who search some documents only.
 PARTS_KEPT = 8
 WARM_UP_QUESTION = "attention 是什么？"
 
 
 class Assistant:
-    """One index, one embedder, one way of answering. Safe to use from several threads."""
+    """One index, one embedder, one way to answer. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class Assistant:
 
     @classmethod
     def open(cls, settings: Settings, *, kept: bool = False) -> Self:
-        """Open index, embedder and chat model as the settings say; with `kept` the endpoint is the one that was set up
-        on the page, where they state none. The index is looked at before anything heavy is loaded."""
+        """Open index, embedder and chat model as the settings say; if `kept` and they name no endpoint, use the one set
+        up on the page. The index is checked before anything heavy is loaded."""
         index = open_store(settings).open()
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
         embedder = load_embedder(settings)
@@ -70,13 +70,13 @@ class Assistant:
         return cls(settings, embedder, chat_model=chat_model, index=index)
 
     def choosing(self, choices: Choices) -> "Assistant":
-        """An assistant over the same index that answers as a reader chose; itself where nothing was chosen.
+        """An assistant over the same index that applies a reader's choices; itself if unchanged.
 
-        Raises SettingsError or ChatModelError for a chat model that cannot be used.
+        Raises SettingsError or ChatModelError for an unusable chat model.
         """
         if choices == self.choices:
             return self
-        _ = self.index  # the copy begins with the live generation
+        _ = self.index  # the copy starts with the live generation
         with self._switching:
             chosen = copy.copy(self)
         chosen.choices = choices
@@ -90,8 +90,8 @@ class Assistant:
         return chosen
 
     def write_with(self, settings: Settings, chat_model: ChatModel | None) -> None:
-        """From the next question on another chat model writes, whoever asks. `settings` also say which others readers
-        can choose. Answers under way keep the one they began with."""
+        """Use another chat model from the next question on, for everybody. `settings` also say which other models
+        readers can choose. Answers under way keep their model."""
         with self._switching:
             self.settings = _writing_with(settings, chat_model)
             self._chat_model = chat_model
@@ -99,10 +99,10 @@ class Assistant:
 
     @property
     def index(self) -> Index:
-        """The live generation; reopened when a new one was published. Answers under way keep the one they began with.
+        """The live generation; reopened after a new one was published. Answers under way keep theirs.
 
-        The first question after that opens and verifies the new one; the others do not wait for it. Where the
-        disk cannot be read for a moment, the open generation goes on answering.
+        The first question after that opens and verifies the new one; other questions do not wait for it. If the disk
+        cannot be read for a moment, the open generation keeps answering.
         """
         if not self._opening.acquire(blocking=False):  # another question is opening it
             return self._index
@@ -120,22 +120,22 @@ class Assistant:
 
     @property
     def model_name(self) -> str | None:
-        """The chat model by its own name, where one is used."""
+        """The chat model's own name, if one is used."""
         return self._chat_model.model_name if self._chat_model else None
 
     @property
     def resources(self) -> Resources:
-        """What the pipeline works with now."""
+        """The pipeline's current resources."""
         return self.resources_over(self.index)
 
     def resources_over(self, index: Index) -> Resources:
-        """What the pipeline works with, over an index that was opened before."""
-        part = self._part(index)  # which may be read from a server: nobody else waits for it
+        """The pipeline's resources over an index that is already open."""
+        part = self._part(index)  # may read from a server: nobody else waits for it
         with self._switching:
             return Resources(part, self.embedder, self.settings, self.choices, self._chat_model, self.reader)
 
     def _part(self, index: Index) -> Index:
-        """What is answered from; the parts that were asked for lately are kept, those of older generations not."""
+        """The part of the index that answers. Recent parts are kept, unless they belong to older generations."""
         only = self.choices.only
         if not only:
             return index
@@ -152,55 +152,54 @@ class Assistant:
             return part
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
-        """The passages for a question, best first: what an answer would be taken from. Raises UsageError for a question
-        that is empty or too long."""
+        """The passages for a question, best first, from which an answer would be taken. Raises UsageError if the
+        question is empty or too long."""
         assistant = self if k is None else self.choosing(replace(self.choices, top_k=k))
         return searched(understood(assistant.begin(question, history))).result.evidence
 
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
-        """The answer, whole."""
+        """The whole answer."""
         return self.finish(question, history).answer
 
     def finish(self, question: str, history: Sequence[Turn] = ()) -> Finished:
-        """The answer, whole, and how it came about."""
+        """The whole answer and its trace."""
         for event in self.stream(question, history):
             if isinstance(event, Finished):
                 return event
         raise AssertionError("a stream of events ends with Finished")
 
     def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
-        """The answer as it comes: the evidence, checked text, the whole. Closing the iterator stops the work. Raises
-        UsageError as `search`."""
+        """The answer as a stream: evidence, checked text, the whole. Closing the iterator stops the work. Raises
+        UsageError like `search`."""
         yield from ANSWER.stream(self.begin(question, history))
 
     def prepare(self, question: str, history: Sequence[Turn] = ()) -> Trace:
-        """How a question would be answered, up to the point where something is written. Raises UsageError as
-        `search`."""
+        """The trace of a question up to, but not including, the writing. Raises UsageError like `search`."""
         return PREPARE.invoke(self.begin(question, history))
 
     def begin(self, question: str, history: Sequence[Turn] = ()) -> Trace:
-        """The trace that the pipeline starts from."""
+        """The trace that starts the pipeline."""
         return Trace(self.resources, check_question(question), tuple(history))
 
     def warm_up(self) -> None:
-        """Do now what the first question would wait for: what is loaded late, the vocabulary of the material and how
-        it sounds."""
-        with contextlib.suppress(RagError):  # the reader's own question will tell
+        """Load in advance what the first question would wait for: lazy parts, the material's vocabulary and its
+        sounds."""
+        with contextlib.suppress(RagError):  # the reader's question will tell
             self.prepare(WARM_UP_QUESTION)
             _ = self.index.sounds
 
     def source(self, document: str) -> str | None:
-        """The source text of a document, as it was when it was ingested, by its name however its accents are typed."""
+        """The source text of a document as ingested; its name may be typed with any form of accents."""
         return source_of(self.index, document)
 
 
 def _writing_with(settings: Settings, chat_model: ChatModel | None) -> Settings:
-    """The settings with `llm` as it is: `auto` is decided when a chat model is opened, and then only once."""
+    """The settings with the actual `llm`: `auto` is resolved once, when a chat model is opened."""
     return settings.model_copy(update={"llm": chat_model.name if chat_model else ChatModelName.EXTRACTIVE})
 
 
 def check_question(question: str) -> str:
-    """The question without control characters and outer space. Raises UsageError where nothing or too much is left."""
+    """The question without control characters and outer space. Raises UsageError if it is empty or too long."""
     text = "".join(character for character in question if character.isprintable() or character in "\n\t").strip()
     if not text:
         raise UsageError("the question is empty", hint="type a question")

@@ -1,11 +1,10 @@
-"""The log odds that nothing found answers a question, on any material and with any embedder.
+"""The log odds that no retrieved passage answers a question, for any material and any embedder.
 
-The weights were fitted to one corpus, with each of the two embedders that the program fetches. What shifts elsewhere
-is the scale of `match`: how well passages match a question that they do not answer. So an index knows how well they
-match questions from elsewhere (its anchors, measured at ingest), and `match` is mapped to where it would have been on
-the corpus of the fit; of any other embedder, to that of the default one. This is the Z-norm of speaker verification
-(Auckenthaler et al., Score Normalization, 2000), with quantiles, since a material may answer some of those questions
-after all.
+The weights were fitted to one corpus, with each of the two embedders that the program fetches. Elsewhere the scale of
+`match` shifts: passages match unanswerable questions better or worse. So ingest measures how well each index matches
+questions from elsewhere (its anchors), and `match` is mapped to its scale on the fitted corpus; for any other embedder,
+to that of the default one. This is the Z-norm of speaker verification (Auckenthaler et al., Score Normalization, 2000),
+with quantiles, since some material may answer some of those questions after all.
 """
 
 from dataclasses import dataclass, replace
@@ -14,8 +13,7 @@ from rag.answer.answerability import AnswerabilityFeatures
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors
 
-# The anchors of the corpus that was fitted to, with the default embedder: measured by an ingest of it, kept in its
-# manifest.
+# The anchors of the fitted corpus with the default embedder: measured when it was ingested, from its manifest.
 FITTED_AT = Anchors(
     chinese=Anchor(median=0.8043, spread=0.0507),
     other=Anchor(median=0.7774, spread=0.0694),
@@ -25,8 +23,8 @@ FITTED_AT = Anchors(
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Logistic regression over `AnswerabilityFeatures`: the log odds against an answer are `offset` plus the weighted
-    features. A question is refused above 0; the offset holds the threshold. `anchors` are those of the index that it
-    was fitted to."""
+    features. A question is refused above 0; the offset includes the threshold. `anchors` are those of the index used
+    for the fit."""
 
     offset: float
     weights: AnswerabilityFeatures
@@ -36,8 +34,8 @@ class Calibration:
         return self.offset + float(features.row() @ self.weights.row())
 
 
-# Fitted by `python -m tools.fit.refusals GOLD` to the development questions, asked of the corpus and of
-# six parts of it; the threshold refuses 2% of the answerable.
+# Fitted by `python -m tools.fit.refusals GOLD` to the development questions, asked of the corpus and of six parts of
+# it; the threshold refuses 2% of the answerable.
 FITTED = Calibration(
     42.63,
     AnswerabilityFeatures(
@@ -50,10 +48,10 @@ FITTED = Calibration(
         chinese=0.80,
     ),
 )
-# By embedder, where features are compared as they are: the scale is that of the fit.
+# By embedder, for features that need no mapping: they are on the scale of the fit.
 CALIBRATIONS = {
     "multilingual-e5-small": FITTED,
-    # On the scale at which as many answerable questions are doubtful: 1.3 times what was fitted.
+    # Scaled so that as many answerable questions are doubtful: 1.3 times the fitted values.
     "embeddinggemma-300m": Calibration(
         8.32,
         AnswerabilityFeatures(
@@ -71,23 +69,23 @@ CALIBRATIONS = {
         ),
     ),
 }
-# By embedder, for indexes without token vectors that are too small to have anchors of their own: those of the corpus.
+# By embedder, for indexes without token vectors that are too small for anchors of their own: the corpus's anchors.
 WITHOUT_TOKENS = {
     "multilingual-e5-small": Anchors(
         chinese=Anchor(median=0.8591, spread=0.0313),
         other=Anchor(median=0.8158, spread=0.0761),
     )
 }
-# Taken from the log odds of a question in a language that the material has no passages in: across languages an answer
-# matches hardly better than other passages do. Chosen, as UNCERTAINTY is, while looking at the sets that the
-# calibration is measured on (docs/results/refusals.md).
+# Subtracted from the log odds if the material has no passages in the question's language: across languages an answer
+# matches hardly better than other passages do. Chosen, like UNCERTAINTY, while looking at the sets that measure the
+# calibration (docs/results/refusals.md).
 ACROSS_LANGUAGES = 1.5
-# The standard error of log odds that rest on measured anchors: a material like the corpus is judged as that is.
+# The standard error of log odds based on measured anchors: material like the corpus is judged as the corpus is.
 UNCERTAINTY = 0.1
 
 
 def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
-    """The log odds against an answer; None where neither the embedder nor the index has been calibrated."""
+    """The log odds against an answer; None if neither the embedder nor the index is calibrated."""
     name = index.manifest.embedder_name
     calibration = CALIBRATIONS.get(name) if index.tokens is not None else None
     as_fitted = None if calibration is None else calibration.log_odds(features)
@@ -98,15 +96,15 @@ def log_odds(index: Index, features: AnswerabilityFeatures) -> float | None:
     measured = fit.log_odds(on_fitted_scale(features, anchors, fit.anchors))
     if not anchors.writes(chinese=bool(features.chinese)):
         return measured - ACROSS_LANGUAGES
-    # A narrow material matches questions from elsewhere badly, and near misses no less than any other does.
+    # Narrow material matches questions from elsewhere badly, but near misses as well as any other does.
     return measured if as_fitted is None else max(measured - UNCERTAINTY, as_fitted)
 
 
 def on_fitted_scale(
     features: AnswerabilityFeatures, anchors: Anchors, fitted_at: Anchors = FITTED_AT
 ) -> AnswerabilityFeatures:
-    """The features as they would be if `match` had the anchors of a fit. A capitalised word is no sign of a missing
-    name where the material does not write the language of the question."""
+    """The features with `match` mapped to the anchors of the fit. A capitalised word does not signal a missing name if
+    the material is not written in the question's language."""
     chinese = bool(features.chinese)
     here, fitted = anchors.of(chinese=chinese), fitted_at.of(chinese=chinese)
     return replace(

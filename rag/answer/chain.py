@@ -1,4 +1,4 @@
-"""Our retriever and answers as LangChain components for any program. They run the program's own pipeline."""
+"""Our retriever and answers as LangChain components for any program. They run the same pipeline."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -20,8 +20,8 @@ DISCARDED = "\n\n---\n\n"
 
 
 class PassageRetriever(BaseRetriever):
-    """Retrieves passages of an index, `k` of them or as many as the settings say. A document's metadata tell where it
-    stands in its source and how it was found.
+    """Retrieves `k` passages of an index, or as many as the settings say. Each document's metadata give its place in
+    the source, its score and its rank.
 
     >>> PassageRetriever(assistant=Assistant.open(load_settings())).invoke("RoPE 为什么能外推？")  # doctest: +SKIP
     """
@@ -73,7 +73,7 @@ def _text_of(event: Event, *, shown: bool) -> Iterator[str]:
         case TextAdded(text):
             yield text
         case TextDiscarded():
-            yield DISCARDED  # a stream cannot take back what it gave
+            yield DISCARDED  # a stream cannot take back its text
         case Finished(answer) if not shown:
             yield answer.text
 
@@ -95,7 +95,7 @@ def _document(hit: Hit) -> Document:
 
 
 def _turns(history: Sequence[BaseMessage]) -> list[Turn]:
-    """What was said by user and assistant; other messages, such as those of tools, are not part of the conversation."""
+    """The turns of user and assistant; other messages, such as those of tools, are not part of the conversation."""
     turns = []
     for message in history:
         if isinstance(message, HumanMessage):

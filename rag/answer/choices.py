@@ -1,4 +1,4 @@
-"""What a reader can choose about how questions are answered."""
+"""The reader's choices about how questions are answered."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,9 +15,9 @@ class StyleName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerStyle:
-    """How much is said. Where no model writes, at most `characters` are quoted, and how far a section may be below the
-    best one is divided by `cut`. `evidence` is what a model is given to read, as a share of what it is given by
-    default; `wish` is what it is told in Chinese (True) and in English."""
+    """How long an answer is. Without a chat model, at most `characters` are quoted, and `cut` divides how far a section
+    may score below the best one. `evidence` scales the default amount of text that a model reads; `wish` is the
+    instruction to it, in Chinese (True) and in English."""
 
     characters: int
     cut: float
@@ -25,7 +25,7 @@ class AnswerStyle:
     wish: dict[bool, str]
 
 
-# What can be said in thirty seconds, in a minute or two, and most of what the page has.
+# An answer of thirty seconds, of a minute or two, and most of the page.
 STYLES = {
     StyleName.SHORT: AnswerStyle(350, 4.0, 0.6, {True: "只用两三句话回答。", False: "Use two or three sentences."}),
     StyleName.STANDARD: AnswerStyle(1_200, 1.0, 1.0, {True: "", False: ""}),
@@ -39,26 +39,26 @@ STYLES = {
 
 
 class Caution(StrEnum):
-    """How soon a question is refused because the material does not seem to answer it."""
+    """How soon to refuse a question because the material does not seem to answer it."""
 
     BOLD = "bold"
     BALANCED = "balanced"
     CAUTIOUS = "cautious"
 
 
-# What the odds against an answer, as a logarithm, may be above the threshold before it is refused. Of 219 development
-# questions that have an answer 0, 1 and 9 were refused, of 108 near misses 58, 83 and 89, all seen in the fit.
+# How far the log odds against an answer may exceed the threshold before refusal. Of 219 answerable development
+# questions 0, 1 and 9 were refused, of 108 near misses 58, 83 and 89; the fit saw all of them.
 MARGINS = {Caution.BOLD: 1.5, Caution.BALANCED: 0.0, Caution.CAUTIOUS: -1.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What differs from the settings; None is as they say. `only_supported` leaves out the sentences of a chat model
-    that nothing supports, instead of marking them; `for_model` quotes no sentence that gives orders to a model, since
-    one will read the answer; `only` names the documents and folders to answer from (see `rag.index.scope`); `follows`
-    says, where a reader does, whether the question follows the talk before it; `begun` is what a chat model wrote
-    before its reply broke off, which it goes on from: where that is None nobody could go on, and quotes take its
-    place; `language` is that of the reader, where it is known: a bare name that is asked about tells none."""
+    """Deviations from the settings; None keeps the setting. `only_supported` omits unsupported sentences of a chat
+    model instead of marking them; `for_model` quotes no sentence that gives orders to a model, since one will read the
+    answer; `only` names the documents and folders to answer from (see `rag.index.scope`); `follows` is the reader's
+    statement whether the question follows the talk before it; `begun` is the text that a chat model wrote before its
+    reply broke off, and continues: None means that nobody can continue a broken reply, so quotes replace it; `language`
+    is the reader's, if known: a bare name as a question reveals none."""
 
     llm: ChatModelName | None = None
     style: StyleName = StyleName.STANDARD

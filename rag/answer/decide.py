@@ -1,4 +1,4 @@
-"""Whether the material holds an answer at all, decided before anything is written."""
+"""Decides whether the material holds an answer at all, before anything is written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,25 +17,25 @@ from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
 from rag.types import Refusal, RefusalReason
 
-# Log odds against an answer for a question all of whose words are foreign to the material: short ones (晚饭吃啥) match
-# something everywhere. A close match in other words outweighs it.
+# Log odds against an answer, added if every word of the question is foreign to the material: short questions (晚饭吃啥)
+# match something everywhere. A close match in other words outweighs it.
 UNHEARD_OF = 3.0
-# Where questions are written down for the pages, log odds for all of what a question names being unspoken of, and the
-# share from which they count against an answer. These two and SECOND_OPINION_ASKED are fitted by
-# `python -m tools.fit.second_opinion` (docs/results/refusals.md).
+# For pages with written questions: log odds against an answer if the pages mention nothing that the question names, and
+# the share of unmentioned terms from which they count against it. `python -m tools.fit.second_opinion` fitted these two
+# and SECOND_OPINION_ASKED (docs/results/refusals.md).
 UNSPOKEN = 3.2
 USUALLY_UNSPOKEN = 0.62
-# Log odds from the threshold within which what the reader says can change the decision.
+# The reader can change the decision if the log odds are this close to the threshold.
 READ_WITHIN = 3.0
-# How much lower the threshold lies for a chat model, which would answer what is doubtful: it refuses 2% of the
+# How much lower the threshold is for a chat model, which would answer doubtful questions: it refuses 2% of the
 # answerable development questions.
 WITHOUT_NEAREST = 0.79
 
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """Logistic regression over the log odds against an answer and the best reading, which is believed up to `limit`,
-    on the scale of the log odds; `doubtful` are the log odds below the threshold from which an answer is."""
+    """Logistic regression over the log odds against an answer and the best reading, clipped to ±`limit`; its output is
+    on the scale of the log odds. An answer is doubtful from `doubtful` log odds below the threshold."""
 
     offset: float
     log_odds: float
@@ -44,26 +44,26 @@ class SecondOpinion:
     doubtful: float
 
     def of(self, log_odds: float, reading: float) -> float:
-        """The log odds against an answer where both are known."""
+        """The log odds against an answer, given both."""
         return self.offset + self.log_odds * log_odds + self.reading * max(-self.limit, min(self.limit, reading))
 
 
-# Fitted to the development questions of asked.jsonl and gold.jsonl; the scale is that at which 5% of those that have an
-# answer are doubtful. The offset refuses none of them, for on other people's documents, where the log odds alone tell
-# nothing of a question that sounds as if it might be answered, too many are refused (docs/results/best_places.md).
+# Fitted to the development questions of asked.jsonl and gold.jsonl; the scale makes 5% of the answerable ones doubtful.
+# The offset refuses none of them: on other people's documents, where the log odds alone reveal nothing about a
+# plausible question, a higher one refuses too many (docs/results/best_places.md).
 SECOND_OPINION = SecondOpinion(offset=-0.96, log_odds=0.48, reading=-0.49, limit=12.0, doubtful=1.75)
-# Of pages with written questions, whose log odds tell more.
+# For pages with written questions, whose log odds are more reliable.
 SECOND_OPINION_ASKED = SecondOpinion(offset=-0.14, log_odds=1.0, reading=-0.67, limit=12.0, doubtful=2.24)
 
-# Where one side is silent, another must stand in one of so many passages to be answered alone.
+# If the material lacks one side, the other is answered alone only if one of the first passages mentions it.
 SPEAKING_HITS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A refusal, or None, of one piece of evidence, and what it rests on. `unheard` says that nothing named by the
-    question stands in the material; `unspoken` is the share of it of which the pages found do not speak, None where no
-    questions are written for them."""
+    """A refusal of one piece of evidence, or None, and its basis. `unheard` means that the material lacks everything
+    the question names; `unspoken` is the share of it that the retrieved pages do not mention, None if no questions are
+    written for them."""
 
     refusal: Refusal | None
     names: tuple[str, ...]
@@ -75,10 +75,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether to refuse, and what is left to answer from.
+    """Whether to refuse, and the evidence left to answer from.
 
-    `log_odds` against an answer, refused above `margin`, are None where nothing is calibrated; `names` are those that
-    the question holds. `reading` is what a reader said, None where it was not asked.
+    `log_odds` against an answer, refused above `margin`, are None without a calibration; `names` are the names in the
+    question. `reading` is the reader's log odds, None if it was not asked.
     """
 
     refusal: Refusal | None
@@ -93,12 +93,12 @@ class Decision:
 
     @property
     def may_change(self) -> bool:
-        """Whether what a reader says can make a refusal of an answer, or the reverse."""
+        """Whether the reader can turn a refusal into an answer, or the reverse."""
         return self.log_odds is not None and abs(self.log_odds - self.margin) < READ_WITHIN
 
     @property
     def in_doubt(self) -> bool:
-        """Whether an answer may be tried, but the odds are near to a refusal."""
+        """Whether an answer may be tried, but the odds are near a refusal."""
         doubtful = self.second_opinion.doubtful
         return self.refusal is None and self.log_odds is not None and self.log_odds > self.margin - doubtful
 
@@ -108,7 +108,7 @@ class Decision:
 
 
 def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decision:
-    """Refuse, or answer: of a comparison without the sides that the material does not know, if it knows another.
+    """Refuse, or answer; a comparison is answered without the sides that the material lacks, if it has another.
 
     `margin` moves the threshold in log odds: above 0 fewer questions are refused, below 0 more.
     """
@@ -121,7 +121,7 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
         return whole
     missing = refusal.missing if refusal else ()
     silent = [_is_silent(index, side, missing) for side in result.compared]
-    # What no side names is asked of all of them.
+    # A missing name in no side concerns all sides.
     about_all = any(not any(name in side for side in result.compared) for name in missing)
     if not any(silent) or all(silent) or about_all:
         return whole
@@ -140,9 +140,9 @@ def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decisi
 
 
 def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
-    """The decision with what the reader says of the best sections: its log odds that one of them answers. A refusal is
-    only lifted where it finds an answer: else whoever asks about the weather is shown something. Where nobody would
-    point to the nearest, more is refused."""
+    """The decision after the reader's log odds that one of the best sections answers. Only a reading in favour lifts a
+    refusal: else a question about the weather would get some quote. Without `points_to_nearest`, more questions are
+    refused."""
     assert decision.log_odds is not None
     if decision.refusal is not None and reading <= 0:
         return replace(decision, reading=reading)
@@ -154,7 +154,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
 
 
 def _whole(judged: Judgement, result: SearchResult, margin: float) -> Decision:
-    """The decision on all that was asked."""
+    """The decision on the whole question."""
     return Decision(
         judged.refusal, result, judged.names, judged.features, judged.log_odds, margin, unheard=judged.unheard,
         unspoken=judged.unspoken,
@@ -162,8 +162,8 @@ def _whole(judged: Judgement, result: SearchResult, margin: float) -> Decision:
 
 
 def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision:
-    """As of a question that asks one thing; but parts that name what the material does not know are left out where it
-    knows the others, and these alone are judged then."""
+    """Decide as for a single question; but drop the parts that name something the material lacks, if it has the other
+    parts, and judge only these."""
     judged = judge(index, result.for_decision, margin=margin)
     whole = _whole(judged, result, margin)
     judgements = [judge(index, side, margin=margin) for side in result.sides]
@@ -182,7 +182,7 @@ def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision
 
 
 def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judgement]) -> Decision:
-    """The decision where something was left out: what is left is judged, by the most doubtful of it."""
+    """The decision after parts or sides were dropped: the most doubtful of the rest decides."""
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)
     return replace(
@@ -192,8 +192,8 @@ def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judge
 
 
 def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement:
-    """A refusal where the features say that nothing found answers the question. Its `missing` are the names of the
-    question that stand nowhere in the material."""
+    """A refusal if the features say that no passage found answers the question. Its `missing` are the names in the
+    question that occur nowhere in the material."""
     evidence = _without_code(evidence)
     names = find_names(index.keywords, evidence.query)
     unknown = [name for name in names if not name.forms]
@@ -214,8 +214,8 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
 
 
 def _without_code(evidence: Evidence) -> Evidence:
-    """The evidence without passages of code, of a question that asks for none: the strings and comments of an example
-    are not what a page says."""
+    """The evidence without code passages, unless the question asks for code: strings and comments of an example are not
+    statements of a page."""
     if answered_by(Intent.CODE, evidence.query):
         return evidence
     left = tuple(hit for hit in evidence.hits if not hit.passage.is_code)
@@ -223,13 +223,13 @@ def _without_code(evidence: Evidence) -> Evidence:
 
 
 def _is_written_in(index: Index, chinese: bool) -> bool:
-    """Whether the material is written in the language of a question: else other words than its own say the same."""
+    """Whether the material is written in the question's language: others express the same in other words."""
     anchors = index.manifest.anchors
     return anchors is not None and anchors.writes(chinese=chinese)
 
 
 def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | None:
-    """Without a calibration nothing tells how near is near enough: only missing names refuse."""
+    """Without a calibration no threshold exists: only missing names cause a refusal."""
     if not evidence.hits:
         return _refusal(RefusalReason.NOTHING_RELEVANT, unknown)
     unknown = [name for name in unknown if name.kind is not Kind.CAPITAL]
@@ -241,8 +241,8 @@ def _refusal(reason: RefusalReason, unknown: Sequence[Name]) -> Refusal:
 
 
 def _speaking(side: str, evidence: Evidence) -> Evidence:
-    """The evidence from the first passage on that holds all terms of a side, if that is one of the best; else none.
-    The terms of `Ray Train` stand in many passages, apart."""
+    """The evidence from the first passage that contains all terms of a side, if that is among the best; else none. The
+    terms of `Ray Train` occur in many passages, apart."""
     wanted = set(terms(side))
     for place, hit in enumerate(evidence.hits[:SPEAKING_HITS]):
         if wanted <= {*terms(hit.passage.text), *terms(hit.passage.title)}:
@@ -251,7 +251,7 @@ def _speaking(side: str, evidence: Evidence) -> Evidence:
 
 
 def _is_silent(index: Index, side: str, missing: tuple[str, ...]) -> bool:
-    """Whether the material does not know a side: by a name that it lacks, or by having none of its Chinese terms."""
+    """Whether the material lacks a side: the side contains a missing name, or none of its Chinese terms occurs."""
     if any(name in side for name in missing):
         return True
     return has_chinese(side) and not any(index.keywords.frequency(term) for term in terms(side))

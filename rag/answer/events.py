@@ -1,5 +1,5 @@
-"""The events of an answer in the making, in this order: the evidence, the steps of an agent, text as it grows, the
-finished answer; and who can write it."""
+"""The events while an answer is written, in this order: the evidence, an agent's steps, growing text, the finished
+answer; and the writers' protocol."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from rag.types import Answer, Citation, Claim, Step
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFound:
-    """Retrieval is done; the passages can be shown while the answer is being written."""
+    """Retrieval is done; the passages can be shown during the writing."""
 
     evidence: Evidence
 
@@ -40,12 +40,12 @@ class TextAdded:
 
 @dataclass(frozen=True, slots=True)
 class TextDiscarded:
-    """The chat model failed halfway: what was shown so far is replaced by what follows."""
+    """The chat model failed halfway: what follows replaces the text shown so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The whole answer and how it came about. Always the last event."""
+    """The whole answer and its trace. Always the last event."""
 
     answer: Answer
     trace: Trace
@@ -56,8 +56,8 @@ Event = EvidenceFound | ModelLoading | StepTaken | TextAdded | TextDiscarded | F
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`chunks` are the pieces in which the text can be shown, `left_out` counts the sentences that are not shown, and
-    `fallback` is why quotes took a chat model's place, or that it broke off."""
+    """`chunks` are the pieces of the text as shown, `left_out` counts the omitted sentences, and `fallback` is why
+    quotes replaced a chat model, or why it broke off."""
 
     chunks: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -76,10 +76,10 @@ class Written:
 
 
 class Writer(Protocol):
-    """Who writes the answer. `select` comes before `write`, so that an inspector can stop in between."""
+    """Writes the answer. `select` comes before `write`, so that an inspector can stop in between."""
 
     def select(self, trace: Trace) -> Selection:
-        """What is quoted, or given to a chat model to read."""
+        """The text to quote, or to give to a chat model."""
 
     def write(self, trace: Trace) -> Iterator[Event | Written]:
         """Text as it is checked; last, all of it as `Written`."""

@@ -1,4 +1,4 @@
-"""What was found for a search plan, over the question as a whole and each of its sides."""
+"""The search results for a plan: for the question as a whole and for each of its sides."""
 
 from dataclasses import dataclass, replace
 
@@ -12,12 +12,11 @@ from rag.search.retrieval import Evidence, encode_questions, merge, search
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What was found for a plan.
+    """The search results for a plan.
 
-    `question` chooses what is quoted: of a follow-up its own words. `sides` holds the evidence of each side of a
-    comparison, or of each part of a question that asks several things, all of which is part of `evidence` too; the
-    material says nothing about the `silent` ones.
-    `subject_page` is the document that speaks of what a follow-up leans on.
+    `question` selects the quotes: of a follow-up, its own words. `sides` holds the evidence for each side of a
+    comparison, or each part of a question that asks several things; `evidence` includes all of it. The material says
+    nothing about the `silent` sides. `subject_page` is the document about the subject that a follow-up leans on.
     """
 
     plan: SearchPlan
@@ -38,7 +37,7 @@ class SearchResult:
     @property
     def for_decision(self) -> Evidence:
         """The evidence that decides about a refusal. The subject of a follow-up was answered before, so its own words
-        count; where these only ask for another form, the subject."""
+        count; if they only ask for another form, the subject."""
         standalone = self.plan.standalone
         if standalone.restates:
             return replace(self.evidence, query=standalone.subject)
@@ -46,7 +45,7 @@ class SearchResult:
 
 
 def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:
-    """Search the question, and each side beside it, so that the first `k` hits speak of all sides."""
+    """Search the question, and each side separately, so that the first `k` hits cover all sides."""
     standalone = plan.standalone
     before = standalone.subject
     queries = [*plan.queries, before] if before else plan.queries
@@ -65,7 +64,7 @@ def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) ->
 
 
 def selection_evidence(embedder: Embedder, result: SearchResult) -> Evidence:
-    """The evidence with the query that selects what is quoted. For a follow-up the user's words weigh 2, the resolved
+    """The evidence with the query that selects the quotes. For a follow-up the user's words weigh 2, the resolved
     subject 1."""
     evidence = replace(result.evidence, query=result.question)
     whole = result.evidence.encoded

@@ -1,4 +1,4 @@
-"""A trace in figures and words: what was searched, found, cut and judged, and what would be sent to whom."""
+"""A trace in figures and words: queries, candidates, cuts, judgement, and the prompt for a chat model."""
 
 from dataclasses import asdict, dataclass
 from math import exp
@@ -10,7 +10,7 @@ from rag.search.retrieval import Evidence
 from rag.text.tokens import count_tokens
 from rag.types import Found, Passage
 
-# Candidates that are listed: the two searches propose up to a hundred.
+# Candidates listed: the two searches propose up to a hundred.
 LISTED = 40
 SNIPPET = 120
 COLUMNS = " #  dense keyword cosine  share likeness  fused  fate            document"
@@ -18,8 +18,8 @@ COLUMNS = " #  dense keyword cosine  share likeness  fused  fate            docu
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage that was proposed. `fate` is `used`; of what was kept, `not_used` (other paragraphs of its page answer
-    better), `other_page` (nothing is taken from its page) or `not_answered` (a refusal); else `cut_by_sides` (the
+    """A proposed passage. `fate` is `used`; for a kept one, `not_used` (other paragraphs of its page answer better),
+    `other_page` (the answer takes nothing from its page) or `not_answered` (a refusal); else `cut_by_sides` (the
     searches together found better) or `cut_below_top_k`."""
 
     rank: int
@@ -38,11 +38,11 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """`features` by name; `log_odds` that the material has no answer, refused above `threshold`, and their
-    `probability`, as fitted on questions of which a third had none; None where the embedder has no calibration.
+    `probability`, fitted on questions of which a third had none; None if the embedder has no calibration.
 
-    `nearest` says that the nearest material alone is quoted, `unheard` that nothing the question names stands in the
-    material. `reading` is the reader's log odds of an answer, None where it was not asked; where a question is refused
-    and it finds none either, `log_odds` stay as they were.
+    `nearest` means that only the nearest material is quoted, `unheard` that the material lacks everything the question
+    names. `reading` is the reader's log odds of an answer, None if it was not asked; if a question is refused and the
+    reader finds no answer either, `log_odds` stay as they were.
     """
 
     refused: bool
@@ -60,7 +60,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class SideRanking:
-    """What was proposed for one side of a comparison: how many passages, and the best of them."""
+    """How many passages were proposed for one side of a comparison, and the best of them."""
 
     query: str
     proposed: int
@@ -78,8 +78,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """`candidates` and `proposed` are of the first of the `queries`, `sides` of the others, in order. `milliseconds`
-    are those of the stages of the pipeline."""
+    """`candidates` and `proposed` belong to the first of the `queries`, `sides` to the others, in order. `milliseconds`
+    are the times of the stages."""
 
     question: str
     history: tuple[str, ...]
@@ -101,12 +101,12 @@ class Inspection:
     milliseconds: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; nothing of this machine, no key."""
+        """For JSON; without keys or machine details."""
         return asdict(self)
 
 
 def inspection_of(trace: Trace) -> Inspection:
-    """What a trace holds, whether an answer was written or not."""
+    """The contents of a trace, with or without an answer."""
     resources, result, selection = trace.resources, trace.result, trace.selection
     stages = dict(trace.milliseconds)
     return Inspection(
@@ -149,7 +149,7 @@ def _judgement(decision: Decision, *, nearest: bool) -> Judgement:
 
 
 def _features(decision: Decision) -> dict[str, float]:
-    """What the log odds rest on, by name."""
+    """The inputs of the log odds by name."""
     told = {} if decision.features is None else asdict(decision.features)
     if decision.unspoken is not None:
         told["unspoken"] = decision.unspoken
@@ -161,7 +161,7 @@ def _proposed(evidence: Evidence) -> int:
 
 
 def _candidates(trace: Trace, evidence: Evidence) -> tuple[Candidate, ...]:
-    """The best that one search proposed, and what became of each."""
+    """The best candidates of one search, and the fate of each."""
     proposed = evidence.candidates
     if proposed is None:
         return ()

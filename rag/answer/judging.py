@@ -1,6 +1,6 @@
-"""What is found for a plan and whether it answers: search -> decide -> rank, each of them at most once.
+"""Finds passages for a plan and judges whether they answer: search -> decide -> rank, each at most once.
 
-A reading of a question that had to be searched before it was chosen brings along what was found.
+If a reading had to be searched before it was chosen, its trace brings the results along.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ def searched(trace: Trace) -> Trace:
 
 
 def decided(trace: Trace) -> Trace:
-    """Whether what was found can answer, with the caution that was chosen."""
+    """Whether the passages found can answer, with the chosen caution."""
     if trace.decision is not NO_DECISION:
         return trace
     margin = trace.resources.choices.margin
@@ -29,8 +29,7 @@ def decided(trace: Trace) -> Trace:
 
 
 def ranked(trace: Trace) -> Trace:
-    """The sections in the order in which they answer. What the reader says of a doubtful question has its part in the
-    decision."""
+    """The sections in the order in which they answer. For a doubtful question the reader takes part in the decision."""
     decision, result, reader = trace.decision, trace.decision.result, trace.resources.reader
     doubtful = reader is not None and decision.may_change and not result.sides and not trace.plan.standalone.leans
     if trace.rankings or decision.reading is not None or (decision.refusal is not None and not doubtful):
@@ -43,5 +42,5 @@ def ranked(trace: Trace) -> Trace:
 
 
 def judged(trace: Trace) -> Trace:
-    """The trace as all of these leave it."""
+    """The trace after all three stages."""
     return ranked(decided(searched(trace)))

@@ -1,7 +1,7 @@
 """The path of a question: resolve -> search -> decide -> rank -> select -> (explore) -> write.
 
 Each stage is a function from explicit inputs to a value. As LangChain runnables they make `ANSWER`, which every front
-end runs, and `PREPARE`, which stops before anything is written. What each stage found stays in the `Trace`.
+end runs, and `PREPARE`, which stops before anything is written. The `Trace` keeps the result of each stage.
 """
 
 from bisect import bisect_right
@@ -31,7 +31,7 @@ from rag.question.plan import SearchPlan
 from rag.settings import ChatModelName
 from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReason, Seconds
 
-# How much is quoted where nothing may answer directly.
+# The amount quoted if nothing may answer directly.
 NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)
 
 
@@ -40,7 +40,7 @@ def writer_for(resources: Resources) -> Writer:
 
 
 def write(trace: Trace) -> Iterator[Event]:
-    """The answer as it comes; the last event holds all of it. Closing the iterator stops the work."""
+    """The answer as a stream; the last event holds all of it. Closing the iterator stops the work."""
     if trace.courtesy is not None:
         text = courtesy_text(trace.question, trace.courtesy, trace.resources.index, turn=len(trace.history))
         yield TextAdded(text)
@@ -137,12 +137,12 @@ def _read_as(plan: SearchPlan) -> ReadAs:
 
 
 def _searched(trace: Trace) -> tuple[str, ...]:
-    """What was searched, by the agent too."""
+    """All queries, the agent's too."""
     return (*trace.plan.queries, *(evidence.query for evidence in trace.exploration.evidence))
 
 
 def with_pages(index: Index, citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """The citations with the page on which each begins, where their document has pages."""
+    """The citations with the page on which each begins, if their document has pages."""
     borders = {name: index.storage.pages(name) for name in {citation.document for citation in citations}}
     return tuple(
         replace(citation, page=bisect_right(borders[citation.document], citation.start) or None)
@@ -156,8 +156,8 @@ def _resolve(trace: Trace) -> Trace:
 
 
 def _is_nearest(trace: Trace) -> bool:
-    """Whether the doubtful are only pointed to what is near. A large chat model may decline by itself, and an agent may
-    find more; a question that leans on an answer is about what was answered."""
+    """Whether to quote only the nearest material for a doubtful question. A large chat model may decline, and an agent
+    may find more; a question that leans on an answer is about that answer."""
     if trace.plan.standalone.leans or trace.result.compared or wants_agent(trace):
         return False
     return trace.decision.in_doubt and not trace.resources.may_decline
@@ -174,7 +174,7 @@ def _select(trace: Trace) -> Trace:
 
 
 def _observed(name: str, stage: Callable[[Trace], Trace]) -> Runnable[Trace, Trace]:
-    """The stage as a runnable that keeps its time; a courtesy passes it by."""
+    """The stage as a runnable that records its time; a courtesy skips it."""
 
     def run(trace: Trace) -> Trace:
         if trace.courtesy is not None:

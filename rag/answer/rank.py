@@ -1,4 +1,4 @@
-"""The sections that compete for an answer, in the order in which they answer, and what the reader says of the first."""
+"""The sections that compete for an answer, in the order in which they answer, and how the reader judges the first."""
 
 from dataclasses import replace
 
@@ -11,13 +11,13 @@ from rag.language.intents import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 
-# Sections that are read to tell whether one of them answers.
+# Sections that the reader reads, best first.
 READ_FIRST = 3
 
 
 def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, ...]:
-    """The sections for the question and for each side of a comparison; where several things are asked, for each of
-    these, so that what is asked first is answered first."""
+    """The sections for the question and for each side of a comparison; if it asks several things, for each of them, so
+    that the first is answered first."""
     wanted = wanted_of(result, resources.choices.language)
 
     def ranking(evidence: Evidence, pages: int) -> Ranking:
@@ -31,8 +31,8 @@ def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, 
 
 
 def in_words(ranking: Ranking) -> Ranking:
-    """The ranking without code, of a question that asks for none: what an example says in strings and comments tells
-    neither that a page answers nor what it holds nearest."""
+    """The ranking without code, unless the question asks for code: strings and comments of an example show neither that
+    a page answers nor what it holds nearest."""
     if answered_by(Intent.CODE, ranking.query):
         return ranking
     places = [place for place, section in enumerate(ranking.sections) if not section.is_code]
@@ -43,13 +43,13 @@ def in_words(ranking: Ranking) -> Ranking:
 
 
 def best_reading(reader: Reader, ranking: Ranking) -> float | None:
-    """The log odds, by a reader, that one of the first sections answers; None where there is none."""
+    """The reader's log odds that one of the first sections answers; None if there is none."""
     sections = in_words(ranking).sections[:READ_FIRST]
     read = reader.read(ranking.query, [text_of(section) for section in sections])
     return max((reading.answers for reading in read), default=None)
 
 
 def text_of(section: Section) -> Text:
-    """The section as a reader is given it."""
+    """The section in a reader's form."""
     names = dict.fromkeys([section.heading, section.title])
     return Text(" · ".join(names), tuple(section.texts))

@@ -1,4 +1,4 @@
-"""What the chatbot says in its own words: refusals and courtesies, in both languages; `{…}` are placeholders."""
+"""The chatbot's own words: refusals and courtesies, in both languages; `{…}` are placeholders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,20 +21,20 @@ REFUSALS = {
         RefusalReason.NO_SUPPORTED_CLAIM: "Nothing in the material supports an answer.",
     },
 }
-# Behind a refusal, where only a part of the material was searched.
+# Appended to a refusal if only part of the material was searched.
 ONLY = {Language.ZH: "（只查了这些资料：{only}）", Language.EN: " (Only this was searched: {only}.)"}
 SUGGESTIONS = {Language.ZH: "可以问问这些：", Language.EN: "You could ask instead:"}
-# Where nothing of the kind is there: each asks for the topics (Courtesy.ABILITIES).
+# Used without suggestions: each sentence asks for the topics (Courtesy.ABILITIES).
 WAY_IN = {
     Language.ZH: "问一句“你能回答什么？”，可以看到资料有哪些主题。",
     Language.EN: "To see which topics it covers, ask “What can you answer?”",
 }
-# In front of a quote where the odds are near to a refusal.
+# Before a quote if the odds are near a refusal.
 NEAREST = {
     Language.ZH: "没有把握资料直接回答了这个问题，最接近的是：",
     Language.EN: "The material may not answer this directly. The nearest is:",
 }
-# In front of an answer on the other sides of a question.
+# Before an answer on the other sides of a question.
 SILENT_SIDE = {
     Language.ZH: "资料里没有提到 {missing}，下面只说 {known}。",
     Language.EN: "The material says nothing about {missing}. What follows is about {known} only.",
@@ -67,7 +67,7 @@ COURTESIES = {
 EXAMPLES = 3
 
 
-# Before what the calculator gave.
+# Before the calculator's results.
 CALCULATED = {
     Language.ZH: "**由计算器算出，不是资料原文：**",
     Language.EN: "**Computed by the calculator, not stated by the material:**",
@@ -75,7 +75,7 @@ CALCULATED = {
 
 
 def refusal_text(question: str, refusal: Refusal) -> str:
-    """The refusal in the language of the question, with what can be asked instead, or the way to find it."""
+    """The refusal in the question's language, with questions to ask instead, or the way to find them."""
     language = language_of(question)
     text = REFUSALS[language][refusal.reason].format(missing=_listed(refusal.missing, language))
     if refusal.only:
@@ -84,7 +84,7 @@ def refusal_text(question: str, refusal: Refusal) -> str:
 
 
 def silent_side_text(question: str, silent: Sequence[str], known: Sequence[str]) -> str:
-    """Of which sides the material says nothing, in the language of the question; empty where it speaks of all."""
+    """Which sides the material lacks, in the question's language; empty if it covers all."""
     if not silent:
         return ""
     language = language_of(question)
@@ -93,7 +93,7 @@ def silent_side_text(question: str, silent: Sequence[str], known: Sequence[str])
 
 
 def calculated_text(question: str, calculations: Sequence[Step]) -> str:
-    """What was computed for an answer; the material need not state it. Empty where nothing was."""
+    """Calculations for an answer; the material need not state them. Empty if there are none."""
     if not calculations:
         return ""
     lines = [f"- `{step.request}` = {step.result}" for step in calculations]
@@ -101,12 +101,12 @@ def calculated_text(question: str, calculations: Sequence[Step]) -> str:
 
 
 def nearest_text(question: str) -> str:
-    """What stands before a quote that is near the question and may not answer it."""
+    """The words before a quote that is near the question but may not answer it."""
     return f"{NEAREST[language_of(question)]}\n\n"
 
 
 def courtesy_text(question: str, kind: Courtesy, index: Index, *, turn: int = 0) -> str:
-    """A friendly reply with questions that the material answers: others at each turn of a conversation."""
+    """A friendly reply with questions that the material answers: others at each turn of a talk."""
     language = language_of(question)
     documents = index.storage.documents()
     titles = topic_titles(Path(root.path) for root in index.manifest.roots)
@@ -119,7 +119,7 @@ def courtesy_text(question: str, kind: Courtesy, index: Index, *, turn: int = 0)
 
 
 def _examples(documents: Sequence[StoredDocument], language: Language, turn: int) -> list[str]:
-    """Questions of documents far apart from each other, in the language wanted where the documents have some."""
+    """Questions of documents far apart, in the wanted language if the documents have some."""
     asked = [[document.title, *document.asked_as] for document in documents]
     fitting = [
         next((name for name in names if language_of(name) is language and name.endswith(("?", "？"))), "")

@@ -1,4 +1,4 @@
-"""An answer being written in a thread of its own, so that stopping never waits for a slow model."""
+"""Writes an answer in a thread of its own, so that stopping never waits for a slow model."""
 
 import asyncio
 import contextlib
@@ -12,13 +12,13 @@ from rag.chat_models.stopping import CURRENT, Stop, Stopped
 
 logger = logging.getLogger(__name__)
 
-# Seconds of silence after which a pulse is felt.
+# Seconds of silence before a pulse.
 PULSE = 1.0
 
 
 class Run:
     """Iterate over it to get the events. After `stop` the iteration ends at once, as does every wait of the source
-    iterator that knows of `rag.chat_models.stopping`. The worker thread closes the source after its current step."""
+    iterator that supports `rag.chat_models.stopping`. The worker thread closes the source after its current step."""
 
     def __init__(self, events: Iterator[Event]) -> None:
         self._events = events
@@ -40,7 +40,7 @@ class Run:
         return (event for event in self.with_pulse() if event is not None)
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """Holds no thread of the loop's pool while it waits: a few slow answers would hold up all others."""
+        """Holds no thread of the loop's pool while it waits: a few slow answers would block all others."""
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
         self._wake = lambda: _call_in(loop, ready.set)
         while not self.stopped:
@@ -55,10 +55,10 @@ class Run:
             if isinstance(item, Exception):
                 raise item
             yield item
-            await asyncio.sleep(0)  # however many are ready, the loop sees to the others, and to readers who go
+            await asyncio.sleep(0)  # even with many ready, the loop serves others and notices leaving readers
 
     def with_pulse(self, seconds: float | None = None) -> Iterator[Event | None]:
-        """The events, and None whenever none has come for so many seconds, else PULSE: a chance to find that nobody
+        """The events, and None whenever none has come for so many seconds, else PULSE: a chance to see that nobody
         waits any more."""
         while not self.stopped:
             try:
@@ -73,7 +73,7 @@ class Run:
             yield item
 
     def join(self, timeout: float) -> bool:
-        """Wait for the thread; whether it has ended."""
+        """Wait for the thread; True if it ended."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
@@ -102,5 +102,5 @@ class Run:
 
 
 def _call_in(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop was closed: nobody reads on
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody reads on
         loop.call_soon_threadsafe(action)

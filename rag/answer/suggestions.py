@@ -1,4 +1,4 @@
-"""Questions that the material does answer, in place of one that it does not, or may not."""
+"""Questions that the material does answer, to replace one that it does not, or may not."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,14 +10,14 @@ from rag.question.unheard import named_in
 from rag.search.retrieval import Evidence
 
 SUGGESTIONS = 3
-# Of what a question names in plain words, more than this share makes its subject: a word by the way (今天) is in
-# many a heading.
+# More than this share of a question's plain named terms makes its subject: an incidental word (今天) is in many a
+# heading.
 SUBJECT = 1 / 3
 
 
 def suggest(index: Index, evidence: Evidence) -> tuple[str, ...]:
-    """The nearest questions that the material answers, of those that speak of what was asked about: something is the
-    nearest to any question, to one about dinner too."""
+    """The nearest questions that the material answers, if they share the question's subject: every question has a
+    nearest one, even one about dinner."""
     headings = (
         next((name for name in (*hit.passage.section[::-1], hit.passage.title) if name.endswith(("?", "？"))), None)
         for hit in evidence.hits
@@ -26,14 +26,14 @@ def suggest(index: Index, evidence: Evidence) -> tuple[str, ...]:
 
 
 def near(index: Index, evidence: Evidence) -> Evidence:
-    """Of what was found for a question without an answer the passages that speak of what was asked about."""
+    """The evidence for an unanswered question, reduced to the passages that share its subject."""
     is_of = _is_of(index, evidence.query)
     texts = ("\n".join((hit.passage.title, *hit.passage.section, hit.passage.text)) for hit in evidence.hits)
     return replace(evidence, hits=tuple(hit for hit, text in zip(evidence.hits, texts, strict=True) if is_of(text)))
 
 
 def _is_of(index: Index, question: str) -> Callable[[str], bool]:
-    """Whether a text shares a name with a question, or the subject that its plain words make."""
+    """Whether a text shares a name with a question, or the subject made of its plain words."""
     forms = [set(form) for name in find_names(index.keywords, question) for form in name.forms]
     named = set(named_in(question))
 

@@ -1,4 +1,4 @@
-"""Everything that is known about one question while it is answered. Stages add to it; front ends read it."""
+"""All data about one question while it is answered. Stages add to it; front ends read it."""
 
 import time
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from rag.types import Courtesy, Step, Turn
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the stages work with: one generation of the index, who reads and who may write. Without a chat model quotes
+    """The stages' resources: one generation of the index, the reader and the chat model. Without a chat model quotes
     answer; without a reader likeness decides alone."""
 
     index: Index
@@ -38,19 +38,19 @@ class Resources:
 
     @property
     def is_small(self) -> bool:
-        """Whether the chat model needs a shorter prompt, and quotes beside what it writes."""
+        """Whether the chat model needs a shorter prompt, and quotes beside its text."""
         return self.chat_model is not None and self.chat_model.is_small
 
     @property
     def may_decline(self) -> bool:
-        """Whether who writes may find that nothing it was given answers. A small model would where it should not."""
+        """Whether the chat model may find that its evidence answers nothing. A small model would do so wrongly."""
         return self.chat_model is not None and not self.chat_model.is_small
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is quoted, or given to a chat model to read; `prompt` holds its messages as (role, text). `is_nearest` says
-    that an answer is doubtful, and that the nearest material alone is quoted."""
+    """The text to quote, or to give to a chat model; `prompt` holds its messages as (role, text). `is_nearest` means
+    that an answer is doubtful, and only the nearest material is quoted."""
 
     paragraphs: tuple[Paragraph, ...] = ()
     prompt: tuple[tuple[str, str], ...] = ()
@@ -59,10 +59,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What an agent did and found beyond the first search.
+    """An agent's actions and finds beyond the first search.
 
-    `paragraphs` are those that it was given to read, `evidence` that of its searches, `calls` how often its model was
-    asked. `reply` is what it wrote, not checked yet; None where it came to none. `asks` is what it asks the reader.
+    `paragraphs` are those it read, `evidence` the results of its searches, `calls` counts the calls of its model.
+    `reply` is its unchecked answer, None if it reached none. `asks` is its question to the reader.
     """
 
     steps: tuple[Step, ...] = ()
@@ -73,7 +73,7 @@ class Exploration:
     calls: int = 0
 
 
-# What a trace holds of the stages that have not run.
+# The trace's values for stages that have not run.
 NO_PLAN = SearchPlan(Standalone(""))
 NO_RESULT = SearchResult(NO_PLAN, "", Evidence("", ()))
 NO_DECISION = Decision(None, NO_RESULT)
@@ -85,9 +85,9 @@ NO_EXPLORATION = Exploration()
 class Trace:
     """One question on its way: resolve -> search -> decide -> rank -> select -> explore -> write.
 
-    `rankings` are those of the sections for the question and for each side of a comparison. `courtesy` is set where
+    `rankings` are those of the sections for the question and for each side of a comparison. `courtesy` is set if
     nothing is asked of the material; then no other stage runs. `started` is on the clock of `time.perf_counter`;
-    `milliseconds` maps each stage that has run to what it took.
+    `milliseconds` maps each finished stage to its time.
     """
 
     resources: Resources = field(repr=False)
@@ -105,10 +105,10 @@ class Trace:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Those of the agent; none where it was not at work."""
+        """The agent's steps; none if it did not run."""
         return self.exploration.steps
 
     @property
     def seconds(self) -> float:
-        """Since the question was asked."""
+        """Since the question arrived."""
         return time.perf_counter() - self.started

@@ -1,4 +1,4 @@
-"""What a question is taken for: of the ways to read it after a talk, the one that the material can answer."""
+"""Chooses how to read a question after a talk: the reading that the material can answer."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from rag.types import Role
 
 
 def understood(trace: Trace) -> Trace:
-    """The trace with the plan of its question: in the material's words, as it stands alone by rules, and where those
-    are in doubt as a configured endpoint puts it (other chat models are too slow for a reader who waits, or too small).
-    A reading that was searched to be chosen keeps what was found."""
+    """The trace with the plan of its question: in the material's words, made to stand alone by rules; if they are in
+    doubt, a configured endpoint rewrites it (other chat models are too slow for a waiting reader, or too small). A
+    reading that was searched to be chosen keeps its results."""
     resources = trace.resources
     question = in_the_materials_words(resources.index, trace.question)
     history = [
@@ -32,10 +32,10 @@ def understood(trace: Trace) -> Trace:
         return in_talk
     alone = replace(trace, plan=plan_search(Standalone(question)))
     if not asked.leans:
-        # Words that need not lean on anything are a question of their own where the material is silent about them.
+        # Words that need not lean on the talk are read alone if the material is silent about them.
         alone = judged(alone)
         return alone if _is_refused(alone) else in_talk
-    # What is leant on may be what the material lacks, and the question may name what it has.
+    # The material may lack what is leant on, and have what the question names.
     if not names_something(question):
         return in_talk
     in_talk = judged(in_talk)
