@@ -1,7 +1,7 @@
 """A follow-up question -> a question that stands alone, without a chat model.
 
-What says of itself that it is new ("another question: …") or asks for the last answer in another form is taken at its
-word. Everything else is read both ways, and `leaning` compares them.
+A message that declares itself new ("another question: …") or asks for the last answer in another form is read that way.
+Everything else is read both ways, and `leaning` compares them.
 """
 
 import re
@@ -21,18 +21,18 @@ from rag.question.leaning import LeaningFeatures, leaning, leaning_features
 from rag.question.names import FUNCTION_WORDS, NAME
 from rag.types import Role, Turn
 
-# Of a longer subject the end is kept; that is where the question stands.
+# A longer subject is cut to its end, where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
-# Messages before the question that are looked at.
+# Number of messages examined before the question.
 MAX_TURNS = 12
 MAX_POINT_CHARACTERS = 150
-# Log odds, for or against a follow-up, below which a configured endpoint is asked to rewrite the message; and those
-# above which a message means nothing without the talk, so that it need not be tried alone.
+# Below these log odds, for or against a follow-up, a configured endpoint is asked to rewrite the message; above SURE a
+# message means nothing without the talk, so that it need not be tried alone.
 DOUBT = 1.0
 SURE = 1.5
 
 LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、])\s+(.+)$", re.MULTILINE)
-# What stands in an answer beside its words: markers, emphasis, headings, list marks, what no evidence supports.
+# Non-words in an answer: markers, emphasis, headings, list marks, signs of missing evidence.
 MARKUP = re.compile(r"\s*\[\d+\]|[*`]+|^\s*(?:#+|[-+•>]|\d{1,2}[.)、])\s+|⚠️", re.MULTILINE)
 
 
@@ -44,11 +44,11 @@ NAMED = re.compile(r"[A-Z][A-Za-z0-9.+-]*(?: [A-Z][A-Za-z0-9.+-]*)*|[a-z][A-Za-z
 class Standalone:
     """A question that stands alone.
 
-    For a follow-up, `subject` is what it leans on, `said` the answer that it follows and `heard` all answers of late;
-    they are empty for a question that follows nothing. `leans` says that it means nothing without the talk, `restates`
+    For a follow-up, `subject` is what it leans on, `said` the answer that it follows and `heard` all recent answers;
+    they are empty for a question that follows nothing. `leans` means that it means nothing without the talk, `restates`
     that it only asks for the last answer in another form, `names_point` that it names a point of that answer by its
-    number, `replaces` that `question` is the last question with another name in it, and `in_doubt` that it could as
-    well have been taken otherwise.
+    number, `replaces` that `question` is the last question with another name in it, and `in_doubt` that the other
+    reading is almost as likely.
     """
 
     question: str
@@ -63,7 +63,7 @@ class Standalone:
 
     @property
     def intent(self) -> Intent | None:
-        """What of the last answer is wanted, where nothing else is."""
+        """The wanted form of the last answer, if any."""
         return intent_of(self.question) if self.restates else None
 
     @property
@@ -72,8 +72,8 @@ class Standalone:
 
     @property
     def own_words(self) -> str:
-        """What chooses what is quoted: the question without the words that only lean on what was said, or its subject
-        where it says nothing of its own."""
+        """Selects the quotes: the question without words that only lean on the talk, or its subject if the question has
+        no content of its own."""
         if self.replaces:
             return self.question
         if self.restates:
@@ -83,7 +83,7 @@ class Standalone:
 
     @property
     def query(self) -> str:
-        """What is searched. Words that only ask for another form say nothing of what is wanted."""
+        """The query to search. Words that only ask for another form carry no content."""
         if self.replaces:
             return self.question
         own = "" if self.intent else self.question
@@ -93,8 +93,8 @@ class Standalone:
 def stand_alone(
     index: Index, embedder: Embedder, question: str, history: Sequence[Turn], *, follows: bool | None = None
 ) -> Standalone:
-    """The question as it stands alone. Where nothing in it says whether it follows the talk, what `index` holds for
-    either reading decides; `follows` is how the reader wants it read."""
+    """The question as it stands alone. If nothing in it says whether it follows the talk, the passages in `index` for
+    either reading decide; `follows` is the reader's wish."""
     followed = follow(question, history)
     if not followed.subject or follows is False:
         return Standalone(question)
@@ -104,14 +104,14 @@ def stand_alone(
         return replace(followed, leans=True) if follows else Standalone(question)
     features = weighed(index, embedder, question, history)
     log_odds = leaning(index, features)
-    # What names nothing that the material has may be about something else altogether: 那股票呢
+    # A message whose names the material lacks may change the subject altogether: 那股票呢
     is_sure = log_odds > SURE and features.unheard < 1
     chosen = replace(followed, leans=is_sure) if log_odds > 0 else Standalone(question)
     return replace(chosen, in_doubt=abs(log_odds) < DOUBT)
 
 
 def tells_by_itself(question: str, history: Sequence[Turn]) -> bool | None:
-    """Whether a question says of itself that it follows the talk or that it begins anew; None where it says neither."""
+    """Whether a question itself says that it follows the talk or that it begins anew; None if it says neither."""
     followed = follow(question, history)
     if not followed.subject or announces_subject(without_interjections(fold(question))):
         return False
@@ -128,7 +128,7 @@ def weighed(index: Index, embedder: Embedder, question: str, history: Sequence[T
 
 
 def follow(question: str, history: Sequence[Turn]) -> Standalone:
-    """The question with the last question in front that it can lean on; unchanged if nothing was asked before."""
+    """The question preceded by the last question that it can lean on; unchanged if nothing was asked before."""
     recent = [turn for turn in without_asides(history)[-MAX_TURNS:] if turn.text.strip()]
     asked = [turn.text.strip() for turn in recent if turn.role is Role.USER]
     if not asked:
@@ -148,8 +148,8 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
 
 
 def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
-    """The history without thanks and greetings, and without what was refused after something had been answered:
-    whoever leans on the conversation then means that answer.
+    """The history without thanks and greetings, and without refusals after the first answer: whoever leans on the
+    conversation then means that answer.
 
     >>> from rag.types import Role, Turn
     >>> asked, answered = Turn(Role.USER, "LoRA 是什么"), Turn(Role.ASSISTANT, "一种微调方法。")
@@ -173,27 +173,27 @@ def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def _subject(asked: Sequence[str]) -> str:
-    """The last question that stands alone, and the last one where that leans on it."""
+    """The last question that stands alone, plus the last of all if that leans on it."""
     at = next((place for place in reversed(range(len(asked))) if not _needs_subject(asked[place])), len(asked) - 1)
     questions = asked[at:] if at >= len(asked) - 2 else (asked[at], asked[-1])
     return " ".join(text[-MAX_SUBJECT_CHARACTERS:].rstrip("?？。 ") for text in questions)
 
 
 def names_something(question: str) -> bool:
-    """Whether a question has a name of its own, in Latin letters."""
+    """Whether a question has a name in Latin letters."""
     return bool(_names_in(without_leaning_words(question)))
 
 
 def _names_in(question: str) -> list[re.Match[str]]:
-    """What is written like a name, and in a Chinese question every Latin word that may be one."""
+    """Words written like a name, and in a Chinese question every Latin word that may be one."""
     chinese = has_chinese(question)
     words = [match for match in NAMED.finditer(question) if fold(match[0]) not in FUNCTION_WORDS]
     return [match for match in words if chinese or NAME.match(match[0]) or (match.start() and match[0][0].isupper())]
 
 
 def _swapped(question: str, last: str) -> str:
-    """The last question with the one name of it replaced by the one name that is all a question says beside words that
-    lean (那 PPO 呢); empty where it says more, where the last one compares, or where either has no such name.
+    """The last question with its one name replaced by the one name that, beside leaning words, is all of the question
+    (那 PPO 呢); empty if the question says more, the last one compares, or either has no such name.
 
     >>> _swapped("那 PPO 呢？", "DPO 是什么？"), _swapped("how about QLoRA?", "What is LoRA?")
     ('PPO 是什么？', 'What is QLoRA?')
@@ -212,14 +212,14 @@ def _swapped(question: str, last: str) -> str:
 
 
 def _needs_subject(question: str) -> bool:
-    """Whether the words of an earlier question alone show that it had a subject before it."""
+    """Whether the words of an earlier question alone show that it leaned on a subject."""
     return (
         points_back(without_interjections(fold(question))) or restates(question) or point_in(fold(question)) is not None
     )
 
 
 def _point(question: str, said: str) -> str:
-    """The point of the last answer that the question names by its number: an item of its list, else a paragraph."""
+    """The point of the last answer whose number the question names: an item of its list, else a paragraph."""
     number = point_in(fold(question))
     points = LIST_ITEM.findall(said)
     points = points if len(points) > 1 else [part for part in said.split("\n\n") if part.strip()]
@@ -231,7 +231,7 @@ def _point(question: str, said: str) -> str:
 
 
 def _name_sides(question: str, last: str) -> str:
-    """The question with "the former" and "the latter" named, where the last question compared two."""
+    """The question with "the former" and "the latter" named, if the last question compared two."""
     comparison = compare(last)
     if comparison is None or len(comparison.sides) != 2:
         return question

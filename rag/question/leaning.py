@@ -1,8 +1,8 @@
-"""Whether a message goes on with the talk or begins anew.
+"""Whether a message continues the talk or begins anew.
 
-Two readings of it are searched, always: the message alone, and with what the talk is about in front of it. What both
-find, how much the message names by itself and whether a word of it points back are features of a logistic regression;
-none of them decides alone.
+Two readings are always searched: the message alone, and the message preceded by the subject of the talk. A logistic
+regression combines features of both: the passages each finds, how much the message names, and whether a word points
+back; none decides alone.
 """
 
 import re
@@ -17,11 +17,11 @@ from rag.language.terms import CHINESE, fold, terms
 from rag.question.unheard import named_in, unheard_share
 from rag.search.retrieval import CANDIDATES, encode_questions, search
 
-# What a pair of Chinese characters counts beside a name in Latin letters: neighbouring pairs overlap.
+# The weight of a pair of Chinese characters against a name in Latin letters: neighbouring pairs overlap.
 OF_A_PAIR = 0.5
-# Passages found for a message whose pages may be known by what it names.
+# The pages of the first passages for a message may be known by what it names.
 FIRST = 5
-# Names that were not said before are counted up to so many.
+# New names are counted up to this number.
 MAX_NEW_NAMES = 3
 LATIN_NAME = re.compile(r"[a-z0-9]{2,}")
 WORD = re.compile(rf"[a-z0-9][\w.+-]*|{CHINESE}")
@@ -29,16 +29,15 @@ WORD = re.compile(rf"[a-z0-9][\w.+-]*|{CHINESE}")
 
 @dataclass(frozen=True, slots=True)
 class LeaningFeatures:
-    """What tells that a message leans on the talk, and as weights, how much each counts, in log odds. Fitted by
+    """Features that show whether a message leans on the talk; as weights, how much each counts, in log odds. Fitted by
     `python -m tools.fit.follow_ups` (docs/results/follow_ups.md).
 
-    `lead` is by how much the best passage found for the message alone beats the best one of the page that the talk is
-    about; `alone` and `in_talk` are the scores of the best passages of both readings, `alike` the cosine of the message
-    with what the talk is about. `terms`, `words` and `rarity` say how much the message names, `latin` whether it has a
-    name in Latin letters, `new_names` how many of these were not said before, `unheard` the share of what it names that
-    the material hardly has; `points_back` and `compares` are 1 where its words do. Of what it names, `titled` is the
-    share by rarity in one name of a page that was found for it, other than the talk's, and `held` that in the talk's
-    page.
+    `lead` is the margin of the best passage for the message alone over the best one of the talk's page; `alone` and
+    `in_talk` are the scores of the best passages of both readings, `alike` the cosine of the message with the talk's
+    subject. `terms`, `words` and `rarity` measure how much the message names, `latin` whether it has a name in Latin
+    letters, `new_names` how many of these are new, `unheard` the share of named terms that the material hardly has;
+    `points_back` and `compares` are 1 if its words do so. `titled` is the share of named terms, by rarity, in one name
+    of a retrieved page other than the talk's, and `held` that in the talk's page.
     """
 
     lead: float
@@ -59,13 +58,13 @@ class LeaningFeatures:
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
-    """A logistic regression: log odds are the offset and the weighted sum of the features."""
+    """A logistic regression: log odds are offset plus weighted sum of the features."""
 
     offset: float
     weights: LeaningFeatures
 
 
-# Of the default embedder with token vectors. Others score on scales of their own: there only words are counted.
+# For the default embedder with token vectors. Others score on other scales: for them only words count.
 BY_SEARCH = Leaning(
     -36.08,
     LeaningFeatures(

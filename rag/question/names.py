@@ -1,7 +1,7 @@
-"""The names in a question, and whether the material knows them.
+"""The names in a question, and whether the material contains them.
 
 Chinese texts in this field keep the names of models, methods and programs in Latin letters, so a word in Latin letters
-is more often than not a name. Names are recognised by how they are written; there is no list of them.
+is more often than not a name. Names are recognised by their spelling; there is no list of them.
 """
 
 import re
@@ -21,7 +21,7 @@ from rag.language.language import has_chinese
 from rag.language.terms import LATIN_TERM, fold
 
 LATIN_NAME = re.compile(LATIN_TERM, re.IGNORECASE)
-# What is written like a name: GRPO, LoRA, iPhone, W4A16, ZeRO-3; not 80G or 0.3ms.
+# Written like a name: GRPO, LoRA, iPhone, W4A16, ZeRO-3; not 80G or 0.3ms.
 NAME = re.compile(r"(?=\D)(?:.*[A-Z][A-Za-z]*[A-Z]|.*[a-z][A-Z]|.*[A-Za-z]-?\d|.*_)")
 # An amount with its unit (7b, 4bit, 0.3ms, 50%), a version, or a rank (top50): part of a name at most.
 AMOUNT = re.compile(r"v?\d[\d.,]*[a-z]{0,4}|top[-_]?\d+")
@@ -31,26 +31,26 @@ FUNCTION_WORDS = frozenset(
     ("vs", "versus", "and", "or", "the", "of", "in", "is", "what", "why", "how", "to", "for", "with", "ai", "vanilla")
 )
 SEPARATORS = re.compile(r"[-_.+#/&]")
-# Those that are left out or put in as one likes; ZeRO++ is not ZeRO.
+# Optional separators; ZeRO++ is not ZeRO.
 OPTIONAL = re.compile(r"[-_./&]")
-# A known word that begins with the asked one is what it stands for (temp, temperature), from this length.
+# From this length, a name may stand for a known word that begins with it (temp, temperature).
 SHORT_FORM = 4
 # Letters that may be wrong, swapped or missing, by the length of the word: LLaVA is not a misspelt llama.
 TYPOS = ((10, 2), (6, 1))
 
 
 class Kind(StrEnum):
-    """How sure it is that something is meant by its name."""
+    """How certain it is that a word is a name."""
 
-    NAME = "name"  # written like one
+    NAME = "name"  # written like a name
     WORD = "word"  # a plain Latin word in a Chinese question: mamba, or baseline
     CAPITAL = "capital"  # a capitalised word within another question: Ray, or Russian
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as the question writes it. Each of `forms` is a way in which the material writes it, as keyword terms
-    that must all be there; none where it stands nowhere. `guessed` says that the form is only a likely one."""
+    """A name as the question writes it. Each of `forms` is a spelling in the material, as keyword terms that must all
+    be present; none if the material lacks the name. `guessed` means that the form is only likely."""
 
     written: str
     kind: Kind
@@ -90,7 +90,7 @@ def rarity(keywords: KeywordSearch, name: Name) -> float:
 
 
 def stands_in(keywords: KeywordSearch, name: Name, passages: NDArray[np.int64]) -> bool:
-    """Whether the name stands in one of these passages."""
+    """Whether the name occurs in one of these passages."""
     return any(
         bool(np.logical_and.reduce([keywords.match([term]).of(passages) > 0 for term in form]).any())
         for form in name.forms
@@ -104,7 +104,7 @@ def _spellings(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...
     joined = {name, *(separator.join(parts) for separator in ("", "-", "_"))}
     forms: list[tuple[str, ...]] = [(spelling,) for spelling in sorted(joined) if keywords.frequency(spelling)]
     pieces = tuple(piece for piece in SEPARATORS.split(name) if piece)
-    # The number alone makes another name: that `zero` and `4` stand somewhere does not make `zero-4` known.
+    # A different number makes a different name: `zero` and `4` apart do not make `zero-4` known.
     if len(pieces) > 1 and all(
         len(piece) > 1 and not piece.isdigit() and keywords.frequency(piece) for piece in pieces
     ):
@@ -115,7 +115,7 @@ def _spellings(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...
 
 
 def _guesses(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...]:
-    """Known words that the name may stand for: longer ones that begin with it, and slips of the pen."""
+    """Known words that the name may stand for: longer ones that begin with it, and misspellings."""
     if not name.isalpha() or len(name) < SHORT_FORM:
         return ()
     guesses = _beginning_with(keywords.latin_terms, name)
@@ -126,7 +126,7 @@ def _guesses(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _alike(keywords: KeywordSearch, name: str, letters: int) -> list[str]:
-    """Known words that differ in so many letters at most, the most alike first."""
+    """Known words that differ in so many letters at most, most similar first."""
     alike = process.extract(name, keywords.latin_terms, scorer=OSA.distance, score_cutoff=letters, limit=20)
     return [term for term, _, _ in alike]
 

@@ -9,8 +9,8 @@ from rag.question.follow_ups import Standalone
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """The question that stands alone and, where it compares, its sides, or where it asks several things, its parts:
-    each is searched beside the whole."""
+    """The standalone question and its sides, if it compares, or its parts, if it asks several things: each is searched
+    beside the whole."""
 
     standalone: Standalone
     comparison: Comparison | None = None
@@ -18,12 +18,12 @@ class SearchPlan:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What is searched, the whole question first."""
+        """The queries, the whole question first."""
         return (self.standalone.query, *(self.comparison.questions if self.comparison else self.parts))
 
 
 def plan_search(standalone: Standalone) -> SearchPlan:
-    """The sides of a follow-up may be pronouns, and its subject would have to be put to each: it is searched whole."""
+    """A follow-up is searched whole: its sides may be pronouns, and each would need its subject."""
     if standalone.subject:
         return SearchPlan(standalone)
     asked = parts(standalone.question)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A reader waits for it before anything is searched; after so many seconds the rules decide.
+# The reader waits for it before the search; after so many seconds the rules decide.
 REWRITE_SECONDS = 4.0
-# What the model is told of the conversation, in tokens.
+# Tokens of the conversation's summary for the model.
 SUMMARY_TOKENS = 400
 LONGEST = 200
-# Of an answer the first sentence is told.
+# The summary keeps the first sentence of an answer.
 MAX_OPENING_CHARACTERS = 60
 
 PROMPT = ChatPromptTemplate.from_messages(
@@ -42,8 +42,8 @@ PROMPT = ChatPromptTemplate.from_messages(
 
 
 def rewrite(model: "BaseChatModel", question: str, history: Sequence[Turn]) -> str | None:
-    """The question as the model puts it; None where it does not answer in time, or with something else than a question
-    about what was said. Raises Stopped where the reader has gone."""
+    """The question as the model rewrites it; None if it does not answer in time, or writes anything but a question
+    about the talk. Raises Stopped if the reader has left."""
     prompt = PROMPT.invoke({"summary": defused(summary(history)), "question": question})
     text = ""
     try:
@@ -66,7 +66,7 @@ def rewrite(model: "BaseChatModel", question: str, history: Sequence[Turn]) -> s
 
 
 def summary(history: Sequence[Turn], tokens: int = SUMMARY_TOKENS) -> str:
-    """A conversation in short: questions whole, of answers the first sentence; of a long one the newest part."""
+    """The conversation in short: questions whole, answers as first sentences; if long, its newest part."""
     lines: list[str] = []
     for turn in reversed(history):
         said = " ".join(turn.text.split()) if turn.role is Role.USER else opening(turn.text)

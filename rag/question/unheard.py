@@ -1,17 +1,17 @@
-"""What a question names beside what only asks, and how much of it stands in the material at all."""
+"""The terms that a question names beside asking words, and how many of them the material has."""
 
 from rag.index import Index
 from rag.language.asking import ONLY_ASKS
 from rag.language.terms import fold, terms
 
-# What stands in no more than this share of the passages is hardly spoken of: it stands there by the way, or its
-# characters meet across two words.
+# A term in no more than this share of the passages hardly occurs: it is incidental, or its characters meet across two
+# words.
 HARDLY = 1 / 2_000
 
 
 def named_in(question: str) -> tuple[str, ...]:
-    """The terms of a question that name something; all of them where none does. A character that stands alone between
-    what only asks is known by its neighbours.
+    """The terms of a question that name something; all terms if none does. A single character between asking words
+    counts through its neighbours.
 
     >>> named_in("LoRA 的秩怎么选？")
     ('lora', '的秩', '秩怎', '么选')
@@ -23,8 +23,7 @@ def named_in(question: str) -> tuple[str, ...]:
 
 
 def unheard_share(index: Index, question: str) -> float:
-    """The share of the terms of a question that hardly stand in the material, of those that do more than ask; 0 where
-    nothing is named."""
+    """The share of a question's named terms that hardly occur in the material; 0 if it names nothing."""
     named = [term for term in terms(ONLY_ASKS.sub(" ", fold(question))) if len(term) > 1]
     hardly = HARDLY * index.keywords.passage_count
     return sum(index.keywords.frequency(term) <= hardly for term in named) / len(named) if named else 0.0

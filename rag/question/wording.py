@@ -1,8 +1,8 @@
-"""A question as it was typed -> the same question in the material's words.
+"""A question as typed -> the same question in the material's words.
 
-What is only said around it is left out ("要是被问到…该怎么说"). Words that the material does not know are replaced
-where it has one that is written together (flash attention), spelt nearly so, spoken so (touji jiema, 投机解马), or
-means the same in the other language.
+Phrases around it are dropped ("要是被问到…该怎么说"). Unknown words are replaced by a word of the material that is
+written together (flash attention), spelt nearly so, sounds alike (touji jiema, 投机解马), or means the same in the
+other language.
 """
 
 import re
@@ -21,24 +21,24 @@ LATIN_WORD = re.compile(r"[A-Za-z]+")
 APART = re.compile(r"[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})+")
 # A shorter name may be two words that happen to stand side by side.
 SHORTEST_JOINED = 6
-# Shorter ones sound like too much else.
+# Shorter runs sound like too much else.
 SHORTEST_SOUND = 5
-# What every row of pinyin syllables looks like; few English words do. Possessive, so that no letter is tried twice.
+# The shape of every row of pinyin syllables; few English words have it. Possessive, so that no letter is tried twice.
 LIKE_PINYIN = re.compile(r"(?:(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?[aeiouv]++(?:ng|n|r)?+)++", re.IGNORECASE)
-# Homophones are looked for in pieces of so many characters, the longest first.
+# Homophones are sought in pieces of so many characters, the longest first.
 PIECES = (4, 3, 2)
 # A name in capitals is no misspelling, unless its letters are only swapped: RetNet is not ResNet, QLoAR is QLoRA.
 LOWER = re.compile(r".[a-z]+")
-# A piece of text is only taken for a word of names that is as common as this.
+# A piece is replaced only by a name's word that is at least this common.
 COMMON = 5
 # Characters that join words rather than make them.
 JOINING = set("的地得了是在有和与么怎哪这那不大小多少一")
-# A term that stands in fewer passages than its translation by this factor is the one that the material does not use.
+# A term in fewer passages than its translation by this factor is one that the material does not use.
 RARER = 3
 
 
 def in_the_materials_words(index: Index, question: str) -> str:
-    """The question with what can be put in the material's words; as it was where nothing can."""
+    """The question in the material's words as far as possible; else unchanged."""
     vocabulary = index.vocabulary
     text = plainly_for_code(unwrapped(question))
     text = LATIN_WORDS.sub(lambda match: _spoken(index, match[0]), text)
@@ -49,7 +49,7 @@ def in_the_materials_words(index: Index, question: str) -> str:
 
 
 def _spoken(index: Index, run: str) -> str:
-    """Latin words with the Chinese words that they spell out; what else is pinyin among them goes."""
+    """Latin words as the Chinese words that they spell out; other pinyin among them is dropped."""
     words = run.split()
     written: list[str] = []
     place, found = 0, False
@@ -72,7 +72,7 @@ def _spoken(index: Index, run: str) -> str:
 
 
 def _chinese(letters: str, sounds: Sounds) -> str:
-    """The words of names that letters spell out, one after the other; empty where they do not."""
+    """The words of names that the letters spell out in a row; empty if they do not."""
     if len(letters) < SHORTEST_SOUND:
         return ""
     for end in range(len(letters), SHORTEST_SOUND - 1, -1):
@@ -85,7 +85,7 @@ def _chinese(letters: str, sounds: Sounds) -> str:
 
 
 def _is_noise(index: Index, word: str) -> bool:
-    """Whether a word beside pinyin is pinyin too, of what no name says."""
+    """Whether a word beside pinyin is pinyin too, though of no name."""
     if not word.isascii() or index.keywords.frequency(fold(word)):
         return False
     return _in_syllables(word.lower(), index.sounds.syllables)
@@ -99,7 +99,7 @@ def _in_syllables(letters: str, syllables: frozenset[str]) -> bool:
 
 
 def _joined(vocabulary: Vocabulary, run: str) -> str:
-    """Latin words, of which those are one that a name writes together: flash-attention is FlashAttention."""
+    """Latin words, joined where a name writes them together: flash-attention is FlashAttention."""
     written, *rest = re.split(r"([ -])", run)
     for gap, word in zip(rest[::2], rest[1::2], strict=True):
         last = LATIN_WORD.findall(written)[-1]
@@ -112,7 +112,7 @@ def _joined(vocabulary: Vocabulary, run: str) -> str:
 
 
 def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
-    """The word of a name that an unknown one is a misspelling of; the word itself where there is none."""
+    """The name's word that an unknown word misspells; the word itself if there is none."""
     folded = word.lower()
     wrong = next((letters for length, letters in TYPOS if len(folded) >= length), 1 if len(folded) >= 5 else 0)
     if not wrong or index.keywords.frequency(folded):
@@ -130,7 +130,7 @@ def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
 
 
 def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:
-    """Chinese text with its wrong characters put right: pieces that no passage holds, and that sound like a word of a
+    """Chinese text with wrong characters corrected: pieces that no passage contains, and that sound like a word of a
     name with which they share a character."""
     text = simplified(run)
     for length in PIECES:
@@ -153,13 +153,13 @@ def _is_common(vocabulary: Vocabulary, word: str) -> bool:
 
 
 def _is_unknown(index: Index, chinese: str) -> bool:
-    """Whether two neighbouring characters stand nowhere side by side."""
+    """Whether some adjacent pair of characters occurs nowhere."""
     return any(not index.keywords.frequency(chinese[place : place + 2]) for place in range(len(chinese) - 1))
 
 
 def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> str:
-    """The question with the translation behind each term that the material writes otherwise, and in the place of a
-    Chinese one that stands nowhere but beside it."""
+    """The question with a translation after each term that the material writes otherwise, or in place of a Chinese term
+    that occurs nowhere but beside it."""
     text, added = question, list[str]()
     for term, other in vocabulary.translations.items():
         folded = simplified(text).lower()
@@ -175,5 +175,5 @@ def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> s
 
 
 def _uses(index: Index, term: str) -> int:
-    """In how many passages a term may stand, by the rarest part of it."""
+    """An upper bound on the passages with a term, by its rarest part."""
     return min((index.keywords.frequency(part) for part in terms(term)), default=0)
