@@ -1,8 +1,8 @@
-"""How the scores of candidates become one ranking. The weights are the place to change what ranks first.
+"""Combines the scores of candidates into one ranking. To change what ranks first, change the weights here.
 
 Reciprocal rank fusion trusts both searches equally, which halves quality where one is blind: an English question shares
-no terms with the Chinese text that answers it. Here the keyword score is divided by the most that the question's terms
-could score, so a search that matches nothing adds nothing.
+no terms with the Chinese text that answers it. Here the keyword score is divided by the maximum for the question's
+terms, so a search that matches nothing adds nothing.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Ranking:
 
 
 DEFAULT = Ranking()
-# The token vectors of EmbeddingGemma tell less than its text vectors where an answer does not repeat its question.
+# EmbeddingGemma's token vectors are less informative than its text vectors if an answer does not repeat its question.
 RANKINGS = {"embeddinggemma-300m": Ranking(cosine_weight=2.0)}
 
 
@@ -40,8 +40,8 @@ def ranking_for(index: Index) -> Ranking:
 def fuse_scores(
     ranking: Ranking, cosines: NDArray[np.float32], shares: NDArray[np.float32], likeness: NDArray[np.float32] | None
 ) -> NDArray[np.float32]:
-    """Fused scores of n candidates, shape (n,), from their cosines, keyword shares (0..1) and, where there are token
-    vectors, their late-interaction scores."""
+    """Fused scores of n candidates, shape (n,), from their cosines, keyword shares (0..1) and, if there are token
+    vectors, late-interaction scores."""
     if likeness is None:
         return weighted_mean(spread(cosines), (ranking.spread_weight, shares))
     return weighted_mean(likeness, (ranking.token_weight, shares), (ranking.cosine_weight, cosines))

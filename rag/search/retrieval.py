@@ -1,7 +1,7 @@
 """Question -> passages: dense and keyword candidates, compared token by token, fused.
 
-Both searches propose candidates. Where the index holds token vectors, the candidates are ranked by late interaction
-(`rag.index.tokens`) with their keyword share beside it (`rag.search.fusion`). Every hit says how each search ranked it.
+Both searches propose candidates. If the index holds token vectors, late interaction (`rag.index.tokens`) ranks the
+candidates together with their keyword share (`rag.search.fusion`). Every hit states its rank in each search.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ CANDIDATES = 50
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """What one search proposed: passage numbers, best first, and the scores they were ranked by."""
+    """What one search proposed: passage numbers, best first, and the scores that ranked them."""
 
     numbers: NDArray[np.int64]
     scores: NDArray[np.float32]
@@ -37,9 +37,9 @@ class Proposals:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """All that one search proposed and how each was scored; arrays have shape (n,), in order of passage number.
+    """All candidates of a question with their scores; arrays have shape (n,), in order of passage number.
 
-    `shares` are keyword scores as shares of what the question's terms could reach, `likeness` the late-interaction
+    `shares` are keyword scores as shares of the maximum for the question's terms, `likeness` the late-interaction
     scores (None without token vectors), `order` the places of all candidates by fused score, best first.
     """
 
@@ -55,8 +55,8 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What retrieval found. `similarity` is the best cosine; `encoded` the question as the embedder sees it;
-    `candidates` all that was proposed, None where nothing was."""
+    """The result of retrieval. `similarity` is the best cosine; `encoded` the question as the embedder sees it;
+    `candidates` all that were proposed, None if none were."""
 
     query: str
     hits: tuple[Hit, ...]
@@ -71,12 +71,12 @@ def search_dense(index: Index, vector: NDArray[np.float32], count: int) -> Propo
 
 
 def search_keyword(match: KeywordMatch, count: int, within: NDArray[np.int64] | None = None) -> Proposals:
-    """The `count` passages that match a question's terms best; those that share none with it are out."""
+    """The `count` passages that match a question's terms best, without those that share none with it."""
     return Proposals(*match.best(count, within))
 
 
 def encode_questions(embedder: Embedder, questions: Sequence[str]) -> list[Encoded]:
-    """Questions as they are searched. Three at once cost half of what they do one after the other."""
+    """Encoded questions for the search. Three at once cost half as much as one after the other."""
     return embedder.encode_queries([simplified(question) for question in questions])
 
 
@@ -89,7 +89,7 @@ def search(
     ranking: Ranking | None = None,
     encoded: Encoded | None = None,
 ) -> Evidence:
-    """The `k` best passages for a question. `encoded` is what `encode_questions` made of it, if done before."""
+    """The `k` best passages for a question. `encoded` is the output of `encode_questions`, if made before."""
     encoded = encoded or encode_questions(embedder, [question])[0]
     candidates = propose(
         index, question, encoded, count=max(CANDIDATES, k), wanted=k, ranking=ranking or ranking_for(index)
@@ -106,8 +106,8 @@ def search(
 
 
 def _readable(index: Index, candidates: Candidates, language: Language, k: int) -> tuple[list[int], list[Passage]]:
-    """The places and passages of the best `k` candidates, without translations into a language that was not asked in:
-    their pages say the same in it."""
+    """The places and passages of the best `k` candidates, without translations into a language not asked in: their
+    pages say the same in it."""
     places: list[int] = []
     passages: list[Passage] = []
     for begin in range(0, len(candidates.order), k):
@@ -125,8 +125,8 @@ def _readable(index: Index, candidates: Candidates, language: Language, k: int) 
 def propose(
     index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking, wanted: int = 0
 ) -> Candidates | None:
-    """`count` candidates of each search, scored and fused; None where there are none. Where tokens are still to be
-    made, those that are left are the best by vector and keywords, `wanted` at least."""
+    """`count` candidates of each search, scored and fused; None if there are none. If tokens have yet to be computed,
+    only the best by vector and keywords are kept, at least `wanted`."""
     asked = terms(question)
     dense = search_dense(index, encoded.vector, count)
     match = index.keywords.match(asked)
@@ -148,8 +148,8 @@ def propose(
 
 
 def merge(parts: Sequence[Evidence], k: int) -> Evidence:
-    """The evidence of several searches as one of `k` hits, with the query and the measures of the first of them. A hit
-    counts by its leads over the last hits of the searches that found it."""
+    """The evidence of several searches as one of `k` hits, with the query and measures of the first. A hit scores the
+    sum of its leads over the last hit of each search that found it."""
     leads: dict[int, float] = {}
     hits: dict[int, Hit] = {}
     for part in parts:
@@ -173,7 +173,7 @@ def best_documents(hits: Sequence[Hit]) -> dict[str, Passage]:
 def _cosines(
     index: Index, vector: NDArray[np.float32], dense: Proposals, candidates: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """The cosine of every candidate; those that only the keyword search found are computed from their vectors."""
+    """The cosine of every candidate; for keyword-only candidates it is computed from their vectors."""
     known = dict(zip(dense.numbers.tolist(), dense.scores.tolist(), strict=True))
     missing = [int(number) for number in candidates if int(number) not in known]
     if missing:
