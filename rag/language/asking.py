@@ -1,4 +1,4 @@
-"""What asks, and what it asks for."""
+"""Asking words, and their answers."""
 
 import re
 
@@ -8,14 +8,14 @@ from rag.language.lexicon import either, told_by
 ASKS = told_by("asking", "asks", re.IGNORECASE)
 ONLY_ASKS = told_by("asking", "only_asks")
 ASKS_OF_A_SENTENCE = told_by("asking", "asks_of_a_sentence")
-# What is asked for, and what a sentence that gives it holds.
+# Each kind of thing asked for, and the words of a sentence that gives it.
 KINDS = tuple(
     (told_by("asking", asks), told_by("asking", holds))
     for asks, holds in (("when", "a_time"), ("how_much", "an_amount"), ("why", "a_cause"), ("where", "a_place"))
 )
 DEFINITION = told_by("asking", "what")
 HEADING = re.compile(rf".*[?？][\s*]*$|{either('asking', 'heading')}", re.IGNORECASE)
-# What a question in English has, and a name by itself has not.
+# Marks of an English question that a bare name lacks.
 ENGLISH_SENTENCE = re.compile(
     rf"{either('asking', 'only_asks', only=Language.EN)}|{either('asking', 'heading', only=Language.EN)}|[?]",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ ENGLISH_SENTENCE = re.compile(
 
 
 def asked_in(question: str, reader: Language | None = None) -> Language:
-    """The language of a question. A bare name is of every language: it is asked in that of its reader, where known.
+    """The language of a question. A bare name belongs to every language: it takes its reader's language, if known.
 
     >>> asked_in("kv cache", Language.ZH), asked_in("What is a KV cache", Language.ZH), asked_in("KV 缓存", Language.EN)
     (<Language.ZH: 'zh'>, <Language.EN: 'en'>, <Language.ZH: 'zh'>)

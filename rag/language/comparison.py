@@ -1,6 +1,6 @@
-"""A question with two sides ("A 和 B 的区别", "A or B?") -> its sides, and the question asked of each alone.
+"""A question with two sides ("A 和 B 的区别", "A or B?") -> its sides, and the question put to each alone.
 
-Recognised by how such questions are phrased, whatever their subject.
+Recognised by the phrasing of such questions, whatever their subject.
 """
 
 import re
@@ -16,14 +16,14 @@ MAX_SIDES = 4
 CLAUSE_END = "，。？！；：,;?!\n"
 LATIN_WORD = r"[A-Za-z0-9.#_][\w.+#()*/-]*"
 LATIN_RUN = rf"{LATIN_WORD}(?: {LATIN_WORD}){{0,2}}"
-# What joins two sides, where something else in the question compares.
+# Joins two sides if something else in the question compares.
 JOINS = re.compile(rf"\s*{either('comparison', 'joins')}\s*")
-# What compares by itself. A clause may end before it: 只量化一层，还是全量化
+# Compares by itself. A clause may end before it: 只量化一层，还是全量化
 COMPARES = re.compile(rf"[，,]?\s*{either('comparison', 'compares')}\s*", re.IGNORECASE)
 # 用 A 不用 B
 CHOOSES = told_by("comparison", "chooses")
 CUE = told_by("comparison", "cue")
-# What a side does not reach over, before it and after it.
+# Words that limit a side, before it and after it.
 BEFORE = re.compile(rf".*{either('comparison', 'before')}(?!于)\s*")
 AFTER = re.compile(rf"\s*{either('comparison', 'after')}.*", re.DOTALL)
 # "QDQ 跟 QOperator": of a clause that begins or ends in Latin letters these are the side.
@@ -31,14 +31,14 @@ LATIN_BEGIN = re.compile(
     rf"{LATIN_RUN}(?:\s*{either('comparison', 'of')}\s*{LATIN_WORD}|\s?{either('comparison', 'places')})?"
 )
 LATIN_END = re.compile(rf"(?<![A-Za-z0-9]){LATIN_RUN}$")
-# "gptq awq 区别": two words of one script side by side, and then something Chinese. Chinese ones end alike: 静态量化
-# 动态量化.
+# "gptq awq 区别": two words of one script side by side, followed by Chinese. Chinese words have the same ending:
+# 静态量化 动态量化.
 SIDE_BY_SIDE = re.compile(
     rf"^\s*(?:({LATIN_WORD})[ /]+({LATIN_WORD})(?=\s+\S*{CHINESE})|({CHINESE}+({CHINESE}{{2}})) ({CHINESE}+\4)(?=\s))"
 )
 VERB = re.compile(rf"{either('comparison', 'verbs')}?\s*")
 IN_ENGLISH = tuple(re.compile(pattern, re.IGNORECASE) for pattern in each("comparison", "sides"))
-# In English "or" joins anything; sides that are chosen between are short and at least one is a name.
+# In English "or" joins anything; alternative sides are short and at least one is a name.
 NAME = re.compile(r"[A-Z].*[A-Z]|\d|_|[a-z]-[a-z]")
 MAX_WORDS = 4
 
@@ -52,7 +52,7 @@ class Comparison:
 
 
 def compare(question: str) -> Comparison | None:
-    """The sides of a question, None where it has not at least two."""
+    """The sides of a question; None if it has fewer than two."""
     if has_chinese(question):
         plain = same_place(question)
         spans = _joined(plain, COMPARES) or _joined(plain, JOINS) or _side_by_side(plain)
@@ -68,7 +68,7 @@ def compare(question: str) -> Comparison | None:
 
 
 def _joined(question: str, joins: re.Pattern[str]) -> list[tuple[int, int]]:
-    """The spans on both sides of the first word that joins two, and those enumerated further: A、B 和 C."""
+    """The spans on both sides of the first joining word, and further enumerated ones: A、B 和 C."""
     for match in joins.finditer(question):
         if match.groupdict().get("instead") and not CHOOSES.search(question[: match.start()]):
             continue
@@ -121,7 +121,7 @@ def _side_by_side(question: str) -> list[tuple[int, int]]:
 
 
 def _is_all(question: str, spans: list[tuple[int, int]]) -> bool:
-    """Whether the sides are all there is: 静态 mask 和动态 mask."""
+    """Whether the sides are everything: 静态 mask 和动态 mask."""
     return bool(spans) and not (question[: spans[0][0]] + question[spans[-1][1] :]).strip(" ?？。")
 
 

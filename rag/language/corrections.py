@@ -1,4 +1,4 @@
-"""How a page says that something is wrong, and what is right."""
+"""How a page marks a wrong claim, and the right one."""
 
 import re
 
@@ -11,7 +11,7 @@ COLON = r"(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)\s*"
 CORRECTED = re.compile(
     rf"(?P<wrong>.+?)\s*\*\*{either('corrections', 'right')}{COLON}(?P<right>.+)", re.DOTALL | re.IGNORECASE
 )
-# What stands before a wrong claim: that it is one, and who says so.
+# The words before a wrong claim: that it is wrong, and who says it.
 BEFORE_WRONG = re.compile(
     rf"(?:\*\*{either('corrections', 'wrong')}{COLON})?(?:{either('corrections', 'hearsay')}\s*[:：]\s*)?",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""What people say to a chatbot without asking about its material: greetings, thanks, what it can do, "quiz me"."""
+"""Messages to a chatbot that do not ask about its material: greetings, thanks, what it can do, "quiz me"."""
 
 import re
 
@@ -6,7 +6,7 @@ from rag.language.lexicon import told_by
 from rag.language.terms import fold
 from rag.types import Courtesy
 
-# Each must be the whole message, so that a question that merely begins politely stays a question.
+# Each must match the whole message, so that a question with a polite beginning stays a question.
 PATTERNS = {kind: told_by("courtesies", kind) for kind in Courtesy}
 PUNCTUATION = re.compile(r"[\s,.!?;:~、，。！？；：～…\"'“”‘’()（）]+")
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")

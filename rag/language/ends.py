@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-# Quotation marks and brackets that close behind the end of what stands in them.
+# Quotation marks and brackets that close after the end of their content.
 CLOSING = "[”’」』）)]*"
-# Before whose full stop a sentence goes on ("Hu et al. 发现"), unless the text ends there.
+# Abbreviations whose full stop ends no sentence ("Hu et al. 发现"), unless the text ends there.
 ABBREVIATIONS = "".join(
     rf"(?<!\b{name})" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
 )
@@ -13,24 +13,24 @@ SENTENCE_END = re.compile(
     r"(?:[。！？]|[!?](?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff]))+[”’」』）)]*"
     rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
 )
-# Of a text that still comes: half-width marks end a sentence only before white space, neither in a URL nor in `a != b`.
+# For a stream: half-width marks end a sentence only before white space, neither in a URL nor in `a != b`.
 SENTENCE_OF_A_STREAM = re.compile(
     rf".*?(?:[。！？；]+{CLOSING}|[!?;]+{CLOSING}(?=\s)|(?<=[a-z0-9)])\.(?=\s)|\n)", re.DOTALL
 )
-# Of what is said aloud or typed in haste: semicolons and lines end one as well.
+# For speech or hasty typing: semicolons and line breaks end a sentence as well.
 SPOKEN_END = re.compile(rf"[。！？!?；;\n]+{CLOSING}|(?<=[a-z0-9)])\.(?=\s+[A-Z]|\s*$)", re.MULTILINE)
 CLAUSE_END = re.compile(r"[，,；;：:。！？!?]\s*|\b(?:but|while|whereas)\b")
 ENDS_CLAUSE = re.compile(r"[，,、：:]|\s")
 
 
 def ends_of(text: str) -> Iterator[int]:
-    """Where the sentences of a text end, behind the blanks after them."""
+    """Where the sentences of a text end, blanks after them included."""
     for found in SENTENCE_END.finditer(text):
         yield found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip(" \t"))
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of the first line that says something.
+    """The first sentence of the first line with text.
 
     >>> first_sentence("LoRA 冻结权重。只训练两个矩阵。"), first_sentence("As Hu et al. show.\\nMore")
     ('LoRA 冻结权重。', 'As Hu et al. show.')

@@ -1,4 +1,4 @@
-"""What people say in place of an answer: that they know nothing, or that they want a good grade."""
+"""Evasions in place of an answer: the writer knows nothing, or wants a good grade."""
 
 import re
 
@@ -9,7 +9,7 @@ NOTHING = re.compile(rf"\W*{either('grading', 'knows_nothing')}\W*", re.IGNORECA
 
 
 def begs(sentence: str) -> bool:
-    """Whether a sentence speaks to whoever grades.
+    """Whether a sentence addresses the grader.
 
     >>> begs("请给我打满分"), begs("满分是 100 分制的一种说法")
     (True, False)
@@ -18,7 +18,7 @@ def begs(sentence: str) -> bool:
 
 
 def knows_nothing(text: str) -> bool:
-    """Whether a text says no more than that.
+    """Whether a text says only that.
 
     >>> knows_nothing("我不会。"), knows_nothing("我不会说公式，但知道原理")
     (True, False)

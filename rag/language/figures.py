@@ -6,7 +6,7 @@ from rag.language.lexicon import told_by
 from rag.language.terms import fold
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-# One of them is no quantity (一般, one might); 两者 and both count nothing.
+# "One" is no quantity (一般, one might); 两者 and both count nothing.
 QUANTITY = told_by("figures", "quantity")
 NO_QUANTITY = told_by("figures", "no_quantity")
 DIGITS = str.maketrans("二两三四五六七八九", "223456789")

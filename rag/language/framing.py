@@ -1,4 +1,4 @@
-"""What is said around a question and asks nothing: on the way to it (ok, and …), or of who asks it."""
+"""Words around a question that ask nothing: on the way to it (ok, and …), or about who asks it."""
 
 import re
 
@@ -12,12 +12,12 @@ INTERJECTIONS = re.compile(
 )
 BEFORE = re.compile(rf"^{either('framing', 'before')}[：:，, ]*(?=.{{4}})")
 AFTER = re.compile(rf"[，, ]*{either('framing', 'after')}[?？。]*$")
-# What asks for code by a word that some pages have in their names says nothing of which page is meant.
+# A word that asks for code but is in some pages' names does not point to those pages.
 BY_HAND = told_by("framing", "by_hand")
 
 
 def without_interjections(question: str) -> str:
-    """The question without what is only said on the way to it.
+    """The question without interjections before it.
 
     >>> without_interjections("嗯，好的，那它为什么快？"), without_interjections("hmm...")
     ('那它为什么快？', 'hmm...')
@@ -26,7 +26,7 @@ def without_interjections(question: str) -> str:
 
 
 def unwrapped(question: str) -> str:
-    """The question without what is said around it, where that leaves a name or more than a word.
+    """The question without the phrases around it, if a name or more than one word is left.
 
     >>> unwrapped("要是被问到 LoRA 的秩怎么选，该怎么说")
     'LoRA 的秩怎么选'
@@ -38,10 +38,10 @@ def unwrapped(question: str) -> str:
     inner = typed[before.end() :]
     after = AFTER.search(same_place(inner))
     inner = inner[: after.start()] if after else inner
-    # One word of Chinese is no question by itself: it may be what the wrapper asks about (面试官问我缺点怎么答).
+    # One Chinese word is no question: it may be what the wrapper asks about (面试官问我缺点怎么答).
     return inner if inner.isascii() or len(terms(inner)) > 1 else question
 
 
 def plainly_for_code(question: str) -> str:
-    """The question with "by hand", which asks for code, in the plain word for it."""
+    """The question with "by hand", which asks for code, in the plain word."""
     return BY_HAND.sub("手写", question)

@@ -9,9 +9,9 @@ FOLLOW_UPS_BEGIN = re.compile(
     rf"|^[ \t]*(?P<english>#{{1,6}})[ \t]*{either('headings', 'follow_ups_in_english')}[:：]?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-# Lines without a mark of their own after which a section of follow-ups without a heading ends.
+# Unmarked lines that end a section of follow-ups without a heading.
 FOLLOW_UPS_END = re.compile(rf"^[ \t]*(?:{either('headings', 'after_follow_ups')}|\d{{1,2}}[.、][^?？]*$)")
-# A question that a line of prose marks as one: `Q: …`, `**…？**`, `1、…？`.
+# A question marked as one in a line of prose: `Q: …`, `**…？**`, `1、…？`.
 MARKED_QUESTION = re.compile(
     r"[ \t]*(?:\d{1,2}[.)、][ \t]*|Q\d*[ \t]*[:：.][ \t]*|\*\*Q?[:：]?)(.{4,}?[?？])\**[ \t]*$"
 )

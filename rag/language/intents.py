@@ -1,4 +1,4 @@
-"""What a message wants of the last answer beside its words: code, a formula, the usual mistakes, more, less, easier.
+"""The form of the last answer that a message wants: code, a formula, the usual mistakes, more, less, easier.
 
 Buttons below an answer ask so, and so do readers: 写出来看看, 有什么坑, 展开讲讲, 说人话, say it shorter.
 """
@@ -22,7 +22,7 @@ class Intent(StrEnum):
     SIMPLER = "simpler"
 
 
-# How the buttons below an answer ask.
+# The messages of the buttons below an answer.
 MESSAGES = {
     Language.ZH: {Intent.MORE: "展开讲讲", Intent.CODE: "给我代码看看", Intent.MISTAKES: "有哪些常见错误？"},
     Language.EN: {
@@ -31,22 +31,22 @@ MESSAGES = {
         Intent.MISTAKES: "What are common mistakes?",
     },
 }
-# In this order: "写出代码" asks for code, "写出来看看" for whatever can be written down. All see the folded question.
+# In this order: "写出代码" asks for code, "写出来看看" for whatever can be written down. All match the folded question.
 PATTERNS = {
     intent: told_by("intents", intent)
     for intent in (Intent.CODE, Intent.MISTAKES, Intent.FORMULA, Intent.SHORTER, Intent.SIMPLER, Intent.MORE)
 }
 # Questions that code or a formula answers, though they ask for more than that form.
 ANSWERED_BY = {form: told_by("intents", f"answered_by_{form}", re.IGNORECASE) for form in (Intent.CODE, Intent.FORMULA)}
-# What asks for the last answer in another form: written out, simpler, shorter, as a formula or as code. Whoever asks so
-# names no subject: what is left when these words are taken away has few terms, and no Latin one, which is a name.
+# Asks for the last answer in another form: written out, simpler, shorter, as a formula or as code. Such a message names
+# no subject: without these words few terms are left, and no Latin one, which is a name.
 RESTATING = told_by("intents", "restating")
 ASKS_AGAIN = told_by("intents", "asks_again")
 RESTATING_TERMS = 2
 
 
 def answered_by(form: Intent, question: str) -> bool:
-    """Whether code, or a formula, is what answers a question.
+    """Whether code, or a formula, answers a question.
 
     >>> answered_by(Intent.CODE, "LoRA 怎么实现"), answered_by(Intent.FORMULA, "LoRA 怎么实现")
     (True, False)

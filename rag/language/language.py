@@ -1,4 +1,4 @@
-"""In which language a text is, as far as answers and the page distinguish."""
+"""The language of a text, as far as answers and the page distinguish."""
 
 import re
 from enum import StrEnum
@@ -16,5 +16,5 @@ def has_chinese(text: str) -> bool:
 
 
 def language_of(question: str) -> Language:
-    """The language that an answer speaks: that of its question."""
+    """The language of an answer: that of its question."""
     return Language.ZH if has_chinese(question) else Language.EN

@@ -1,7 +1,7 @@
-"""The words that language is told by, as data: `zh.toml` and `en.toml`, in sections of entries.
+"""The words that the program recognises, as data: `zh.toml` and `en.toml`, in sections of entries.
 
-An entry is a row of words or phrases with commas between them, of which English ones count only whole, or a list of
-patterns, where words alone do not tell. `{name}` stands for another entry of its section in the same language.
+An entry is either words or phrases separated by commas, of which English ones match only whole, or a list of patterns,
+where words do not suffice. `{name}` stands for another entry of its section in the same language.
 
 >>> either("pointing", "latter")
 '(?:后者|\\\\b(?:the latter)\\\\b)'
@@ -20,7 +20,7 @@ BETWEEN_WORDS = re.compile(r",\s+")
 
 @cache
 def either(section: str, entry: str, *, only: Language | None = None) -> str:
-    """A pattern of what an entry says in either language, or in one. Raises KeyError where it says nothing."""
+    """A pattern for an entry in both languages, or in one. Raises KeyError if neither has it."""
     languages = (only,) if only else tuple(Language)
     said = [_joined(language, section, entry) for language in languages if entry in _lexicon(language)[section]]
     if not said:

@@ -1,7 +1,7 @@
-"""A message that asks several things at once -> what each part of it asks.
+"""A message that asks several things at once -> the question in each part.
 
 Recognised by how people join questions, whatever their subject: a question mark in between, or words that open another
-question. What leans on the part before ("它呢", "各自适合什么") is asked with it.
+question. A part that leans on the one before ("它呢", "各自适合什么") joins it.
 """
 
 import re
@@ -14,19 +14,19 @@ from rag.language.pointing import part_points_back
 from rag.language.terms import CHINESE, same_place, simplified, terms
 
 MAX_PARTS = 4
-# What opens another question, in the middle of a message or after the end of one.
+# Opens another question, in the middle of a message or after the end of one.
 JOINED = re.compile(
     rf"[\s，,]*(?P<another>{either('parts', 'another')})|\s*[；;。？！!\n]+\s*|\?+(?:\s+|(?={CHINESE}|(?-i:[A-Z])))",
     re.IGNORECASE,
 )
-# A subject is left out where a question begins with what it asks: 为什么能外推.
+# A question that begins by asking lacks its subject: 为什么能外推.
 BEGINS_ASKING = told_by("parts", "begins_asking", re.IGNORECASE)
-# Terms of its own without which a part says too little to be searched alone.
+# With fewer terms of its own a part says too little to be searched alone.
 OWN_TERMS = 2
 
 
 def parts(question: str) -> tuple[str, ...]:
-    """What each part asks, in order; none where the question asks one thing.
+    """Each part's question, in order; none if the message asks one thing.
 
     >>> parts("GRPO 的优势怎么算？另外 LoRA 的秩一般设多少")
     ('GRPO 的优势怎么算', 'LoRA 的秩一般设多少')
@@ -34,7 +34,7 @@ def parts(question: str) -> tuple[str, ...]:
     ()
     """
     found: list[str] = []
-    said = ""  # what asks nothing yet
+    said = ""  # text without a question so far
     for clause, opened in _clauses(question):
         said = _together(said, clause)
         if not ASKS.search(simplified(clause)):
@@ -48,7 +48,7 @@ def parts(question: str) -> tuple[str, ...]:
 
 
 def _clauses(question: str) -> Iterator[tuple[str, bool]]:
-    """The clauses, and whether each was opened as another question."""
+    """The clauses, and whether each opens another question."""
     start, opened = 0, False
     for match in JOINED.finditer(same_place(question)):
         if clause := question[start : match.start()].strip():

@@ -1,14 +1,14 @@
-"""Words that point: back to what was said before, to a point of it by its number, or to a new subject."""
+"""Words that point: back to earlier text, to one of its points by number, or to a new subject."""
 
 import re
 
 from rag.language.lexicon import either, told_by
 from rag.language.terms import same_place, simplified
 
-# All see folded text but the last four.
+# All match folded text but the last four.
 ANNOUNCES_SUBJECT = told_by("pointing", "announces")
 DEFINES = told_by("pointing", "defines")
-# A new subject as well, unless a word points back.
+# Also a new subject, unless a word points back.
 MOVES_ON = told_by("pointing", "moves_on")
 POINTS_BACK = told_by("pointing", "points_back")
 POINT = re.compile(rf"{either('pointing', 'numbered')}|(?P<last>{either('pointing', 'last')})")
@@ -21,7 +21,7 @@ ELSEWHERE = told_by("pointing", "elsewhere")
 
 
 def points_back(folded: str) -> bool:
-    """Whether a word of a folded message points to what was said before."""
+    """Whether a word of a folded message points to earlier text."""
     return POINTS_BACK.search(folded) is not None
 
 
@@ -36,7 +36,7 @@ def sentence_points_back(sentence: str) -> bool:
 
 
 def points_elsewhere(quote: str) -> bool:
-    """Whether a quote speaks of what stands around it in its source."""
+    """Whether a quote refers to its surroundings in the source."""
     return ELSEWHERE.search(quote) is not None
 
 
@@ -51,7 +51,7 @@ def announces_subject(folded: str) -> bool:
 
 
 def without_leaning_words(question: str) -> str:
-    """The question with blanks for the words that only say that it follows another."""
+    """The question with blanks for words that only mark it as a follow-up."""
     return LEANING_WORDS.sub(" ", question)
 
 

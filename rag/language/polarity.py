@@ -1,6 +1,6 @@
 """Whether a clause denies another, or says the opposite: negations and opposites, in tables.
 
-They stand in for an entailment model, which on a laptop could not keep up with a stream.
+They replace an entailment model, which on a laptop could not keep up with a stream.
 """
 
 import re
@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from rag.language.lexicon import each, either, told_by
 from rag.language.terms import CHINESE
 
-# Words with a negating character that negate nothing.
+# Words with a negating character but no negation.
 NEUTRAL = told_by("polarity", "neutral")
 NEGATION = told_by("polarity", "negation")
-# What may stand between a negation and what it negates.
+# Auxiliaries allowed between a negation and what it negates.
 AUXILIARY = re.compile(rf"(?:\s|{either('polarity', 'auxiliary')})*")
-# What is negated: two characters, or the beginning of a word, for the ending follows the negation (need, needs).
+# The negated word: two characters, or the beginning of a word, for its ending depends on the negation (need, needs).
 HEAD = re.compile(rf"{CHINESE}{{2}}|\\?[a-z]{{1,5}}|\d+")
 ONLY, NOT_ONLY = told_by("polarity", "only"), told_by("polarity", "not_only")
-# Opposites that one word can be exchanged for: pairs of characters, and longer words.
+# Interchangeable opposites: pairs of characters, and longer words.
 POLES = tuple(
     (re.compile(one), re.compile(other)) for one, other in (pair.split(" / ") for pair in each("polarity", "opposites"))
 )
-# Words with such a character that point nowhere.
+# Words with such a character but no direction.
 POINTLESS = told_by("polarity", "pointless")
 
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """A clause in folded text without markup, and what it negates: `negated` holds the beginnings of those words."""
+    """A clause in folded text without markup; `negated` holds the beginnings of the words that it negates."""
 
     text: str
     negates: bool
@@ -35,7 +35,7 @@ class Polarity:
 
 
 def polarity_of(folded: str) -> Polarity:
-    """The polarity of a clause that is folded and without markup.
+    """The polarity of a folded clause without markup.
 
     >>> polarity_of("bf16 不需要损失缩放").negated
     ('损失',)
@@ -46,7 +46,7 @@ def polarity_of(folded: str) -> Polarity:
 
 
 def contradicts(claim: Polarity, evidence: Polarity) -> bool:
-    """Whether one denies what the other says, or points the other way."""
+    """Whether one clause denies the other, or says the opposite."""
     if claim.negates != evidence.negates or _affirms_negated(claim, evidence) or _affirms_negated(evidence, claim):
         return True
     if bool(NOT_ONLY.search(claim.text)) != bool(NOT_ONLY.search(evidence.text)) and all(
@@ -76,6 +76,6 @@ def points_elsewhere(claim: str, evidence: str) -> bool:
 
 
 def _after(text: str, negation: re.Match[str]) -> int:
-    """Where what is negated begins."""
+    """Where negated words begin."""
     auxiliary = AUXILIARY.match(text, negation.end())
     return auxiliary.end() if auxiliary else negation.end()

@@ -1,7 +1,7 @@
-"""What kind of a sentence one is: a claim, a question, an announcement, a fragment, or terms in a row.
+"""The kind of a sentence: a claim, a question, an announcement, a fragment, or terms in a row.
 
-A claim says something of something. Terms in a row ("RoPE 外推 旋转 相对位置") name what an answer would speak of, and
-say nothing.
+A claim makes a statement about something. Terms in a row ("RoPE 外推 旋转 相对位置") name the subjects of an answer,
+and state nothing.
 """
 
 import re
@@ -13,12 +13,12 @@ from rag.language.pointing import sentence_points_back
 from rag.language.terms import CHINESE, CHINESE_RUN, fold
 
 QUESTION = re.compile(rf"[?？]{CLOSING}[\s*]*$|^{either('asking', 'sentence')}[^，。]{{0,40}}$")
-# What announces says that something follows, not what.
+# An announcement says that something follows, not what.
 ANNOUNCES = re.compile(rf"[:：][\s*_]*$|{either('sentences', 'announces')}", re.IGNORECASE)
 EXEMPLIFIES = told_by("sentences", "exemplifies", re.IGNORECASE)
-# What is longer says something of its own before its colon.
+# A longer sentence says something of its own before its colon.
 LONGEST_LEAD_IN = 30
-# A legend says what the letters of a formula stand for.
+# A legend explains the letters of a formula.
 LEGEND = told_by("sentences", "legend", re.IGNORECASE)
 LEGEND_OF_A_BLOCK = told_by("sentences", "legend_of_a_block", re.IGNORECASE)
 ENDS = re.compile(rf"[。！.!；;]{CLOSING}$")
@@ -30,19 +30,19 @@ MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_#>]+")
 VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Between Chinese and Latin a space is only style.
 GAP = re.compile(rf"[、,，/|+;；·]+\s*|(?<={CHINESE})\s+(?={CHINESE})|(?<=[A-Za-z0-9)])\s+(?=[A-Za-z0-9])|\n+")
-# Chinese characters, and words and numbers of other scripts.
+# Counted in Chinese characters, and words and numbers of other scripts.
 SHORTEST_CLAIM = 5
 SHORTEST_CLAIM_EN = 3
 WORD = re.compile(r"[a-z0-9']+")
-# A row of terms has this many pieces at least, and fewer binding characters than this share of them.
+# A row of terms has at least this many pieces, and a smaller share of binding characters than this.
 ROW_PIECES = 4
 ROW_BINDING = 0.35
-# The share of binding words that an English sentence has at least.
+# The least share of binding words in an English sentence.
 BINDING_EN = 0.1
 
 
 def plain(text: str) -> str:
-    """The words of a sentence without Markdown's marks."""
+    """The words of a sentence without Markdown marks."""
     return MARKUP.sub(lambda match: match[1] or "", text).strip()
 
 
@@ -51,7 +51,7 @@ def is_question(text: str) -> bool:
 
 
 def is_claim(text: str) -> bool:
-    """Whether a text says something of something.
+    """Whether a text makes a statement.
 
     >>> is_claim("RoPE 按位置旋转 Query 和 Key。"), is_claim("RoPE，旋转，相对位置，外推")
     (True, False)
@@ -74,7 +74,7 @@ def is_claim(text: str) -> bool:
 
 
 def is_point(text: str) -> bool:
-    """Whether a sentence of the material can stand alone as what an answer must say."""
+    """Whether a sentence of the material can stand alone as a point of an answer."""
     words = plain(text)
     return (
         is_claim(text)
@@ -87,7 +87,7 @@ def is_point(text: str) -> bool:
 
 
 def is_aside(text: str) -> bool:
-    """Whether a sentence only leads to what follows it, or shows at one case what another says.
+    """Whether a sentence only introduces the next, or illustrates another by an example.
 
     >>> is_aside("后果主要有五种："), is_aside("例如学习率取 2e-4。"), is_aside("微调先选底座。")
     (True, True, False)

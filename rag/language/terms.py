@@ -28,12 +28,12 @@ def simplified(text: str) -> str:
 
 
 def same_place(text: str) -> str:
-    """The text in simplified script with each character where it stood; as it was where that cannot be."""
+    """The text in simplified script with each character in place; unchanged if that is impossible."""
     return plain if len(plain := simplified(text)) == len(text) else text
 
 
 def fold(text: str) -> str:
-    """Lower case, half width, simplified script: what must not decide whether two texts speak of the same thing."""
+    """Lower case, half width, simplified script: no difference in these changes what a text is about."""
     return simplified(unicodedata.normalize("NFKC", text).lower())
 
 

@@ -1,4 +1,4 @@
-"""What ties a sentence to its time: a version, a year, or the present."""
+"""Words that tie a sentence to its time: version, year, or present."""
 
 import re
 from enum import StrEnum
@@ -24,12 +24,12 @@ PATTERNS = {
     ),
     Bound.PRESENT: told_by("times", "present", re.IGNORECASE),
 }
-# Identifiers of papers hold what looks like a year or a version.
+# Identifiers of papers contain apparent years or versions.
 IDENTIFIER = re.compile(r"arxiv\s*[:：]?\s*\d{4}\.\d{4,5}(?:v\d+)?|\bdoi\s*[:：]\s*\S+|https?://\S+", re.IGNORECASE)
 
 
 def bounds_of(text: str) -> dict[Bound, list[str]]:
-    """The words that tie a text to its time, as they stand, by what they tie it to.
+    """The words that tie a text to its time, as written, by kind of tie.
 
     >>> bounds_of("目前 PyTorch 2.1 最快")
     {<Bound.VERSION: 'version'>: ['PyTorch 2.1'], <Bound.PRESENT: 'present'>: ['目前']}
