@@ -1,7 +1,7 @@
 """The default embedder, run by ONNX Runtime without torch.
 
-sentence-transformers runs it too, with more memory, a longer start and in more time; see docs/results/encoder.md. That
-both say the same is tested.
+sentence-transformers runs it too, but takes more memory and time, and starts later; see docs/results/encoder.md. A test
+checks that both agree.
 """
 
 import threading
@@ -36,11 +36,11 @@ class BertEmbedder:
 
     def __init__(self, folder: Path, *, identity: str, precision: Precision = Precision.AUTO) -> None:
         self.identity = identity
-        self._asking = threading.Lock()  # many at once would all wait for the last of them
+        self._asking = threading.Lock()  # questions in parallel would all wait for the last
         self._spans = lru_cache(SPANS_KEPT)(self._find_spans)
         try:
             self._folder = read_folder(folder)
-            # As transformers does: a special token that is written in a text is one.
+            # As transformers does: a special token written in a text counts as one.
             self._tokenizer = Unigram(folder / "tokenizer.json", self._folder.special.values())
             self.network = self._load(folder / "model.safetensors", exact=precision is Precision.FLOAT32)
         except Exception as error:  # a broken folder fails in many ways
@@ -81,7 +81,7 @@ class BertEmbedder:
         return [self._spans(text) for text in texts]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """The numbers of the tokens of each text itself, without prompt and special tokens."""
+        """The ids of each text's own tokens, without prompt and special tokens."""
         return [self._tokenizer.ids(encodable(text)) for text in texts]
 
     def special_ids(self) -> tuple[int, int]:
@@ -99,7 +99,7 @@ class BertEmbedder:
         return [np.array([begin, *self._tokenizer.ids(prompt + encodable(text)), end], np.int32) for text in texts]
 
     def _passages(self, texts: Sequence[str], progress: Progress | None) -> Iterator[tuple[int, Floats, Ids]]:
-        """One after the other: the place of a text, its states and its ids."""
+        """Yields for each text in turn: its place, states and ids."""
         inputs = self._cut(texts, self._folder.passage_prompt)
         order = longest_first(texts, [len(ids) for ids in inputs], self)
         encoded = in_parallel(self.network.states, (inputs[row] for row in order))
@@ -125,5 +125,5 @@ class BertEmbedder:
 
     def _find_spans(self, text: str) -> NDArray[np.int32]:
         spans = np.asarray(self._tokenizer.spans(encodable(text)), np.int32).reshape(-1, 2)
-        spans.flags.writeable = False  # others are given it too
+        spans.flags.writeable = False  # callers share the cached array
         return spans

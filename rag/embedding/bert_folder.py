@@ -1,6 +1,6 @@
-"""Folders that `rag.models.e5` writes: BERT, the mean over its tokens, unit length, and a tokenizer that is one file.
+"""Folders that `rag.models.e5` writes: BERT, the mean over its tokens, unit length, and a tokenizer in one file.
 
-Only those are run by `BertEmbedder`. Whatever a folder states otherwise is for sentence-transformers to know.
+`BertEmbedder` runs only these. sentence-transformers handles folders that state anything else.
 """
 
 import json
@@ -23,7 +23,7 @@ _SAID: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class BertFolder:
-    """What is to be known beside weights and tokenizer. The special tokens are by their use, such as "cls"."""
+    """The configuration beside weights and tokenizer. `special` holds tokens by use, such as "cls"."""
 
     width: int
     heads: int
@@ -35,7 +35,7 @@ class BertFolder:
 
 
 def is_rebuilt(folder: Path) -> bool:
-    """Whether `read_folder` can read it, and all of it means what `BertEmbedder` does."""
+    """Whether `read_folder` can read it, and `BertEmbedder` does all that it says."""
     try:
         stated = {name: _json(folder / name) for name in (*_SAID, "1_Pooling/config.json", "modules.json")}
         width, prompts = stated["config.json"]["hidden_size"], stated["config_sentence_transformers.json"]["prompts"]

@@ -1,4 +1,4 @@
-"""What turns texts into vectors, and what all of them do alike."""
+"""The protocol of embedders, and their common functions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from rag.errors import ModelError
 Vectors = NDArray[np.float32]
 Progress = Callable[[int, int], None]  # (texts done, texts in all)
 
-# Texts whose tokens' places are remembered; some 4 kB each.
+# Texts with cached token spans; some 4 kB each.
 SPANS_KEPT = 4_096
-# A question to a model up to this dimension takes one thread: waking another costs more than it saves, see
+# A question to a model up to this dimension takes one thread: starting another costs more than it saves, see
 # docs/results/threads.md.
 SMALL_DIMENSION = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as a model sees it.
+    """A text as a model encodes it.
 
     `vector` is unit, shape (dimension,). `tokens`, shape (n, dimension), are unit rows, one for each token of the text
-    itself; `token_ids`, shape (n,), are their numbers in the model's vocabulary. There are none where the model's
-    vector is not the mean of its tokens, for then they lie elsewhere.
+    itself; `token_ids`, shape (n,), are their ids in the model's vocabulary. Both are empty if the model's vector is
+    not the mean of its tokens: those then lie elsewhere.
     """
 
     vector: Vectors
@@ -34,7 +34,7 @@ class Encoded:
 
 
 class Embedder(Protocol):
-    """What turns texts into vectors. All methods may be called from several threads at once."""
+    """Turns texts into vectors. All methods may be called from several threads at once."""
 
     @property
     def identity(self) -> str:
@@ -57,7 +57,7 @@ class Embedder(Protocol):
         """A unit vector, shape (dimension,). A longer question is cut after `max_tokens`, at a token's end."""
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
-        """Like `embed_passages`, with the tokens: the place of each text and what it became, in any order."""
+        """Like `embed_passages`, with the tokens: the place and encoding of each text, in any order."""
 
     def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
         """Like `embed_query`, with the tokens, and all at once."""
@@ -66,7 +66,7 @@ class Embedder(Protocol):
         """Tokens of each text as a passage, with the prefix and the special tokens it is embedded with."""
 
     def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-        """Where the tokens of each text itself begin and end in it, in characters: shape (n, 2) each."""
+        """Where each text's own tokens begin and end in it, in characters: shape (n, 2) each."""
 
 
 def encodable(text: str) -> str:
@@ -75,8 +75,8 @@ def encodable(text: str) -> str:
 
 
 def longest_first(texts: Sequence[str], counts: Sequence[int], embedder: Embedder) -> list[int]:
-    """The places of the texts, texts of like length together, and the longest first, so that a lack of memory shows at
-    once. `counts` are their tokens. Raises ModelError where the embedder does not take one whole."""
+    """The places of the texts by token count, longest first, so that similar lengths meet and lack of memory shows at
+    once. `counts` are their tokens. Raises ModelError if a text is too long for the embedder."""
     for text, count in zip(texts, counts, strict=True):
         if count > embedder.max_tokens:
             raise ModelError(
@@ -87,7 +87,7 @@ def longest_first(texts: Sequence[str], counts: Sequence[int], embedder: Embedde
 
 
 def own_tokens(ids: NDArray[np.int32], prompt: NDArray[np.int32], special: Sequence[int]) -> NDArray[np.bool_]:
-    """Which tokens of an input are the text's own: neither special nor, as far as they begin it, the prompt's."""
+    """Which tokens of an input are the text's own: neither special nor part of the prompt before it."""
     own = ~np.isin(ids, special)
     start = prompt[: len(ids)]
     own[: int(np.cumprod(ids[: len(start)] == start).sum())] = False

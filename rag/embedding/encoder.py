@@ -1,4 +1,4 @@
-"""Token ids to states, by ONNX Runtime: a vocabulary, which encoders may share, below layers of their own."""
+"""Token ids to states, by ONNX Runtime: a vocabulary, which encoders may share, below their own layers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ WHOLE = 127
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What is below the layers. `words`, shape (tokens, width), stay where they are stored, and of a text only its own
-    are read; `positions` are those of texts of one segment."""
+    """The part below the layers. `words`, shape (tokens, width), stay in the file, and only the rows of a text are
+    read; `positions` are for texts of one segment."""
 
     words: NDArray[Any]
     positions: Floats
@@ -25,7 +25,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, weights: Weights) -> "Vocabulary":
-        """Of weights named as transformers' BertModel names them. Raises ValueError where one is missing."""
+        """From weights named as in transformers' BertModel. Raises ValueError if one is missing."""
         try:
             words = weights["embeddings.word_embeddings.weight"]
             positions = widened(weights["embeddings.position_embeddings.weight"])
@@ -46,7 +46,7 @@ class Encoder:
     """May be called from several threads; each call takes one."""
 
     def __init__(self, vocabulary: Vocabulary, layers: Weights, *, heads: int, epsilon: float, exact: bool) -> None:
-        """`exact`: in float32, else in whole numbers of 8 bits. Raises ValueError where the weights do not fit."""
+        """`exact`: compute in float32, else in 8-bit integers. Raises ValueError if the weights do not fit."""
         self.vocabulary, self.exact = vocabulary, exact
         self._heads, self._epsilon = heads, epsilon
         found = layers_of(layers, vocabulary.width)
@@ -54,20 +54,20 @@ class Encoder:
         self._session = _session(encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, largest=largest))
 
     def with_layers(self, layers: Weights) -> "Encoder":
-        """Other layers over the same vocabulary, which is shared and not copied."""
+        """An encoder with other layers; it shares the same vocabulary."""
         return Encoder(self.vocabulary, layers, heads=self._heads, epsilon=self._epsilon, exact=self.exact)
 
     def states(self, ids: Sequence[int] | NDArray[np.int32]) -> Floats:
-        """What the last layer makes of the tokens of a text, shape (tokens, width)."""
+        """The last layer's states for the tokens of a text, shape (tokens, width)."""
         states: Floats = self._session.run([OUTPUT], {INPUT: self.vocabulary.rows(ids)})[0]
         return states
 
 
 @cache
 def largest_weight() -> int:
-    """The largest whole number that a weight may be on this processor.
+    """The largest integer that a weight may be on this processor.
 
-    One with AVX2 alone adds two products of 8 bits in 16, which do not hold two of 255 * 127: there weights take 7.
+    With AVX2 alone it adds two 8-bit products in 16 bits, which cannot hold two of 255 * 127: there weights take 7.
     """
     left, right = np.full((16, 64), 255, np.uint8), np.full((64, 16), WHOLE, np.int8)
     [product] = _session(product_graph(left, right)).run([OUTPUT], {INPUT: left})
@@ -80,6 +80,6 @@ def _session(graph: bytes) -> Any:
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # texts are read side by side instead
     options.log_severity_level = 3
-    # An arena keeps for good as much as the longest text took, and is no faster here.
+    # An arena would keep the longest text's memory for good, and is no faster here.
     options.enable_cpu_mem_arena = False
     return InferenceSession(graph, options, providers=["CPUExecutionProvider"])

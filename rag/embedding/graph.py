@@ -1,8 +1,7 @@
 """A BERT encoder as an ONNX graph of one text: as in Devlin et al., "BERT" (2019), with exact GELU.
 
-The linear layers compute in whole numbers of 8 bits: a weight matrix has a scale for each of its outputs, what goes
-into it one for each token, found when it runs. A text is never padded nor read with others, so what becomes of it does
-not depend on its company.
+The linear layers compute in 8-bit integers: a weight matrix has one scale per output, its input one per token, computed
+at run time. A text is never padded or batched with others, so its states do not depend on them.
 """
 
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from rag.embedding.stored import Floats, Weights, widened
 # Weight, shape (outputs, inputs), and bias of a linear layer; or both of a normalisation.
 Affine = tuple[Floats, Floats]
 
-# In how many rounds what a normalisation puts out is rounded: a few of its numbers are large, and leave few levels for
-# the others. With the second the cosine with vectors of float32 is .9999, without it .9995, in a sixth less time.
+# Rounds of rounding for the output of a normalisation: a few large numbers leave few levels for the others. With a
+# second round the cosine with float32 vectors is .9999, without it .9995, in a sixth less time.
 NORMALISED = 2
 INPUT, OUTPUT = "rows", "states"
 _OPERATORS, _MICROSOFT, _FORMAT = 18, 1, 10
@@ -26,7 +25,7 @@ _OPERATORS, _MICROSOFT, _FORMAT = 18, 1, 10
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """`attention_in` gives queries, keys and values side by side."""
+    """`attention_in` joins queries, keys and values side by side."""
 
     attention_in: Affine
     attention_out: Affine
@@ -37,7 +36,7 @@ class Layer:
 
 
 def affine(weights: Weights, name: str, shape: tuple[int, ...]) -> Affine:
-    """A weight of this shape with its bias. Raises ValueError where they are missing or of another shape."""
+    """A weight of this shape with its bias. Raises ValueError if either is missing or of another shape."""
     try:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
     except KeyError as missing:
@@ -48,8 +47,8 @@ def affine(weights: Weights, name: str, shape: tuple[int, ...]) -> Affine:
 
 
 def layers_of(weights: Weights, width: int) -> list[Layer]:
-    """The layers `encoder.layer.0` and on, named as transformers' BertModel names them. Raises ValueError where there
-    are none, or not whole ones of this width."""
+    """The layers `encoder.layer.0` and on, named as in transformers' BertModel. Raises ValueError if there are none, or
+    one is incomplete or of another width."""
     count = 1 + max((int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer.")), default=-1)
     if not count:
         raise ValueError("there are no layers")
@@ -72,8 +71,8 @@ def _layer(weights: Weights, name: str, width: int) -> Layer:
 def encoder_graph(
     entrance: Affine, layers: Sequence[Layer], *, heads: int, epsilon: float, largest: int | None
 ) -> bytes:
-    """The model that normalises INPUT and puts it through the layers, to OUTPUT; both have the shape (tokens, width).
-    `largest`: the largest whole number of a weight; None: the linear layers compute in float32."""
+    """The model that normalises INPUT and runs the layers, to OUTPUT; both have the shape (tokens, width). `largest` is
+    the largest integer of a weight; None: the linear layers compute in float32."""
     graph = _Graph(heads, epsilon, largest)
     rows = graph.normal(INPUT, entrance)
     for layer in layers:
@@ -99,7 +98,7 @@ def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> bytes:
 
 
 class _Graph:
-    """A graph that grows: every method adds nodes and returns the name of their result."""
+    """A growing graph: every method adds nodes and returns the name of their result."""
 
     def __init__(self, heads: int, epsilon: float, largest: int | None) -> None:
         self._heads, self._epsilon, self._largest = heads, epsilon, largest
@@ -139,7 +138,7 @@ class _Graph:
         return self.add("Squeeze", [seen, self._first])
 
     def _linear(self, rows: str, weights: Affine, rounds: int = 1) -> str:
-        """In whole numbers, unless in float32: what rounding the rows leaves of them is rounded in the next round."""
+        """In integers, or float32: each further round adds the product of the previous rounding error."""
         weight, bias = weights
         if self._largest is None:
             product = self.add("MatMul", [rows, self._constant(np.ascontiguousarray(weight.T))])
@@ -158,7 +157,7 @@ class _Graph:
         return self.add("Add", [self.add("Mul", [scaled, size]), self._constant(bias)])
 
     def _rounded_product(self, rows: str, codes: str) -> tuple[str, str]:
-        """Rows, rounded to whole numbers, times whole numbers; and the rounded rows."""
+        """The product of rounded rows and integer codes; and the rounded rows."""
         name = f"n{len(self._nodes)}"
         outputs = [f"{name}.whole", f"{name}.step", f"{name}.zero"]
         whole, step, zero = self._several("DynamicQuantizeLinear", [rows], outputs)

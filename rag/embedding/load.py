@@ -1,8 +1,7 @@
-"""The embedder that the settings name.
+"""Loads the embedder that the settings name.
 
-`load_embedder` takes what the setting `embedder` names: a pinned model (`rag.models`), else a local
-sentence-transformers folder, else a name on a model hub. No model's own code is ever run, and weights are read from
-safetensors only.
+The setting `embedder` names a pinned model (`rag.models`), else a local sentence-transformers folder, else a model on a
+hub. No model's own code is ever run, and weights are read from safetensors only.
 """
 
 from pathlib import Path
@@ -28,9 +27,9 @@ def load_embedder(settings: Settings) -> Embedder:
 
 
 def embedder_identity(settings: Settings) -> str:
-    """The identity that `load_embedder(settings)` would have, without loading the model.
+    """The identity of `load_embedder(settings)`, without loading the model.
 
-    A pinned model need not even be there; a local folder is hashed; a hub's model is fetched.
+    A pinned model need not even be present; a local folder is hashed; a hub's model is fetched.
     """
     name = settings.embedder
     return _identity(name, Path() if name in MODELS else _folder(name))
@@ -48,7 +47,7 @@ def _identity(name: str, folder: Path) -> str:
 
 
 def _folder(name: str) -> Path:
-    """The folder of a model that is not pinned: a local one, else the hub's, fetched unless it is in the cache."""
+    """The folder of an unpinned model: a local one, else the hub's, fetched unless it is in the cache."""
     local = Path(name).expanduser()
     if local.is_dir():
         return local.resolve()
@@ -59,7 +58,7 @@ def _folder(name: str) -> Path:
     try:
         with quiet():
             return Path(snapshot_download(name, ignore_patterns=_NOT_NEEDED))
-    except Exception as error:  # the hub's client raises those of two HTTP libraries, and its own
+    except Exception as error:  # the hub's client raises errors of two HTTP libraries, and its own
         raise ModelError(
             f"cannot get {name!r} from the model hub: {error}",
             hint=f"check the name and the network (HF_ENDPOINT names a mirror), or use a model of the package index: "

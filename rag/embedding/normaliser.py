@@ -1,4 +1,4 @@
-"""What a tokenizer does to a text before it cuts it, and where in the text each character of the outcome comes from."""
+"""Normalises a text before tokenization, and maps each character of the result to its place in the text."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ _CODE = re.compile(r"\\x\{([0-9A-F]+)\}")
 
 
 class Normaliser:
-    """The steps of a `tokenizer.json` that `rag.models.e5` writes: replacements, NFKC, no space at either end."""
+    """The steps of a `tokenizer.json` that `rag.models.e5` writes: replacements, NFKC, no outer spaces."""
 
     def __init__(self, steps: Sequence[Mapping[str, Any]]) -> None:
         """Raises ValueError or KeyError for other steps."""
@@ -27,7 +27,7 @@ class Normaliser:
         return text
 
     def aligned(self, text: str) -> Aligned:
-        """The normalised text, and for each of its characters where it comes from."""
+        """The normalised text, and the original place of each of its characters."""
         found: Aligned = text, [(place, place + 1) for place in range(len(text))]
         for step in self._aligned:
             found = step(*found)
@@ -55,7 +55,7 @@ def _pattern(stated: Mapping[str, str]) -> re.Pattern[str]:
 
 
 def _replaced(text: str, places: list[Span], pattern: re.Pattern[str], content: str) -> Aligned:
-    """What is put in comes from the last character that it stands for."""
+    """Inserted text takes the place of the last replaced character."""
     parts, kept, end = list[str](), list[Span](), 0
     for found in pattern.finditer(text):
         parts += [text[end : found.start()], content]
@@ -65,10 +65,10 @@ def _replaced(text: str, places: list[Span], pattern: re.Pattern[str], content: 
 
 
 def _composed(text: str, places: list[Span]) -> Aligned:
-    """A character made of several comes from the first of them."""
+    """A composed character comes from its first component."""
     whole = unicodedata.normalize("NFKC", text)
     if len(whole) == len(text) and not any(map(_joins, set(text))):
-        return whole, places  # one becomes one, for each becomes at least one
+        return whole, places  # each becomes at least one, so here one becomes one
     parts, kept, start = list[str](), list[Span](), 0
     while start < len(text):
         end = start + 1
@@ -76,7 +76,7 @@ def _composed(text: str, places: list[Span]) -> Aligned:
             end += 1
         made = unicodedata.normalize("NFKC", text[start:end])
         parts.append(made)
-        # Of a character that becomes several each comes from it; of several the last ones stay what they were.
+        # Characters from one share its place; of several combined, the last ones keep their places.
         kept += [places[start + max(0, end - start - len(made) + place) * (place > 0)] for place in range(len(made))]
         start = end
     return "".join(parts), kept
@@ -84,7 +84,7 @@ def _composed(text: str, places: list[Span]) -> Aligned:
 
 @lru_cache(4_096)
 def _joins(character: str) -> bool:
-    """Whether it may become one with what stands before it: marks, and the later letters of a Hangul syllable."""
+    """Whether it may combine with the character before it: marks, and the later letters of a Hangul syllable."""
     folded = unicodedata.normalize("NFKC", character)
     return unicodedata.category(folded[0])[0] == "M" or "\u1160" <= folded[0] <= "\u11ff"
 

@@ -1,4 +1,4 @@
-"""In which numbers a model computes."""
+"""The number types of models."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,11 +12,11 @@ def wants_bfloat16(precision: Precision, device: str) -> bool:
 
 
 def _has_fast_bfloat16(device: str) -> bool:
-    """Whether bfloat16 is computed natively; emulated it is slower than float32."""
+    """Whether bfloat16 is native; emulated, it is slower than float32."""
     import torch
 
     if device.startswith("cuda"):
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    # Others than x86 may have it too, but there it has not been measured. Older versions of torch cannot be asked.
+    # Non-x86 processors may have it too, but it has not been measured there. Older versions of torch cannot be asked.
     ask: Callable[[], dict[str, Any]] = getattr(torch.cpu, "get_capabilities", dict)
     return device == "cpu" and any(ask().get(name) for name in ("avx512_bf16", "amx_bf16"))

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Between batches the model is free for a question, so a batch must be short; more than 16 passages is not faster on a
-# processor, and a graphics card takes them as they come.
+# Between batches the model is free for a question, so batches must be short; more than 16 passages are not faster on a
+# processor, and a graphics card takes any number.
 BATCH = 16
 
-# sentence-transformers' own order of looking for the prompt of a document.
+# The order in which sentence-transformers looks for the prompt of a document.
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 # The E5 family was trained with these prefixes, but its folders on the hub do not state them.
 _E5_PROMPTS = {"query": "query: ", "document": "passage: "}
@@ -55,7 +55,7 @@ class SentenceTransformerEmbedder:
         self._model = _load(folder, precision)
         self._passage_prompt = _document_prompt(self._model)
         self._query_prompt = self._model.prompts.get("query") or ""
-        # Only a fast tokenizer says where in a text its tokens stand.
+        # Only a fast tokenizer gives the places of tokens in a text.
         located = getattr(self._model.tokenizer, "is_fast", False)
         self._spans = lru_cache(SPANS_KEPT)(self._find_spans)
         self._after_mean = _modules_after_mean(self._model) if located else None
@@ -129,7 +129,7 @@ class SentenceTransformerEmbedder:
         tokenizer: Any = self._model.tokenizer
         with self._lock:  # a fast tokenizer keeps the truncation of its last call as state
             if callable(tokenizer):
-                # verbose: it would warn of long texts, and finding those is what we count for
+                # verbose=True warns of long texts, which are what we count for
                 encoded = tokenizer(prefixed, truncation=False, padding=False, verbose=False)["input_ids"]
                 return [len(ids) for ids in encoded]
             return [len(encoding.ids) for encoding in tokenizer.encode_batch(prefixed)]  # a static embedding
@@ -143,7 +143,7 @@ class SentenceTransformerEmbedder:
                 encodable(text), add_special_tokens=False, truncation=False, verbose=False, return_offsets_mapping=True
             )
         spans = np.asarray(encoded["offset_mapping"], np.int32).reshape(-1, 2)
-        spans.flags.writeable = False  # others are given it too
+        spans.flags.writeable = False  # callers share the cached array
         return spans
 
 
@@ -192,9 +192,9 @@ def refuse_foreign_code(folder: Path) -> None:
 
 
 def _modules_after_mean(model: "SentenceTransformer") -> "list[Any] | None":
-    """What follows the mean over the tokens, such as a projection: it also maps single tokens to where the texts lie.
+    """The modules after the mean over tokens, such as a projection: they also map single tokens to the texts' space.
 
-    None where the model does not take the mean, or not of all tokens.
+    None if the model takes no mean, or not over all tokens.
     """
     modules: list[Any] = list(model)
     for place, module in enumerate(modules):
@@ -210,7 +210,7 @@ def _document_prompt(model: "SentenceTransformer") -> str:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars and no advice from the libraries while they load; afterwards they are as they were."""
+    """Silence progress bars and advice of the libraries while they load; restore both afterwards."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from transformers.utils import logging
 

@@ -1,4 +1,4 @@
-"""Weights of a safetensors file, mapped into memory: only what is read of them takes any.
+"""Weights of a safetensors file, mapped into memory: only the parts read take any.
 
 NumPy has no bfloat16, in which the default embedder is stored: such numbers are kept as the upper 16 bits of a float32.
 """
@@ -18,8 +18,8 @@ _KINDS = {"BF16": np.uint16, "F16": np.float16, "F32": np.float32}
 
 
 def read_weights(file: Path) -> dict[str, NDArray[Any]]:
-    """Every tensor by its name; bfloat16 as whole numbers of 16 bits. Raises OSError, and ValueError for a file that is
-    damaged or of other numbers."""
+    """Every tensor by name; bfloat16 as 16-bit integers. Raises OSError, and ValueError if the file is damaged or has
+    other number types."""
     whole = np.memmap(file, np.uint8, "r")
     start = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     if start > len(whole):
@@ -36,7 +36,7 @@ def _tensor(body: NDArray[np.uint8], name: str, told: Mapping[str, Any]) -> NDAr
 
 
 def widened(numbers: NDArray[Any]) -> Floats:
-    """As float32. Whole numbers of 16 bits are bfloat16."""
+    """As float32. 16-bit integers are bfloat16."""
     if numbers.dtype == np.uint16:
         return (numbers.astype(np.uint32) << 16).view(np.float32)
     return np.asarray(numbers, np.float32)

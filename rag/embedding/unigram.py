@@ -1,8 +1,7 @@
-"""The tokenizer of the default embedder: a text normalised, cut at spaces, each word into its likeliest pieces.
+"""The tokenizer of the default embedder: normalises a text, cuts it at spaces, and each word into its likeliest pieces.
 
-`tokenizers` does the same, three times as fast, and holds some 200 MB for it. What it does to a text is read from
-`tokenizer.json`; a file that asks for anything else than `rag.models.e5` writes is refused. That both cut alike is
-tested.
+`tokenizers` does the same three times as fast, but needs some 200 MB. The steps are read from `tokenizer.json`; a file
+with other steps than `rag.models.e5` writes is refused. A test checks that both cut alike.
 """
 
 import json
@@ -20,22 +19,22 @@ from rag.embedding.normaliser import Normaliser, Span
 Ids = NDArray[np.int32]
 
 SPACE = "▁"
-# How much less likely an unknown character is than the least likely piece, as sentencepiece has it.
+# How much less likely an unknown character is than the least likely piece, as in sentencepiece.
 UNKNOWN = 10.0
-# Stretches whose pieces are remembered: most are a word, and come again.
+# Stretches with cached pieces: most are a word, and recur.
 STRETCHES_KEPT = 16_384
-# Of a pair of characters one of so many bits says whether any piece holds it; some pairs share a bit.
+# Size of a bit table that says whether any piece contains a pair of characters; some pairs share a bit.
 BITS = 1 << 22
 
-Piece = tuple[int, int]  # its number, and how many characters of the word it takes
+Piece = tuple[int, int]  # its id, and how many characters of the word it takes
 
 
 class Unigram:
-    """Texts to the numbers of their pieces. `special` are tokens that a text may hold written out. May be called from
+    """Texts to the ids of their pieces. `special` are tokens that may be written out in a text. May be called from
     several threads."""
 
     def __init__(self, file: Path, special: Iterable[str]) -> None:
-        """Raises OSError, and ValueError, KeyError or TypeError for a file that is none of ours."""
+        """Raises OSError; ValueError, KeyError or TypeError for a file that is not ours."""
         stated = json.loads(file.read_text(encoding="utf-8"))
         model, cut = stated["model"], stated["pre_tokenizer"]
         if (model["type"], model["byte_fallback"]) != ("Unigram", False) or cut["prepend_scheme"] != "always":
@@ -57,11 +56,11 @@ class Unigram:
         self._kept = lru_cache(STRETCHES_KEPT)(self._best)
 
     def special(self, name: str) -> int:
-        """The number of a special token."""
+        """The id of a special token."""
         return self._special[name]
 
     def ids(self, text: str) -> list[int]:
-        """The tokens of a text itself, without those that frame an input."""
+        """The ids of a text's own tokens, without those framing an input."""
         found: list[int] = []
         for place, part in enumerate(self._written.split(text)):
             if place % 2:
@@ -85,14 +84,14 @@ class Unigram:
     def _spans(self, part: str) -> Iterable[Span]:
         normalised, places = self._normaliser.aligned(part)
         if normalised and not normalised.startswith(" "):
-            places = [places[0], *places]  # the space that is put before the first word
+            places = [places[0], *places]  # the space inserted before the first word
         at = 0
         for _, length in self._pieces(_spaced(normalised)):
             yield places[at][0], places[at + length - 1][1]
             at += length
 
     def _pieces(self, text: str) -> list[Piece]:
-        """Of each stretch that no piece reaches out of; a run of unknown characters is one piece."""
+        """Pieces of each stretch that no piece crosses; a run of unknown characters is one piece."""
         if not text:
             return []
         found: list[Piece] = []
@@ -128,7 +127,7 @@ class Unigram:
 
 
 def _spaced(normalised: str) -> str:
-    """Each word with a mark of the space before it, the first too: "a b" -> "▁a▁b"."""
+    """Each word with a mark for the space before it, the first too: "a b" -> "▁a▁b"."""
     marked = normalised.replace(" ", SPACE)
     return marked if not marked or marked.startswith(SPACE) else SPACE + marked
 
@@ -138,7 +137,7 @@ def _codes(text: str) -> NDArray[np.uint32]:
 
 
 def _pairs(text: str) -> NDArray[np.uint32]:
-    """The bit of each two characters that stand side by side: a multiplicative hash of 22 bits."""
+    """The bit of each pair of adjacent characters: a multiplicative hash of 22 bits."""
     codes = _codes(text)
     mixed: NDArray[np.uint32] = codes[:-1] * np.uint32(0x9E3779B1) ^ codes[1:] * np.uint32(0x85EBCA6B)
     return mixed >> np.uint32(10)
