@@ -173,7 +173,7 @@ def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def _subject(asked: Sequence[str]) -> str:
-    """The last question that stands alone, plus the last of all if that leans on it."""
+    """The last question that stands alone, and the last one if that leans on it."""
     at = next((place for place in reversed(range(len(asked))) if not _needs_subject(asked[place])), len(asked) - 1)
     questions = asked[at:] if at >= len(asked) - 2 else (asked[at], asked[-1])
     return " ".join(text[-MAX_SUBJECT_CHARACTERS:].rstrip("?？。 ") for text in questions)
