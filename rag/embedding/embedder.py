@@ -14,7 +14,7 @@ Progress = Callable[[int, int], None]  # (texts done, texts in all)
 
 # Texts with cached token spans; some 4 kB each.
 SPANS_KEPT = 4_096
-# A question to a model up to this dimension takes one thread: starting another costs more than it saves, see
+# A question to a model up to this dimension takes one thread: waking another costs more than it saves, see
 # docs/results/threads.md.
 SMALL_DIMENSION = 512
 
@@ -87,7 +87,7 @@ def longest_first(texts: Sequence[str], counts: Sequence[int], embedder: Embedde
 
 
 def own_tokens(ids: NDArray[np.int32], prompt: NDArray[np.int32], special: Sequence[int]) -> NDArray[np.bool_]:
-    """Which tokens of an input are the text's own: neither special nor part of the prompt before it."""
+    """Which tokens of an input are the text's own: neither special nor, as far as it begins it, the prompt's."""
     own = ~np.isin(ids, special)
     start = prompt[: len(ids)]
     own[: int(np.cumprod(ids[: len(start)] == start).sum())] = False

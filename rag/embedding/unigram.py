@@ -127,7 +127,7 @@ class Unigram:
 
 
 def _spaced(normalised: str) -> str:
-    """Each word with a mark for the space before it, the first too: "a b" -> "▁a▁b"."""
+    """Each word with a space mark before it, the first too: "a b" -> "▁a▁b"."""
     marked = normalised.replace(" ", SPACE)
     return marked if not marked or marked.startswith(SPACE) else SPACE + marked
 
