@@ -1,1 +1,1 @@
-"""One small model that reads question and text together."""
+"""A small model that reads question and text together."""

@@ -1,8 +1,8 @@
 """The reader's network: the embedder's own encoder over question and text joined, with two linear heads.
 
-The mean of the states of a unit's tokens gives the score of that unit, as the embedder takes the mean of a text; the
-state of the first token gives the score of "nothing here answers". Both are logits of one softmax, as in Devlin et al.,
-"BERT" (2019), section 4.3, with units in place of spans.
+A unit's score comes from the mean of its tokens' states, as the embedder takes the mean of a text; the score of
+"nothing here answers" comes from the first token's state. Both are logits of one softmax, as in Devlin et al., "BERT"
+(2019), section 4.3, with units in place of spans.
 """
 
 import threading
@@ -22,17 +22,17 @@ from rag.reader import weights
 from rag.reader.reading import Reading, Text
 from rag.reader.windows import Special, TokenIds, Window, windows
 
-# What the names of the layers' weights begin with. The vocabulary is the embedder's and is not among them.
+# Prefix of the layers' weight names. The vocabulary is the embedder's and not included.
 ENCODER = "encoder."
 
-# Of an input the states of its tokens, shape (tokens, width).
+# Maps an input to the states of its tokens, shape (tokens, width).
 States = Callable[[Sequence[int]], Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Scores of units and of "nothing answers": weight and bias of each. A unit's is that of its mean state, and what
-    its cosine with the question counts."""
+    """Weights and biases for the scores of units and of "nothing answers". A unit's score adds terms for its mean state
+    and its cosine with the question."""
 
     unit: tuple[Floats, Floats]
     nothing: tuple[Floats, Floats]
@@ -40,7 +40,7 @@ class Heads:
 
     @classmethod
     def of(cls, trained: Mapping[str, Floats], width: int) -> Self:
-        """Raises ValueError where the weights are not just these, of this width."""
+        """Raises ValueError if the weights are not exactly these, of this width."""
         shapes: dict[str, tuple[int, ...]] = {}
         for name, inputs in (("unit", width), ("nothing", width), ("likeness", 1)):
             shapes |= {f"{name}.weight": (1, inputs), f"{name}.bias": (1,)}
@@ -49,8 +49,8 @@ class Heads:
         return cls(*((trained[f"{name}.weight"], trained[f"{name}.bias"]) for name in ("unit", "nothing", "likeness")))
 
     def odds(self, states: Floats, window: Window) -> Floats:
-        """Of the states of a window, shape (tokens, width): the scores of its units above that of "nothing answers",
-        shape (units,)."""
+        """From a window's states, shape (tokens, width): the scores of its units less that of "nothing answers", shape
+        (units,)."""
         units = np.stack([states[begin : end + 1].mean(0) for begin, end in window.spans])
         begin, end = window.question
         asked = states[begin : end + 1].mean(0)
@@ -67,8 +67,8 @@ def _linear(rows: Floats, weights: tuple[Floats, Floats]) -> Floats:
 
 
 def network_over(embedder: Encoder, trained: Mapping[str, Floats]) -> tuple[Encoder, Heads]:
-    """The encoder of these weights over the vocabulary of the embedder's, and its heads. Raises ValueError where the
-    weights do not fit it."""
+    """An encoder with these weights over the embedder's vocabulary, and its heads. Raises ValueError if the weights do
+    not fit it."""
     layers = {name.removeprefix(ENCODER): value for name, value in trained.items() if name.startswith(ENCODER)}
     heads = {name: value for name, value in trained.items() if not name.startswith(ENCODER)}
     try:
@@ -86,7 +86,7 @@ class JoinedReader:
 
     @classmethod
     def open(cls, file: Path, embedder: BertEmbedder) -> Self:
-        """The reader in a file, over the embedder it was trained over. Raises OSError, SafetensorError, ValueError."""
+        """The reader in a file, over the embedder of its training. Raises OSError, SafetensorError, ValueError."""
         encoder, heads = network_over(embedder.network, weights.load(file))
         return cls(encoder.states, heads, embedder.token_ids, Special(*embedder.special_ids()))
 
@@ -94,7 +94,7 @@ class JoinedReader:
         return self.read_pairs([(question, text) for text in texts])
 
     def read_pairs(self, pairs: Sequence[tuple[str, Text]]) -> list[Reading]:
-        """The same for questions and texts of their own."""
+        """The same for pairs of a question and a text."""
         waiting: list[tuple[int, Window]] = []
         for number, (question, text) in enumerate(pairs):
             units = [simplified(unit) for unit in text.units]

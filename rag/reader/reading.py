@@ -12,7 +12,7 @@ from rag.settings import ReaderUse, Settings
 
 logger = logging.getLogger(__name__)
 
-# Embedders beside which the one that the reader was trained over is loaded as well, where it is on this machine.
+# Embedders that need the reader's own embedder loaded as well, if it is on this machine.
 BESIDE = ("embeddinggemma-300m",)
 WEIGHTS_FILE = Path(__file__).with_name("weights.safetensors")
 
@@ -27,7 +27,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Log odds of each unit of a text against "nothing here answers", and of the text."""
+    """Log odds against "nothing here answers": of each unit of a text, and of it all."""
 
     units: tuple[float, ...]
     answers: float
@@ -37,13 +37,12 @@ class Reader(Protocol):
     """May be called from several threads at once."""
 
     def read(self, question: str, texts: Sequence[Text]) -> list[Reading]:
-        """What each of the texts says to the question."""
+        """One reading per text."""
 
 
 def open_reader(settings: Settings, embedder: Embedder, file: Path = WEIGHTS_FILE) -> Reader | None:
-    """The reader, over this embedder if it was trained over it, or over one that is loaded `BESIDE` it; None where the
-    settings turn it off, where there is none for the embedder, and, with a word in the log, where its file is missing
-    or damaged."""
+    """The reader, over this embedder if it was trained over it, or over one loaded `BESIDE` it; None if the settings
+    turn it off, if none exists for the embedder, or, with a warning in the log, if its file is missing or damaged."""
     if settings.reader is ReaderUse.OFF:
         return None
     if embedder.identity.partition("@")[0] in BESIDE:

@@ -1,6 +1,6 @@
-"""The reader's weights on disk: matrices of one byte a weight, over the vocabulary of the embedder.
+"""The reader's weights on disk: matrices of one byte per weight, over the embedder's vocabulary.
 
-A matrix is kept as whole numbers from -127 to 127 with a scale for each of its rows, everything else as 16-bit floats.
+A matrix is stored as integers from -127 to 127 with a scale per row, everything else as 16-bit floats.
 """
 
 from pathlib import Path

@@ -1,13 +1,13 @@
-"""What the reader's network sees: question, heading and units of a text in one input, or several of whole units."""
+"""Inputs of the reader's network: question, heading and units of a text in one input, or several of whole units."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-# Tokens of an input. A text that is longer is read in several, each of whole units.
+# Tokens of an input. A longer text is read in several, each of whole units.
 MAX_TOKENS = 256
 # Tokens of a question and of a heading.
 QUESTION_TOKENS, HEADING_TOKENS = 64, 56
-# Tokens of one unit: of a long block of code or a table the beginning is read.
+# Tokens of one unit: a long code block or table is cut to its beginning.
 UNIT_TOKENS = 128
 
 # Token ids of each text, without special tokens.
@@ -24,8 +24,8 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Consecutive units of a text with its question: token ids, the number of the first unit, and the first and the
-    last token of the question and of each unit, the last being the one that closes it."""
+    """Consecutive units of a text with its question: token ids, the number of the first unit, and the first and last
+    token of the question and of each unit; the last token closes it."""
 
     ids: tuple[int, ...]
     first: int
