@@ -1,6 +1,6 @@
-"""What a Markdown text is made of: blocks, which travel with a passage, and how they belong together.
+"""The parts of a Markdown text: blocks, which are stored with a passage, and how they belong together.
 
-A document is parsed once, when it is ingested (`rag.text.markdown`), and its blocks are stored with its passages.
+A document is parsed once, at ingest (`rag.text.markdown`), and its blocks are stored with its passages.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-# Inline code and formulas: what stands in them is neither the end of a sentence nor prose.
+# Inline code and formulas: their content neither ends a sentence nor is prose.
 INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 LINE_BREAK = re.compile(r"\r\n?|\n")
 
@@ -33,13 +33,13 @@ PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE})
 
 
 class Block(NamedTuple):
-    """Whole lines `text[start:end]`; `text[body_start:body_end]` is what stands between their marks: the words of a
+    """Whole lines `text[start:end]`; `text[body_start:body_end]` is the content between their marks: the words of a
     heading, the text of a list item, the lines of code.
 
-    `level` is that of a heading (1 to 6), else how deep in lists the block stands (0: in none). `list_number` is shared
-    by all blocks of one list, its code and further paragraphs too; -1 outside of lists. `mark` is the list mark of the
-    item that begins with this block. `indent` is what the lines of code have before them in a list or a quotation.
-    `announces` says that the last line leads to the block that follows.
+    `level` is that of a heading (1 to 6), else the block's depth in lists (0: in none). `list_number` is shared by all
+    blocks of one list, its code and further paragraphs too; -1 outside of lists. `mark` is the list mark of the item
+    that begins with this block. `indent` is the prefix of code lines in a list or a quotation. `announces` means that
+    the last line leads to the next block.
     """
 
     start: int
@@ -66,17 +66,17 @@ class Block(NamedTuple):
 
 
 def columns(text: str) -> int:
-    """How wide a text is in a terminal."""
+    """A text's width in a terminal."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def heading_over(blocks: Sequence[Block], place: int) -> int | None:
-    """The place of the heading that a block stands under."""
+    """The place of the heading above a block."""
     return next((before for before in reversed(range(place)) if blocks[before].kind is BlockKind.HEADING), None)
 
 
 def announcer(blocks: Sequence[Block], place: int) -> int | None:
-    """The place of the block whose last line announces the block at `place`, or the list that this is part of."""
+    """The place of the block whose last line announces the block at `place`, or its list."""
     number = blocks[place].list_number
     before = place - 1
     if not (before >= 0 and blocks[before].announces):
@@ -86,7 +86,7 @@ def announcer(blocks: Sequence[Block], place: int) -> int | None:
 
 
 def list_of(blocks: Sequence[Block], place: int) -> range:
-    """The places of the list that a block is part of; empty outside of lists."""
+    """The places of a block's list; empty outside of lists."""
     number = blocks[place].list_number
     if number < 0:
         return range(place, place)
@@ -99,14 +99,14 @@ def list_of(blocks: Sequence[Block], place: int) -> range:
 
 
 def code_lines(text: str, blocks: Iterable[Block]) -> frozenset[int]:
-    """The numbers of the lines that are part of code blocks, fences included."""
+    """The numbers of the lines in code blocks, fences included."""
     starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
     spans = ((bisect_left(starts, b.start), bisect_right(starts, b.end)) for b in blocks if b.kind is BlockKind.CODE)
     return frozenset(number for first, last in spans for number in range(first, last))
 
 
 def code_of(text: str, block: Block) -> str:
-    """The code of a code block: without its fences, its language and what stands before its lines."""
+    """The code of a code block, without fences, language and line prefixes."""
     body = text[block.body_start : block.body_end]
     if not block.indent:
         return body
@@ -114,5 +114,5 @@ def code_of(text: str, block: Block) -> str:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common from their beginning."""
+    """The length of the common prefix of two texts."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])

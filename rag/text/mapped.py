@@ -81,7 +81,7 @@ class MappedText:
         return self[start : max(start, len(self.text.rstrip(characters)))]
 
     def without(self, ranges: Iterable[tuple[int, int]]) -> Self:
-        """The text with the given (start, end) ranges, in order and apart, left out."""
+        """The text without the given (start, end) ranges, in order and apart."""
         kept = []
         position = 0
         for start, end in ranges:
@@ -91,7 +91,7 @@ class MappedText:
         return self.join("", kept)
 
     def source_range(self, start: int, end: int) -> tuple[int, int] | None:
-        """The smallest source slice that covers text[start:end]; None where nothing of it stands in the source."""
+        """The smallest source slice that covers text[start:end]; None if none of it is in the source."""
         low: int | None = None
         high = 0
         for piece in self._pieces_from(start):
@@ -106,7 +106,7 @@ class MappedText:
         return None if low is None else (low, high)
 
     def _pieces_from(self, place: int) -> Iterator[Piece]:
-        """The pieces from the one that holds `place` on."""
+        """The pieces from the one at `place` on."""
         first = bisect_right(self.pieces, place, key=lambda piece: piece.text_start) - 1
         return map(self.pieces.__getitem__, range(max(first, 0), len(self.pieces)))
 

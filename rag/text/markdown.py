@@ -1,9 +1,9 @@
-"""Markdown -> blocks: the one place that knows how Markdown is written. The parser is markdown-it's, for blocks.
+"""Markdown -> blocks: the one place that knows Markdown's syntax. markdown-it parses the blocks.
 
-Where this is not CommonMark, notes and scraped pages are the reason: lines that begin with `|` are a table also without
-a rule below the first; `2.` may begin a list right after a paragraph, and `•` and `1、` are list marks; a line that has
-lost its indentation does not go on with the list item before it; `---` below a line is a rule unless it is as long as
-the line, and four spaces make no code. HTML and definitions of links are text.
+Notes and scraped pages are the reason for these departures from CommonMark: lines that begin with `|` are a table even
+without a rule below the first; `2.` may begin a list right after a paragraph, and `•` and `1、` are list marks; a line
+that has lost its indentation does not continue the list item before it; `---` below a line is a rule unless it is as
+long as the line, and four spaces make no code. HTML and definitions of links are text.
 """
 
 import re
@@ -29,14 +29,14 @@ INTERRUPTING_MARK = re.compile(r"\d{1,2}[.)][ \t]+\S")
 CONTAINER_MARK = re.compile(r"[^\s>]")
 # The parser's tokens that hold no others; the last three are ours.
 LEAVES = frozenset({"paragraph_open", "heading_open", "fence", "hr", "table_open", "rows", "formula", "loose_item"})
-# Stand for the numbers of lists that the parser knows nothing of; one for each kind of mark.
+# Stands for the numbers of lists unknown to the parser; one for each kind of mark.
 LOOSE = -2
 LONGEST_TAIL = 40
-# A rule this long is as long as the line above it also with one character more or less.
+# A rule this long may differ from the line above it by one character.
 LONG_RULE = 8
-# What begins a displayed formula, and what ends it.
+# Opening and closing marks of displayed formulas.
 FORMULAS = {"$$": "$$", "\\[": "\\]"}
-# `> [!NOTE]` of an alert, `:::` of a container, the line below a title, tags of what folds or wraps, a comment.
+# `> [!NOTE]` of an alert, `:::` of a container, the line below a title, folding or wrapping tags, a comment.
 MARK_LINE = re.compile(
     r"\[![A-Za-z]{1,20}\]|:{3,}.{0,60}|</?(?:details|summary|div|section|center|br|p)\b[^<>]{0,200}>"
     r"|<!--(?:(?!-->).){0,2000}-->"
@@ -47,13 +47,13 @@ INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
 
 
 def parse(text: str, headings: Mapping[int, int] | None = None) -> tuple[Block, ...]:
-    """The blocks of a text in order; every line that is not blank stands in one of them.
+    """The blocks of a text in order; they cover every line that is not blank.
 
-    `headings` are lines that are known to be headings though nothing marks them, by line number, with their level. The
-    time is linear in the length of the text.
+    `headings` are known headings without a mark, by line number, with their level. The time is linear in the length of
+    the text.
     """
     lines = _Lines(text)
-    # Of what the parser finds only the numbers of lines are used, so it may read a stand-in with the same lines.
+    # Only the line numbers of the parser's tokens are used, so it may read a stand-in with the same lines.
     source = "\n".join("" if not line or line.isspace() else line.replace("\0", "\ufffd") for line in lines.texts)
     tokens: list[Token] = []
     parser = _parser()
@@ -72,7 +72,7 @@ def prose_of(text: str) -> str:
 
 
 class _Lines:
-    """The lines of a text, and where each begins and ends."""
+    """The lines of a text, and their spans."""
 
     def __init__(self, text: str) -> None:
         breaks = [match.span() for match in LINE_BREAK.finditer(text)]
@@ -81,19 +81,19 @@ class _Lines:
         self.texts = [text[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
 
     def until(self, first: int, last: int) -> int:
-        """The line after the last one of first:last that is not blank."""
+        """The line after the last nonblank one of first:last."""
         while last > first + 1 and not self.texts[last - 1].strip():
             last -= 1
         return last
 
     def block(self, kind: BlockKind, first: int, last: int, body: tuple[int, int] | None = None, **more: Any) -> Block:
-        """A block of the lines first:last; its body is all of it unless told otherwise."""
+        """A block of the lines first:last; its body is all of it unless given."""
         start, end = self.starts[first], self.ends[last - 1]
         return Block(start, end, kind, *(body or (start, end)), **more)
 
     @cached_property
     def formula_ends(self) -> dict[str, list[int]]:
-        """The numbers of the lines that end with each mark that ends a formula."""
+        """The numbers of the lines that end with a closing mark, by mark."""
         ends: dict[str, list[int]] = {mark: [] for mark in FORMULAS.values()}
         for number, line in enumerate(self.texts):
             if line.rstrip().endswith(tuple(ends)):
@@ -147,7 +147,7 @@ def _from_tokens(tokens: "Sequence[Token]", lines: _Lines) -> Iterator[Block]:
 
 
 def _leaf(lines: _Lines, token: "Token", content: str, inside: dict[str, Any], quotes: int) -> Iterator[Block]:
-    """The blocks of a token that holds no others; `inside` says what lists it stands in."""
+    """The blocks of a token without children; `inside` describes the lists around it."""
     first, last = token.map or (0, 0)
     last = lines.until(first, last)
     match token.type:
@@ -173,7 +173,7 @@ def _leaf(lines: _Lines, token: "Token", content: str, inside: dict[str, Any], q
 
 
 def _prose(lines: _Lines, first: int, last: int, content: str, inside: dict[str, Any], quotes: int) -> Iterator[Block]:
-    """A paragraph; and apart from it the lines that have lost the mark or the indentation of what they stand in."""
+    """A paragraph; and apart from it the lines that lack the mark or indentation of its container."""
     kind = BlockKind.QUOTE if quotes else BlockKind.LIST_ITEM if inside["mark"] else BlockKind.PARAGRAPH
 
     def belongs(line: str) -> bool:
@@ -189,7 +189,7 @@ def _prose(lines: _Lines, first: int, last: int, content: str, inside: dict[str,
 
 
 def _span_of(lines: _Lines, number: int, content: str) -> tuple[int, int]:
-    """Where the last occurrence of `content` stands in a line; the marks of what it stands in are before it."""
+    """The span of the last occurrence of `content` in a line, after the marks of its containers."""
     content = content.strip()
     at = lines.texts[number].replace("\0", "\ufffd").rfind(content)
     start = lines.starts[number] + at if content and at >= 0 else lines.ends[number]
@@ -209,7 +209,7 @@ def _code(lines: _Lines, first: int, last: int, token: "Token", inside: dict[str
 
 
 def _left_over(blocks: Sequence[Block], lines: _Lines) -> Iterator[Block]:
-    """The lines that are nested too deeply for the parser."""
+    """The lines nested too deeply for the parser."""
     covered = [False] * len(lines.texts)
     for block in blocks:
         first, last = bisect_left(lines.starts, block.start), bisect_right(lines.starts, block.end)
@@ -220,7 +220,7 @@ def _left_over(blocks: Sequence[Block], lines: _Lines) -> Iterator[Block]:
 
 
 def _with_list_numbers(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The lists numbered in order. What belongs to no list ends the one before it."""
+    """The lists numbered in order. A block outside lists ends the list before it."""
     number, before = -1, -1
     for block in blocks:
         number += block.list_number != -1 and block.list_number != before
@@ -257,7 +257,7 @@ def _parser() -> "MarkdownIt":
 
 
 def _line(state: "StateBlock", number: int) -> str:
-    """A line without the marks of what it stands in."""
+    """A line without the marks of its containers."""
     return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
 
 
@@ -274,7 +274,7 @@ def _known_heading_rule(state: "StateBlock", first: int, last: int, silent: bool
         return False
     from markdown_it.rules_block import heading
 
-    if heading(state, first, last, silent):  # it has a level of its own
+    if heading(state, first, last, silent):  # it states its own level
         return True
     if not silent:
         token = _push(state, "heading_open", first, first + 1)
@@ -284,7 +284,7 @@ def _known_heading_rule(state: "StateBlock", first: int, last: int, silent: bool
 
 
 def _underlined_heading_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
-    """A line with `====` below it; and with `----` where that is as long as the line is wide, else it is a rule."""
+    """A line above `====`; or above `----` if that is as long as the line is wide, else that is a rule."""
     if first + 1 >= last or state.sCount[first + 1] < state.blkIndent:
         return False
     text, underline = _line(state, first).strip(), _line(state, first + 1).strip()
@@ -335,7 +335,7 @@ def _formula_rule(state: "StateBlock", first: int, last: int, silent: bool) -> b
 
 
 def _mark_rule(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
-    """Lines that say nothing themselves: comments, and marks of what is folded or set apart."""
+    """Lines without content of their own: comments, and marks for folded or separate parts."""
     line = _line(state, first).strip()
     end = first
     if line.startswith("<!--") and "-->" not in line:
@@ -355,7 +355,7 @@ def _loose_item_rule(state: "StateBlock", first: int, last: int, silent: bool) -
     line = _line(state, first)
     mark = LOOSE_MARK.match(line)
     if mark is None:
-        # Only says that a paragraph ends here: the list itself is found by the parser's own rule.
+        # Only ends the paragraph: the parser's own rule finds the list itself.
         return silent and bool(INTERRUPTING_MARK.match(line))
     if not silent:
         end = first + 1

@@ -1,4 +1,4 @@
-"""What a section is for, told from its heading: the one place that compares headings with names."""
+"""The purpose of a section, from its heading: the one place that compares headings with names."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -29,17 +29,17 @@ HEADINGS = {
 ROLES = {heading: role for role, headings in HEADINGS.items() for heading in headings}
 
 
-# What answers the question of a page as a whole.
+# Answers the question of a page as a whole.
 WHOLE_ANSWERS = frozenset({SectionRole.SHORT_ANSWER, SectionRole.SPOKEN})
 
 
 def role_of(heading: str) -> SectionRole | None:
-    """None for a heading that only says what stands below it."""
+    """None for a heading that only describes its content."""
     return ROLES.get(heading.strip().lower())
 
 
 def english_name(role: SectionRole) -> str:
-    """What a heading with a role is called in English.
+    """The English heading for a role.
 
     >>> english_name(SectionRole.MISTAKES)
     'Common mistakes'
@@ -48,5 +48,5 @@ def english_name(role: SectionRole) -> str:
 
 
 def roles_in(path: Iterable[str]) -> frozenset[SectionRole]:
-    """The roles of a section and of all those that it is part of, by the headings above its text."""
+    """The roles of a section and of all sections around it, by the headings above its text."""
     return frozenset(role for heading in path if (role := role_of(heading)) is not None)

@@ -9,11 +9,11 @@ from itertools import groupby, pairwise
 from rag.language.ends import SENTENCE_END
 from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind, columns
 
-# Marks of emphasis, which belong to the sentence that they close.
+# Marks of emphasis, which belong to the sentence they close.
 EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|~~)[”’」』）)]*")
 LONGEST_EMPHASIS = 1_000
-# A line of prose that is wrapped is at least this wide, in columns; where no line is short but the last, and sentences
-# or clauses end within lines, this wide.
+# The least width of a wrapped line of prose, in columns; and the least width if no line but the last is short, and
+# sentences or clauses end within lines.
 NARROWEST, NARROWEST_FILLED = 36, 24
 WITHIN_A_LINE = re.compile(r"[，。；！？][^\s”’」』）]|[a-z0-9)][.,;] +[A-Za-z]")
 STOP = re.compile(r"[。！？.!?;；:：…][”’」』）)\"*_]*$")
@@ -55,7 +55,7 @@ class Unit:
 
 
 def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
-    """The units of a passage in order: code, formulas and tables whole, sentences of everything else. White space and
+    """The units of a passage in order: whole code, formulas and tables, sentences of everything else. White space and
     marks between them belong to none."""
     result: list[Unit] = []
     for block in blocks:
@@ -74,10 +74,10 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
 
 
 def unwrapped_lines(lines: Sequence[str]) -> list[str]:
-    """Lines with those joined that were wrapped at a width: where the first word of the next would not have fitted into
-    the widest line. Something is always widest, so one such line says nothing, unless its sentence goes on and the next
-    line ends it; of several in a row one must break a sentence. Records are not wrapped: lines that begin with a label,
-    or alike with a figure."""
+    """Joins lines that were wrapped at a width: where the first word of the next would not have fitted into the widest
+    line. Some line is always widest, so a single one counts only if its sentence continues and the next line ends it;
+    of several in a row one must break a sentence. Records are not wrapped: lines that begin with a label, or alike with
+    a figure."""
     widths = [columns(line.rstrip()) for line in lines]
     widest = max(widths, default=0)
     filled = [
@@ -103,7 +103,7 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _is_filled(line: str, following: str, width: int, widest: int) -> bool:
-    """Whether a line may have been broken since what follows did not fit."""
+    """Whether a line may have been broken because no more fitted."""
     word = FIRST_WORD.match(following)
     return bool(
         word
@@ -115,12 +115,12 @@ def _is_filled(line: str, following: str, width: int, widest: int) -> bool:
 
 
 def _is_prose(lines: Sequence[str], filled: Sequence[bool]) -> bool:
-    """Whether narrow lines are a paragraph: three or more, each filled but the last, and stops within them."""
+    """Whether narrow lines are a paragraph: three or more, all filled but the last, with stops within them."""
     return len(lines) > 2 and all(filled) and any(WITHIN_A_LINE.search(line.strip()) for line in lines)
 
 
 def _alike_with_a_figure(line: str, following: str) -> bool:
-    """Whether two lines begin with a word of one shape that has a figure, as those of a log do."""
+    """Whether two lines begin with words of the same shape with a figure, as in a log."""
     shapes = [
         LETTERS.sub("a", FIGURES.sub("9", text.split(maxsplit=1)[0])) for text in (line, following) if text.strip()
     ]
@@ -128,12 +128,12 @@ def _alike_with_a_figure(line: str, following: str) -> bool:
 
 
 def in_one_line(text: str) -> str:
-    """A sentence that was wrapped, as one would write it: nothing between Chinese characters, else a blank."""
+    """A wrapped sentence on one line: nothing between Chinese characters, else a blank."""
     return LINE_BREAK.sub(lambda found: "" if found[1] else " ", text)
 
 
 def joint(before: str, after: str) -> str:
-    """What stands between two lines that were wrapped, once they are one."""
+    """The text between two wrapped lines once joined."""
     return in_one_line(f"{before.strip()[-1:]}\n{after.strip()[:1]}")[1:-1]
 
 
@@ -153,7 +153,7 @@ def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:
 
 
 def _end_with_emphasis(line: str, end: int) -> int:
-    """Where a sentence ends that seems to end at `end`: behind the emphasis that was opened before and closes there."""
+    """The end of a sentence that seems to end at `end`: after emphasis opened earlier and closed there."""
     closing = EMPHASIS.match(line, end)
     if (
         closing is None

