@@ -1,4 +1,4 @@
-"""What somebody answered -> sentences that can be graded, with their places in what was typed."""
+"""An attempt -> sentences that can be graded, with their places in the typed text."""
 
 import re
 from dataclasses import dataclass
@@ -14,21 +14,20 @@ from rag.language.terms import terms
 
 Span = tuple[int, int]
 
-# A longer attempt is no answer, and one beyond MOST_GRADED is graded as far as that: some ten minutes of speech.
+# A longer attempt is rejected, and only the first MOST_GRADED characters are graded: some ten minutes of speech.
 MOST_CHARACTERS = 100_000
 MOST_GRADED = 4_000
 LONGEST_SENTENCE = 160
 LIST_MARK = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.、)）])\s+")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
-# Letters of neither Chinese nor the Latin and Greek alphabets.
+# Letters outside Chinese and the Latin and Greek alphabets.
 FOREIGN = re.compile(r"[\u0400-\u1fff\u3040-\u30ff\uac00-\ud7af]")
 LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`attempt.text[start:end]`. `claims` says that it says something of something, `orders` that it speaks to whoever
-    grades."""
+    """`attempt.text[start:end]`. `claims` means that it makes a statement, `orders` that it addresses the grader."""
 
     start: int
     end: int
@@ -39,7 +38,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`typed` is what was typed; `sentences` stand at their places in it."""
+    """`typed` is the typed text; `sentences` keep their places in it."""
 
     typed: str
     sentences: tuple[Sentence, ...]
@@ -52,7 +51,7 @@ class Attempt:
 
     @cached_property
     def claims(self) -> tuple[Sentence, ...]:
-        """What can make a point."""
+        """What can make points."""
         return tuple(sentence for sentence in self.sentences if sentence.claims and not sentence.orders)
 
     @property
@@ -67,13 +66,13 @@ class Attempt:
 
 
 def read_attempt(typed: str) -> Attempt:
-    """The sentences of an attempt. Raises UsageError where it is longer than MOST_CHARACTERS."""
+    """The sentences of an attempt. Raises UsageError if it is longer than MOST_CHARACTERS."""
     if len(typed) > MOST_CHARACTERS:
         raise UsageError(
             f"the answer has {len(typed):,} characters, at most {MOST_CHARACTERS:,} are taken",
             hint="an interview answer has some hundred; shorten it",
         )
-    # One character for one, so that places stay what they were.
+    # One character replaces one, so places stay the same.
     text = CONTROL.sub(" ", typed)[:MOST_GRADED]
     orders = injection_spans(text)
     sentences = []
@@ -85,7 +84,7 @@ def read_attempt(typed: str) -> Attempt:
 
 
 def _spans(text: str) -> list[Span]:
-    """Where the sentences begin and end, without list marks; a very long one is cut between clauses."""
+    """The spans of the sentences, without list marks; a very long one is cut between clauses."""
     spans: list[Span] = []
     start = 0
     for end in (*(match.end() for match in SPOKEN_END.finditer(text)), len(text)):

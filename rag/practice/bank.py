@@ -1,7 +1,7 @@
-"""The questions that can be practised: the title of a page, its follow-ups, and headed questions of other documents.
+"""The questions for practice: page titles, their follow-ups, and headings of other documents that ask.
 
-A bank is read from one generation of the index and says what that generation says. Everything it holds is a slice of a
-source text: `source[start:end] == quote`.
+A bank is read from one generation of the index and reflects that generation. Everything in it is a slice of a source
+text: `source[start:end] == quote`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from rag.practice.pages import Page, PageSection, page_of
 from rag.text.roles import SectionRole, role_of, roles_in
 from rag.types import Citation, translation_of
 
-# A page of ours has at least one of these.
+# Our pages have at least one of these.
 OF_A_PAGE = (SectionRole.SHORT_ANSWER, SectionRole.POINTS, SectionRole.FOLLOW_UPS)
 
 
@@ -36,11 +36,11 @@ class QuestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and what answers it. `id` is the document's name, `#` and the heading.
+    """A question and its answer. `id` is the document's name, `#` and the heading.
 
-    `topic` is the document's folder, `short` the short answer where there is one, `answer` all of it, as Markdown.
-    `answer_sha256` tells that an answer was reworded. `parent` is the question of the page, `follow_ups` are those of
-    a page, by id. `english` is the same question in English, where the page has it.
+    `topic` is the document's folder, `short` the short answer if there is one, `answer` all of it, as Markdown.
+    `answer_sha256` reveals a reworded answer. `parent` is the id of the page's question, `follow_ups` are those of a
+    page. `english` is the same question in English, if the page has it.
     """
 
     id: str
@@ -59,14 +59,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """All questions by id, in order of documents, and the pages that they stand on by name."""
+    """All questions by id, in order of documents, and their pages by name."""
 
     questions: Mapping[str, Question]
     pages: Mapping[str, Page]
 
     def find(self, question_id: str) -> Question:
-        """The question with this id; a document's name alone means the question of its title. Raises UsageError where
-        the material does not ask it, or no longer."""
+        """The question with this id; a document's name alone means its title's question. Raises UsageError if the
+        material does not, or no longer, ask it."""
         found = self.questions.get(question_id) or next(
             (question for question in self.questions.values() if question.document == question_id), None
         )
@@ -78,14 +78,14 @@ class Bank:
         return found
 
     def topics(self) -> dict[str, int]:
-        """How many questions each topic has, in order of name."""
+        """The number of questions per topic, in order of name."""
         return dict(sorted(Counter(question.topic for question in self.questions.values()).items()))
 
     def select(
         self, *, topic: str | None = None, kind: QuestionKind | None = None, sought: str = ""
     ) -> tuple[Question, ...]:
-        """The questions of a topic and kind whose question, tags or other wordings hold every word of `sought`. Raises
-        UsageError for a topic that there is not."""
+        """The questions of a topic and kind whose text, tags or other wordings contain every word of `sought`. Raises
+        UsageError for an unknown topic."""
         if topic is not None and topic not in self.topics():
             raise UsageError(f"there is no topic {topic!r}", hint=f"topics: {', '.join(self.topics()) or 'none'}")
         words = fold(sought).split()
@@ -113,17 +113,17 @@ def read_bank(index: Index) -> Bank:
 
 
 def below(page: Page, *roles: SectionRole) -> list[PageSection]:
-    """The sections with one of these roles, and those that are part of one."""
+    """The sections with one of these roles, and their subsections."""
     return [section for section in page.sections if roles_in(section.path) & {*roles}]
 
 
 def is_translated(section: PageSection) -> bool:
-    """Whether a section is part of what a page says again in another language."""
+    """Whether a section repeats part of a page in another language."""
     return translation_of(section.path[1:]) is not None
 
 
 def english_sections(page: Page) -> list[PageSection]:
-    """What a page says again in English: for its title, then for each of its follow-ups."""
+    """A page's English sections: for its title, then for each of its follow-ups."""
     return [
         section
         for section in page.sections
@@ -155,7 +155,7 @@ def _of_page(page: Page) -> Iterator[Question]:
 
 
 def _of_sections(page: Page) -> Iterator[Question]:
-    """Headings that ask, each with all that stands below it and below no other that asks."""
+    """Headings that ask, each with the text below it and below no deeper one."""
     asking: dict[tuple[str, ...], list[PageSection]] = {}
     for section in page.sections:
         depths = [depth for depth, name in enumerate(section.path, start=1) if HEADING.match(NUMBERING.sub("", name))]
@@ -173,8 +173,8 @@ def _question(page: Page, kind: QuestionKind, text: str, sections: Sequence[Page
 
 
 def _with_ids(questions: Sequence[Question]) -> list[Question]:
-    """With ids that are unique within the page: a heading that comes again has those above it in front. And with their
-    parent and follow-ups."""
+    """With ids unique within the page: a repeated heading gets the headings above it as a prefix. And with parent and
+    follow-ups."""
     unique: dict[str, Question] = {}
     for question in questions:
         name = question.id

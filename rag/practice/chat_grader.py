@@ -1,10 +1,10 @@
-"""A chat model grades, and is trusted as far as it can be checked.
+"""A chat model grades, and its verdicts are checked as far as possible.
 
-The attempt is data: sentences that speak to the grader are not sent, and the rest stands in a fence, numbered. A
-verdict counts only with the number of a sentence that bears it; without one the point is unsure. A number is written in
-a tenth of the time that words take, and a small model copies formulas wrong. What the model says is made it is asked
-about once more, to find what is wrong with it: models praise. Where the model does not answer, or not in the form asked
-for, the embedder's grade stands.
+The attempt is data: sentences that address the grader are not sent, and the rest stands in a fence, numbered. A verdict
+counts only with the number of a supporting sentence; without one the point is unsure. A model writes a number in a
+tenth of the time of words, and a small model copies formulas wrong. For every point that the model calls made, a second
+prompt asks it for errors: models praise. If the model does not answer, or not in the requested form, the embedder's
+grade stands.
 """
 
 import logging
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 GRADE_SECONDS = 60.0
 LONGEST_REPLY = 20_000
-# The number of a point, a verdict, and the number of the sentence that bears it.
+# The number of a point, a verdict, and the number of the supporting sentence.
 LINE = re.compile(
     r"^[^\w\n]*(?:point\W*)?(\d{1,4})\W+(found|partly|mentioned|missing|contradicted)\b(?:[^\d\n]*(\d{1,4})\b)?",
     re.IGNORECASE | re.MULTILINE,
@@ -48,7 +48,7 @@ PROMPT = ChatPromptTemplate.from_messages(
 )
 
 
-# The number of a pair, and what was found in it.
+# The number of a pair, and whether it is wrong.
 OBJECTION = re.compile(r"^[^\w\n]*(?:pair\W*)?(\d{1,4})\W+(holds|wrong)\b", re.IGNORECASE | re.MULTILINE)
 CONTRARY_PROMPT = ChatPromptTemplate.from_messages(
     [
@@ -73,7 +73,7 @@ class _Judged:
 
 
 class ChatGrader:
-    """Grades by a chat model; mistakes and what goes beyond the material are found by the embedder."""
+    """Grades by a chat model; the embedder finds mistakes and sentences beyond the material."""
 
     method = Method.CHAT_MODEL
 
@@ -93,7 +93,7 @@ class ChatGrader:
         return replace(base, points=points, mistakes=without_made(base.mistakes, points), graded_by=self.method)
 
     def _judged(self, attempt: Attempt, rubric: Rubric) -> Mapping[int, _Judged]:
-        """The model's verdicts by the number of the point; none where there are none that can be read."""
+        """The model's verdicts by point number; empty if none can be read."""
         said = _numbered([sentence.text for sentence in attempt.claims])
         points = _numbered([point.text for point in rubric.points])
         prompt = PROMPT.invoke({"question": rubric.question, "points": points, "attempt": defused(said)})
@@ -106,8 +106,8 @@ class ChatGrader:
     def _defended(
         self, attempt: Attempt, points: Sequence[PointGrade], by_embedder: Sequence[PointGrade]
     ) -> list[PointGrade]:
-        """The grades of the points after a second look at those called made. What the model then calls wrong is
-        contradicted where the embedder says so too, else no more than mentioned."""
+        """The grades after a second look at the points called made. A point that the model then calls wrong is
+        contradicted if the embedder agrees, else only mentioned."""
         made = [place for place, graded in enumerate(points) if graded.verdict in MADE and graded.attempt]
         if not made:
             return list(points)
@@ -124,20 +124,20 @@ class ChatGrader:
         ]
 
     def _reply(self, prompt: PromptValue, is_whole: Callable[[str], bool]) -> str:
-        """What the model writes, up to the line with which it `is_whole`; nothing where it does not answer."""
+        """The model's text, up to the line that completes it (`is_whole`); empty if it does not answer."""
         text = ""
         try:
             with within(GRADE_SECONDS) as limit:
                 for chunk in self.chat_model.model.stream(prompt):
                     text += str(chunk.text)
-                    # What follows the last verdict is not asked for.
+                    # Text after the last verdict is not wanted.
                     if "\n" in str(chunk.text) and is_whole(text.rpartition("\n")[0]):
                         break
                     if len(text) > LONGEST_REPLY:
                         break
                 if limit.asked:
                     raise TimeoutError(f"no grade within {GRADE_SECONDS} seconds")
-        except Exception as error:  # as in `rag.question.rewriting`: what a broken endpoint raises is in no list
+        except Exception as error:  # as in `rag.question.rewriting`: no list has all errors of a broken endpoint
             logger.warning("no grade by the chat model: %s", error)
             return ""
         return text
@@ -148,7 +148,7 @@ def _numbered(texts: list[str]) -> str:
 
 
 def _verdicts(text: str) -> dict[int, _Judged]:
-    """What the lines of a reply say, by the number of the point; the first line on a point counts."""
+    """The verdicts in a reply, by point number; the first line on a point counts."""
     found: dict[int, _Judged] = {}
     for point, verdict, sentence in LINE.findall(text):
         found.setdefault(int(point), _Judged(Verdict(verdict.lower()), int(sentence) if sentence else None))
@@ -174,7 +174,7 @@ def _lowered(by_embedder: Verdict) -> Verdict:
 
 
 def _checked(attempt: Attempt, graded: PointGrade, judged: _Judged | None) -> PointGrade:
-    """The model's verdict where it names a sentence that there is; else unsure."""
+    """The model's verdict if it names an existing sentence; else unsure."""
     if judged is None:
         return PointGrade(graded.point, Verdict.UNSURE)
     if judged.verdict is Verdict.MISSING:

@@ -1,7 +1,6 @@
-"""Whether an attempt denies what a point says, or gives another number, name or direction for it.
+"""Whether an attempt denies a point, or gives another number, name or direction for it.
 
-The clauses are compared as those of a chat model are (`rag.answer.written.claims`): only clauses that speak of the
-same can clash.
+Clauses are compared as for a chat model (`rag.answer.written.claims`): only clauses on the same subject can clash.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,14 +13,14 @@ from rag.language.sentence_kinds import plain
 from rag.practice.attempt import Sentence, Span
 from rag.practice.regressions import Features
 
-# Sentences whose clauses are remembered, some 2 kB each.
+# Sentences with cached clauses, some 2 kB each.
 REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class ClashFeatures(Features):
-    """How much the clauses have in common (0..1) of which one denies the other or points elsewhere (`polarity`), counts
-    otherwise (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses that do not clash."""
+    """The overlap (0..1) of clauses of which one denies the other or reverses it (`polarity`), counts otherwise
+    (`numbers`) or names another (`names`); `agreed` is that of the nearest clauses without a clash."""
 
     polarity: float = 0.0
     numbers: float = 0.0
@@ -40,7 +39,7 @@ Weight = Callable[[str], float]
 
 @lru_cache(REMEMBERED)
 def clauses_in(text: str) -> tuple[Clause, ...]:
-    """The clauses of a sentence, without Markdown's marks."""
+    """The clauses of a sentence, without Markdown marks."""
     return tuple(clauses_of(plain(text)))
 
 
@@ -66,8 +65,8 @@ def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Cla
 
 
 def is_reversed(said: str, point: str) -> bool:
-    """Whether what was said denies a clause of a point or turns its direction round, rather than giving another number
-    or name for it."""
+    """Whether `said` denies a clause of a point or reverses its direction, rather than giving another number or name
+    for it."""
     claims = clauses_in(said)
     for wanted in clauses_in(point):
         nearest = max(claims, key=lambda clause: _common(clause, wanted, lambda _: 1.0), default=None)
@@ -86,6 +85,6 @@ def _kind(said: Clause, wanted: Clause) -> str:
 
 
 def _common(said: Clause, wanted: Clause, weight: Weight) -> float:
-    """What two clauses share of both of their terms (Dice), by rarity."""
+    """The overlap of two clauses' terms (Dice), weighted by rarity."""
     both = sum(map(weight, said.terms & wanted.terms))
     return 2 * both / max(sum(map(weight, said.terms)) + sum(map(weight, wanted.terms)), 1e-9)

@@ -1,4 +1,4 @@
-"""Which way an attempt says a point: what the judge reads in the sentences that come nearest to it."""
+"""Which way an attempt states a point: the judge's reading of the sentences nearest to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from rag.practice.judge import Judge, Probabilities
 from rag.practice.regressions import Features
 
-# Sentences that are read for each point, nearest first.
+# Sentences read for each point, nearest first.
 READ = 2
 # Probabilities count as at least this, so that log odds stay finite.
 LEAST = 1e-4
@@ -16,10 +16,10 @@ LEAST = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class DirectionFeatures(Features):
-    """`turned` are the log odds that the nearest sentence denies the point rather than says it, `most_turned` the
-    largest of the sentences that were read; `says` and `denies` the largest probabilities of either. `overall` is the
-    mean of `turned` over the points that were read, this one among them: who has one thing the wrong way round likely
-    has others so. All are 0 where nothing was read."""
+    """`turned` are the log odds that the nearest sentence denies the point rather than says it, `most_turned` their
+    maximum over the sentences read; `says` and `denies` are the maximum probabilities of either. `overall` is the mean
+    of `turned` over the points with readings, this one included: whoever reverses one thing likely reverses others. All
+    are 0 without a reading."""
 
     turned: float = 0.0
     most_turned: float = 0.0
@@ -29,7 +29,7 @@ class DirectionFeatures(Features):
 
 
 def directions(judge: Judge | None, said: Sequence[tuple[str, Sequence[str]]]) -> list[DirectionFeatures]:
-    """Of each point of an attempt, given with its nearest sentences. Nothing is known of those without sentences, and
+    """Features of each point of an attempt, given with its nearest sentences; 0 for points without sentences, and
     without a judge."""
     pairs = [(point, sentence) for point, sentences in said for sentence in sentences[:READ]]
     if judge is None or not pairs:

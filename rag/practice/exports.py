@@ -13,7 +13,7 @@ from rag.practice.store import Jotting
 if TYPE_CHECKING:
     from genanki import Model
 
-# Anki knows a note type by its number, and a deck by its own: they must stay for a second import to update the first.
+# Anki identifies note types and decks by number: these must stay for a second import to update the first.
 MODEL_ID = 1_607_392_319
 DECK_ID = 2_059_400_110
 DECK = "interview-rag"
@@ -48,7 +48,7 @@ def export(bank: Bank, questions: Sequence[Question], jottings: Mapping[str, Jot
 
 
 def _anki(bank: Bank, questions: Sequence[Question], jottings: Mapping[str, Jotting]) -> bytes:
-    """A deck whose notes are known by the id of their question: a second import updates them."""
+    """A deck whose notes carry the id of their question: a second import updates them."""
     import genanki
 
     deck = genanki.Deck(DECK_ID, DECK)

@@ -1,4 +1,4 @@
-"""Which grader grades: the embedder where the index has token vectors, else shared wording; a chat model if asked."""
+"""Chooses the grader: the embedder if the index has token vectors, else shared wording; a chat model if asked."""
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
@@ -8,8 +8,8 @@ from rag.practice.likeness import Comparer
 
 
 def open_grader(assistant: Assistant, method: Method | None = None) -> Grader:
-    """A grader over what the assistant has open now. None takes the best that is there without a chat model. Raises
-    UsageError for a method that cannot be used here."""
+    """A grader over the assistant's current resources. None chooses the best one without a chat model. Raises
+    UsageError for an unavailable method."""
     resources = assistant.resources
     has_tokens = resources.index.tokens is not None
     if method is Method.OVERLAP or (method is None and not has_tokens):

@@ -1,8 +1,8 @@
 """An attempt and a rubric -> a grade: which points it makes, where, and which mistakes.
 
-The embedder's judgement is four logistic regressions on how a point and an attempt compare, fitted to attempts that
-people labelled (`rag.practice.regressions`). Only claims can make a point: terms in a row and sentences that speak to
-the grader are left out before anything is compared.
+The embedder's judgement is four logistic regressions on the comparison of a point and an attempt, fitted to attempts
+that people labelled (`rag.practice.regressions`). Only claims can make a point: terms in a row and sentences that
+address the grader are dropped first.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ class Method(StrEnum):
 
 
 class GradeNote(StrEnum):
-    """What a reader must be told beside a grade."""
+    """What a reader must learn beside a grade."""
 
     EMPTY = "empty"
     CUT = "cut"
@@ -63,7 +63,7 @@ class GradeNote(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PointGrade:
-    """`attempt` is the stretch of the attempt that makes or denies the point."""
+    """`attempt` is the span of the attempt that makes or denies the point."""
 
     point: Point
     verdict: Verdict
@@ -78,8 +78,8 @@ class MistakeMade:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """`coverage`, 0..1, is how much of the points was spoken of, `correctness`, 0..1, how much of that was right.
-    `beyond` are the sentences that the material says nothing of; they cost nothing."""
+    """`coverage`, 0..1, is the share of the points that were mentioned, `correctness`, 0..1, how much of that was
+    right. `beyond` are the sentences beyond the material; they cost nothing."""
 
     question_id: str
     attempt: str
@@ -95,7 +95,7 @@ class Grade:
 
     @property
     def correctness(self) -> float:
-        """1 where nothing was said that could be wrong."""
+        """1 if nothing said could be wrong."""
         counted = [(graded.point.weight, CREDITS[graded.verdict]) for graded in self.points]
         right = sum(weight * credit.right for weight, credit in counted)
         wrong = sum(weight * credit.wrong for weight, credit in counted) + MISTAKE_COUNTS * len(self.mistakes)
@@ -115,14 +115,14 @@ class Grader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What a verdict counts of a point: as spoken of, as right and as wrong."""
+    """A verdict's share of a point: as spoken of, as right and as wrong."""
 
     spoken: float = 0.0
     right: float = 0.0
     wrong: float = 0.0
 
 
-# Near what a teacher gave attempts beside verdicts on their points: `python -m tools.fit.grading` says what fits.
+# Near a teacher's marks for attempts and verdicts on their points: `python -m tools.fit.grading` prints the fit.
 CREDITS = {
     Verdict.FOUND: Credit(spoken=1.0, right=1.0),
     Verdict.PARTLY: Credit(spoken=0.6, right=0.6),
@@ -131,24 +131,24 @@ CREDITS = {
     Verdict.CONTRADICTED: Credit(spoken=0.65, wrong=1.0),
     Verdict.MISSING: Credit(),
 }
-# A mistake of which the material warns counts as half an essential point that is contradicted.
+# A mistake that the material warns of counts as half a contradicted essential point.
 MISTAKE_COUNTS = 1.0
-# What further points can make up for, of what the essential ones lack.
+# The share of the missing essential points that further points can make up for.
 FURTHER_COUNTS = 0.1
-# How near a sentence comes to a wrong claim that it makes, how much nearer than to the right one, and the share of its
-# terms that the attempt has at least.
+# The least similarity of a sentence to a wrong claim that it makes, the least share of the claim's terms in the
+# attempt, and how much nearer it is than to the right claim.
 MISTAKEN = 0.62
 MISTAKEN_TERMS = 0.25
 MISTAKEN_MORE = 0.06
-# How near it comes to the third of the wrong claim that it says least: to speak of the same is no mistake.
+# Its least similarity to the least said third of the wrong claim: the same subject alone is no mistake.
 MISTAKEN_THROUGHOUT = 0.6
-# How much nearer than to any point of the rubric: what makes a point is no mistake.
+# How much nearer than to any point of the rubric: a sentence that makes a point is no mistake.
 MISTAKEN_RATHER = 0.04
-# Log odds that a point was spoken of, by likeness alone, from which the judge reads what was said of it.
+# Log odds that a point was mentioned, by likeness alone, from which the judge reads the sentences.
 WORTH_READING = -2.0
-# The share of a sentence's terms that the page has, below which it goes beyond the material.
+# Below this share of terms in common with the page, a sentence goes beyond the material.
 KNOWN = 0.35
-# Texts that are read ahead together: whoever asks the embedder meanwhile waits for no more.
+# Texts encoded ahead together: other users of the embedder wait for no more.
 AHEAD = 6
 # rapidfuzz's partial_token_ratio of folded texts, 0..100.
 OVERLAP_FOUND, OVERLAP_PARTLY = 62.0, 48.0
@@ -161,7 +161,7 @@ def overridden(grade: Grade, verdicts: Mapping[str, Verdict]) -> Grade:
 
 
 class EmbedderGrader:
-    """Grades by token vectors, terms, polarity and, where there is one, a judge."""
+    """Grades by token vectors, terms, polarity and a judge, if there is one."""
 
     method = Method.EMBEDDER
 
@@ -170,7 +170,7 @@ class EmbedderGrader:
         self._regressions = with_judge() if judge is not None else without_judge()
 
     def read_ahead(self, rubric: Rubric) -> None:
-        """Read a rubric before there is an attempt: what is left of grading the first one takes half as long."""
+        """Encode a rubric before there is an attempt: grading the first one then takes half as long."""
         english = [point.english.quote for point in rubric.points if point.english]
         mistakes = [text.quote for mistake in rubric.mistakes for text in (mistake.wrong, mistake.right)]
         texts = [rubric.question, *(point.text for point in rubric.points), *english, *mistakes]
@@ -196,8 +196,8 @@ class EmbedderGrader:
     def features(
         self, attempt: Attempt, read: Read, rubric: Rubric
     ) -> list[tuple[NDArray[np.float64], Compared] | None]:
-        """What the regressions see of each point, and where the attempt comes nearest to it: in the wording, Chinese or
-        English, that it comes nearer to. None where nothing can be compared."""
+        """The regressions' input for each point, and the attempt's nearest sentences: for the nearer wording, Chinese
+        or English. None if nothing can be compared."""
         self.comparer.remember(
             [rubric.question, *(text for point in rubric.points for text in wordings(point, attempt))]
         )
@@ -237,7 +237,7 @@ class EmbedderGrader:
         return tuple(graded)
 
     def _mistakes(self, read: Read, rubric: Rubric) -> list[MistakeMade]:
-        """The mistakes that a sentence makes: it is near to the wrong claim, nearer than to its correction and to any
+        """The mistakes that a sentence makes: it is near the wrong claim, nearer than to its correction and to any
         point."""
         made = []
         likely = [
@@ -268,7 +268,7 @@ class EmbedderGrader:
 
 
 class OverlapGrader:
-    """Grades by shared wording alone: what stands in where there are no token vectors, and the baseline."""
+    """Grades by shared wording alone: the substitute without token vectors, and the baseline."""
 
     method = Method.OVERLAP
 
@@ -291,17 +291,17 @@ class OverlapGrader:
 
 
 def wordings(point: Point, attempt: Attempt) -> list[str]:
-    """What an attempt is compared with: an English one with the English wording too."""
+    """Wordings to compare with an attempt: in English, the English one too."""
     return [point.text, *([point.english.quote] if point.english and attempt.is_english else [])]
 
 
 def _is_worth_reading(row: NDArray[np.float64]) -> bool:
-    """Whether a point may have been spoken of: reading takes longest."""
+    """Whether a point may be mentioned: reading takes longest."""
     return without_judge().touched.odds(row) > WORTH_READING
 
 
 def without_made(mistakes: Iterable[MistakeMade], points: Iterable[PointGrade]) -> tuple[MistakeMade, ...]:
-    """The mistakes but for those in what makes a point."""
+    """The mistakes outside the spans that make points."""
     made = [graded.attempt for graded in points if graded.attempt and graded.verdict in MADE]
     return tuple(one for one in mistakes if not _overlaps(one.attempt, made))
 
@@ -321,7 +321,7 @@ def verdict_of(row: NDArray[np.float64], by: Regressions) -> Verdict:
 
 
 def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:
-    """What is to be told of an attempt, whoever grades it."""
+    """The notes on an attempt, whoever grades it."""
     orders = any(sentence.orders for sentence in attempt.sentences)
     holds = {
         GradeNote.EMPTY: attempt.is_empty,
@@ -334,7 +334,7 @@ def notes_on(attempt: Attempt) -> tuple[GradeNote, ...]:
 
 
 def _without_claims(attempt: Attempt, rubric: Rubric, method: Method) -> Grade | None:
-    """The grade of an attempt in which nothing can be graded."""
+    """The grade of an attempt that contains nothing to grade."""
     if attempt.claims and not attempt.is_empty and not attempt.is_foreign:
         return None
     verdict = Verdict.UNSURE if attempt.is_foreign else Verdict.MISSING
@@ -343,7 +343,7 @@ def _without_claims(attempt: Attempt, rubric: Rubric, method: Method) -> Grade |
 
 
 def _spoken(points: Sequence[PointGrade]) -> float:
-    """The share of the essential points that was spoken of; further points make up for a tenth of what is lacking."""
+    """The mentioned share of the essential points; further points make up for a tenth of the rest."""
     essential, further = (
         [graded for graded in points if (graded.point.weight >= ESSENTIAL) is wanted] for wanted in (True, False)
     )

@@ -1,4 +1,4 @@
-"""Markdown -> HTML for flash cards: formulas as MathJax has them, code as it stands, no HTML of the source's own."""
+"""Markdown -> HTML for flash cards: formulas for MathJax, code verbatim, no HTML from the source."""
 
 import re
 from functools import cache
@@ -11,7 +11,7 @@ from rag.text.markdown import parse
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-# Stands for a formula while Markdown is read: a character of private use, so that no text holds it.
+# Replaces a formula while Markdown is read: a character of private use, so that no text contains it.
 HOLD = "\ue000{}\ue001"
 HELD = re.compile("\ue000(\\d+)\ue001")
 PRIVATE = re.compile("[\ue000\ue001]")
@@ -48,7 +48,7 @@ def as_html(markdown: str) -> str:
 
 
 def link_to(uri: str, words: str) -> str:
-    """A link; the words alone where there is no address."""
+    """A link; the words alone without an address."""
     shown = escape(words)
     return f'<a href="{escape(uri)}">{shown}</a>' if uri else shown
 

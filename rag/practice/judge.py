@@ -1,8 +1,8 @@
-"""Whether a statement says what a claim says, denies it, or speaks of something else: a network that reads both.
+"""Whether a statement says the same as a claim, denies it, or concerns something else: a network reads both.
 
-Likeness does not see direction: a statement that has everything the wrong way round shares more words with a claim than
-one that says it in words of its own (docs/results/README.md). So the two are read as one text, as in natural language
-inference (Bowman et al., 2015), by half of the reader's layers trained further: `python -m tools.judge train`.
+Likeness does not see direction: a statement that reverses a claim shares more words with it than one that restates it
+in other words (docs/results/README.md). So the two are read as one text, as in natural language inference (Bowman et
+al., 2015), by half of the reader's layers trained further: `python -m tools.judge train`.
 """
 
 import logging
@@ -24,7 +24,7 @@ from rag.parallel import in_parallel
 logger = logging.getLogger(__name__)
 
 WEIGHTS_FILE = Path(__file__).with_name("judge.safetensors")
-# Tokens of the two together; claims and statements are sentences.
+# Tokens of both together; claims and statements are sentences.
 MOST_TOKENS = 256
 ENCODER, HEAD = "encoder.", "head."
 
@@ -45,8 +45,8 @@ class Probabilities:
 
 
 def joined(embedder: BertEmbedder, claim: str, statement: str) -> list[int]:
-    """The two as one input: `<s> claim </s> statement </s>`, the statement cut to half of MOST_TOKENS, then the claim
-    to what is left."""
+    """Both as one input: `<s> claim </s> statement </s>`, the statement cut to half of MOST_TOKENS, then the claim to
+    the rest."""
     begin, end = embedder.special_ids()
     first, second = embedder.token_ids([claim, statement])
     second = second[: MOST_TOKENS // 2]
@@ -54,10 +54,10 @@ def joined(embedder: BertEmbedder, claim: str, statement: str) -> list[int]:
 
 
 class Judge:
-    """Over the vocabulary of the embedder that it was trained over. May be called from several threads."""
+    """Uses the vocabulary of the embedder it was trained over. May be called from several threads."""
 
     def __init__(self, embedder: BertEmbedder, trained: Mapping[str, Floats]) -> None:
-        """Raises ValueError where the weights do not fit the embedder."""
+        """Raises ValueError if the weights do not fit the embedder."""
         layers = {name.removeprefix(ENCODER): value for name, value in trained.items() if name.startswith(ENCODER)}
         try:
             self._head = trained[f"{HEAD}weight"], trained[f"{HEAD}bias"]
@@ -73,13 +73,13 @@ class Judge:
 
     @classmethod
     def open(cls, file: Path, embedder: BertEmbedder) -> Self:
-        """The judge in a file, over the embedder it was trained over. Raises OSError, SafetensorError, ValueError."""
+        """The judge in a file, over the embedder of its training. Raises OSError, SafetensorError, ValueError."""
         from rag.reader import weights
 
         return cls(embedder, weights.load(file))
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
-        """Of each (claim, statement)."""
+        """One per (claim, statement)."""
         inputs = [joined(self._embedder, simplified(claim), simplified(said)) for claim, said in pairs]
         with self._reading:
             return list(in_parallel(self._probabilities, inputs))
@@ -92,14 +92,14 @@ class Judge:
 
 
 def open_judge(embedder: Embedder) -> Judge | None:
-    """The judge over this embedder; None where there is none for it and, with a word in the log, where its file is
-    missing or damaged."""
+    """The judge over this embedder; None if none exists for it or, with a warning in the log, if its file is missing or
+    damaged."""
     return read_judge(embedder, WEIGHTS_FILE) if isinstance(embedder, BertEmbedder) else None
 
 
 @lru_cache(1)
 def read_judge(embedder: BertEmbedder, file: Path) -> Judge | None:
-    """The judge of a file, read once; None as for `open_judge`."""
+    """The judge in a file, read once; None as for `open_judge`."""
     from safetensors import SafetensorError
 
     from rag.reader.weights import embedder_of

@@ -1,8 +1,8 @@
-"""How much of a point an attempt says: late interaction over centred token vectors, keyword terms, exact names.
+"""How much of a point an attempt states: late interaction over centred token vectors, keyword terms, exact names.
 
-Each token of the point looks for the most similar token of the attempt (Khattab & Zaharia, ColBERT, 2020), weighted by
-its rarity. The vectors of a mean-pooled embedder all point much the same way; with their mean over the index taken away
-they tell more apart. What the question itself says is no merit of the answer, so it counts little.
+Each token of the point finds the most similar token of the attempt (Khattab & Zaharia, ColBERT, 2020), weighted by its
+rarity. The vectors of a mean-pooled embedder all point much the same way; subtracting their mean over the index
+separates them better. The question's own words are no merit of the answer, so they count little.
 """
 
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from rag.practice.regressions import Features
 
 Matrix = NDArray[np.float32]
 
-# Texts of the material whose vectors are remembered, some 100 kB each.
+# Texts of the material with cached vectors, some 100 kB each.
 REMEMBERED = 512
-# What a token or term that the question has counts.
+# Weight of a token or term that is in the question.
 IN_QUESTION = 0.25
-# From which cosine of centred vectors two tokens say the same.
+# From this cosine of centred vectors two tokens mean the same.
 SAME = 0.55
-# How much more of the point two sentences must say than one to be shown together.
+# Two sentences are shown together only if they state this much more of the point than one.
 ADDS = 0.08
-# A token of the question speaks of the same as one of the point from here.
+# From this cosine a token of the question means the same as one of the point.
 ASKED = 0.8
 
 
@@ -38,9 +38,9 @@ class PointFeatures(Features):
     """What tells whether an attempt makes a point; as weights, how much each counts.
 
     `whole`, `pair` and `best` are the shares of the point's tokens that all claims, two neighbouring sentences, or one
-    sentence come near to, by cosine; `same` is the share that they say. `likeness` is the cosine of the best sentence
-    with the point, `terms` the share of its keyword terms, `exact` of its names and numbers. `asked` is what the
-    question alone says of it, and `extent` how long what was said is beside the point, at most 1.
+    sentence come near to, by cosine; `same` is the share that they state. `likeness` is the cosine of the best sentence
+    with the point, `terms` the share of its keyword terms, `exact` of its names and numbers. `asked` is the share that
+    the question alone states, `extent` the span's length over the point's, at most 1.
     """
 
     whole: float
@@ -57,8 +57,8 @@ class PointFeatures(Features):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How a text of the material and an attempt compare; `span` is the sentence, or two, that come nearest. `nearest`
-    are the places of the sentences among those that were read, nearest first."""
+    """The comparison of a text of the material with an attempt; `span` is the nearest sentence, or two. `nearest` are
+    the places of the read sentences, nearest first."""
 
     features: PointFeatures
     span: Span
@@ -71,7 +71,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The claims of an attempt as the embedder sees them: tokens of all, `owner` says whose each is."""
+    """The claims of an attempt, encoded: tokens of all, `owner` gives the sentence of each."""
 
     sentences: tuple[Sentence, ...]
     vectors: Matrix
@@ -102,7 +102,7 @@ class Comparer:
         )
 
     def compare(self, read: Read, point: str, question: str) -> Compared | None:
-        """How an attempt compares with a point of a question; None where either has no tokens."""
+        """Compares an attempt with a point of a question; None if either has no tokens."""
         wanted, asked = self._encoded([point, question])
         if not len(read.tokens) or not len(wanted.tokens):
             return None
@@ -123,7 +123,7 @@ class Comparer:
         term_weights = self._term_weights(point, question)
         said = frozenset().union(*read.term_sets)
         exact = frozenset(EXACT.findall(fold(point))) - set(terms(question))
-        # Two sentences are shown where the second adds to the first.
+        # Two sentences are shown if the second adds to the first.
         first = last = best
         if near.shape[1] > 1 and paired[pair] > single[best] + ADDS:
             first, last = pair, pair + 1
@@ -156,7 +156,7 @@ class Comparer:
         return sum(weight for term, weight in self._term_weights(text, "").items() if term in said)
 
     def known_to(self, read: Read, passages: Sequence[int]) -> NDArray[np.float32]:
-        """How much of each sentence the passages of a page say, shape (sentences,)."""
+        """The share of each sentence that a page's passages state, shape (sentences,)."""
         said = [
             frozenset(terms(passage.text)) for passage in self.index.storage.passages(list(dict.fromkeys(passages)))
         ]
@@ -176,7 +176,7 @@ class Comparer:
         return {term: weight / total for term, weight in weights.items()}
 
     def _weight(self, term: str) -> float:
-        """How rare a term is."""
+        """A term's rarity."""
         return self.index.keywords.ceiling([term])
 
     def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -195,11 +195,11 @@ class Comparer:
         return _centred_rows(rows, self._centre)
 
     def remember(self, texts: Sequence[str]) -> None:
-        """Encode texts of the material that will be compared, all at once."""
+        """Encode texts of the material for later comparison, all at once."""
         self._encoded(texts)
 
     def _encoded(self, texts: Sequence[str]) -> list[Encoded]:
-        """Texts of the material, centred; those that were seen lately are not encoded anew."""
+        """Texts of the material, centred; recent ones are not encoded again."""
         known = dict(self._remembered)
         new = [text for text in dict.fromkeys(texts) if text not in known]
         for text, one in zip(new, self.embedder.encode_queries(new) if new else [], strict=True):
@@ -212,7 +212,7 @@ class Comparer:
 
 
 def _least(everywhere: Matrix, weights: Matrix) -> float:
-    """The share of the third of the point that is said least: a point that is half said shows here."""
+    """The share of the third of the point that is said least: it reveals a point that is half said."""
     parts = np.array_split(np.arange(len(everywhere)), 3)
     shares = [float(weights[part] @ everywhere[part] / max(float(weights[part].sum()), 1e-9)) for part in parts]
     return min(shares)

@@ -1,4 +1,4 @@
-"""A document as practice sees it: its sections with their sentences, each a slice of the source."""
+"""A document for practice: its sections with their sentences, each a slice of the source."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class PageUnit:
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """What stands directly under a heading; `path` are the headings above, outermost first, its own last."""
+    """The text directly under a heading; `path` are the headings above, outermost first, its own last."""
 
     path: tuple[str, ...]
     units: tuple[PageUnit, ...]
@@ -45,7 +45,7 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`passages` are its numbers in the index, `uri` where its file lies."""
+    """`passages` are its numbers in the index, `uri` is its file's."""
 
     document: str
     title: str
@@ -96,8 +96,8 @@ def items_of(page: Page, units_: Sequence[PageUnit]) -> Iterator[Citation]:
 
 
 def _units(document: StoredDocument) -> Iterator[tuple[tuple[str, ...], PageUnit]]:
-    """The units that stand in the source, each with the headings above it. A passage may hold several small sections;
-    it is then stored under what these have in common, so headings are followed through the whole document."""
+    """The units that are in the source, each with the headings above it. A passage with several small sections is
+    stored under their common headings, so headings are followed through the whole document."""
     path: tuple[str, ...] = ()
     levels: list[int] = []
     for passage in document.passages:
@@ -119,7 +119,7 @@ def _units(document: StoredDocument) -> Iterator[tuple[tuple[str, ...], PageUnit
 def _under(
     heading: Block, text: str, section: tuple[str, ...], path: tuple[str, ...], levels: list[int]
 ) -> tuple[tuple[str, ...], list[int]]:
-    """The path below a heading, with the level of each of its names; 0 where a heading without text was not kept."""
+    """The path below a heading, and the level of each of its names; 0 for a dropped heading without text."""
     name = HEADING_MARKS.sub("", text[heading.body_start : heading.body_end]).strip()
     if name in section:
         depth, path = section.index(name), section
@@ -130,7 +130,7 @@ def _under(
 
 
 def _without_repeats(found: Iterator[PageUnit]) -> Iterator[PageUnit]:
-    """A table or code that was cut has the same covering slice in each of its parts."""
+    """The parts of a cut table or code have one covering slice: the first is kept."""
     before: PageUnit | None = None
     for unit in found:
         if before is None or unit.citation.start >= before.citation.end:

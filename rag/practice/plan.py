@@ -1,5 +1,4 @@
-"""What to practise today: what is due, what is weak, and the most asked of what is new, spread over the days until an
-interview."""
+"""Today's practice: due and weak questions, and the most asked new ones, spread over the days until an interview."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +9,15 @@ from math import ceil
 from rag.practice.bank import Bank, Question, QuestionKind
 from rag.practice.schedule import Card, Knowledge, Review, due_cards, knowledge_of
 
-# Questions of a day without a date, and the most that a day asks for. However much is due, a fourth of them is new, and
-# half where an interview comes.
+# Questions of a day without an interview date, and the most for any day. However many are due, a fourth of them is new,
+# and half before an interview.
 DAILY, MOST_DAILY = 20, 40
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a reader prepares for: the day of the interview, a role by its name ("": all topics), and whether follow-ups
-    are asked too."""
+    """A reader's plan: the day of the interview, a role by its name ("": all topics), and whether to ask follow-ups
+    too."""
 
     interview: date | None = None
     role: str = ""
@@ -27,9 +26,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """What is left of today, each the most urgent first: known and `due`, `weak`, and `new`. `done` counts what was
-    practised today; `days` are those until the interview, today included, None without one that is still to come.
-    `new_a_day` is how many new questions that takes, `new_left` how many there are."""
+    """The rest of today, most urgent first: known and `due`, `weak`, and `new`. `done` counts what was practised today;
+    `days` are those until the interview, today included, None without a future one. `new_a_day` is the number of new
+    questions that this requires, `new_left` the number left."""
 
     due: tuple[str, ...]
     weak: tuple[str, ...]
@@ -45,12 +44,12 @@ class Today:
 
     @property
     def count(self) -> int:
-        """Those of the whole day."""
+        """The total for the day."""
         return self.done + len(self.questions)
 
     @property
     def reached(self) -> int:
-        """How many of the new questions can be practised until the interview."""
+        """How many of the new questions fit in before the interview."""
         return min(self.new_left, MOST_DAILY * (self.days or 1))
 
 
@@ -63,8 +62,8 @@ def today(
     now: datetime,
     zone: tzinfo,
 ) -> Today:
-    """The day of a plan in the reader's time zone; `topics` are those of its role, None for all. `cards` are what the
-    `reviews` lead to."""
+    """The day of a plan in the reader's time zone; `topics` are those of its role, None for all. `reviews` produce
+    `cards`."""
     day = now.astimezone(zone).date()
     first_days: dict[str, date] = {}
     done = set()
@@ -94,7 +93,7 @@ def today(
 
 
 def _place(bank: Bank, question: Question) -> tuple[bool, int, str]:
-    """The most asked first: those that their page says are asked in the most ways. Those asked alike are mixed,
-    so that an evening has several topics."""
+    """The most asked first: those for which their page lists the most wordings. Equals are shuffled, so that an evening
+    has several topics."""
     mixed = sha256(question.id.encode()).hexdigest()
     return question.kind is QuestionKind.FOLLOW_UP, -len(bank.pages[question.document].asked_as), mixed

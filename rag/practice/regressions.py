@@ -1,5 +1,5 @@
-"""The regressions that give a point its verdict, as `python -m tools.fit.grading` wrote them to regressions.toml, and
-what is common to the features that they see."""
+"""The regressions behind the verdict on a point, from regressions.toml as written by `python -m tools.fit.grading`, and
+the common base of their features."""
 
 import tomllib
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ FILE = Path(__file__).with_suffix(".toml")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Numbers by name, in the order in which a regression sees them."""
+    """Numbers by name, in a regression's column order."""
 
     def row(self) -> NDArray[np.float64]:
         return np.asarray(astuple(self), np.float64)
@@ -43,9 +43,9 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class Regressions:
-    """That an attempt speaks of a point, makes it, makes all of it, where it makes it (each at even odds), and turns
-    wrong what it speaks of (from odds at which few that are right are called wrong). Rows are PointFeatures,
-    ClashFeatures and, where there is a judge, DirectionFeatures."""
+    """Regressions for whether an attempt mentions a point, makes it, makes all of it if it makes it (each at even
+    odds), and reverses what it mentions (from odds at which few correct ones are called wrong). Rows are PointFeatures,
+    ClashFeatures and, with a judge, DirectionFeatures."""
 
     touched: Regression
     made: Regression
@@ -56,7 +56,7 @@ class Regressions:
 
 @cache
 def with_judge() -> Regressions:
-    """With what a judge says of direction."""
+    """With a judge's reading of direction."""
     return _read("with_judge")
 
 

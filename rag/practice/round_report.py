@@ -11,13 +11,13 @@ from rag.practice.rounds import Answered, Round
 from rag.practice.schedule import Card
 from rag.types import Citation
 
-# Below it a page is worth reading again.
+# Below this score a page is worth rereading.
 READ_BELOW = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the report says, in one language."""
+    """The report's wording in one language."""
 
     title: str
     summary: str
@@ -66,9 +66,9 @@ ORDER = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED, Verdict.PARTL
 def report(
     bank: Bank, round: Round, cards: Mapping[str, Card], language: Language, *, topic: str, zone: tzinfo = UTC
 ) -> str:
-    """The report as Markdown: points made and missed with sources, mistakes, what to read, when it comes back.
+    """The report as Markdown: points made and missed with sources, mistakes, pages to read, next dates.
 
-    `topic` is what the round's topic is called, days are those of `zone`.
+    `topic` is the name of the round's topic; days are those of `zone`.
     """
     words = WORDS[language]
     scores = [one.score for one in round.answered]
@@ -115,13 +115,13 @@ def _day(at: datetime, zone: tzinfo) -> str:
 
 
 def _cited(citation: Citation) -> str:
-    """The quote on one line, and where it stands: the page and the section of it."""
+    """The quote on one line, and its place: page and section."""
     place = " › ".join(dict.fromkeys([citation.title, *citation.section[-1:]]))
     return f"{' '.join(citation.quote.split())} ({place})"
 
 
 def _ends(answered: Sequence[Answered], words: Words) -> Iterator[str]:
-    """What went best and what needs work most, of several answers that did not go alike."""
+    """The best and the worst answer, if several answers differ in score."""
     best, worst = (choose(answered, key=lambda one: one.score) for choose in (max, min))
     if best.score > worst.score:
         yield f"- **{words.best}** {_asked(best.question_id)} · {best.score:.0%}"

@@ -18,7 +18,7 @@ FEWEST, MOST = 5, 8
 
 
 class Level(StrEnum):
-    """How far a round digs: questions alone, one follow-up to each, or two where something was missed."""
+    """The depth of a round: questions alone, one follow-up to each, or two if something was missed."""
 
     BASIC = "basic"
     STANDARD = "standard"
@@ -35,7 +35,7 @@ class PointMade:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question of a round with what was said; `mistakes` are the corrections of those it made."""
+    """A question of a round with its attempt; `mistakes` are the corrections of those it made."""
 
     question_id: str
     attempt: str
@@ -46,7 +46,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """`planned` are ids still to be asked, the next one first; `count` is how many the round asks in all."""
+    """`planned` are ids still to ask, the next one first; `count` is the total number of questions."""
 
     id: str
     topic: str | None
@@ -68,7 +68,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim to be judged right or wrong, and what is right."""
+    """A claim to judge as right or wrong, and the right one."""
 
     question_id: str
     text: str
@@ -82,8 +82,8 @@ FOLLOW_UPS = {Level.BASIC: 0, Level.STANDARD: 1, Level.DEEP: 2}
 def begin_round(
     bank: Bank, *, topic: str | None, level: Level, count: int, now: datetime, cards: Mapping[str, Card], seed: int
 ) -> Round:
-    """A round of 5 to 8 questions; those that are due come first, then new ones. Raises UsageError for another count
-    and for a topic without questions."""
+    """A round of 5 to 8 questions; due ones come first, then new ones. Raises UsageError for another count and for a
+    topic without questions."""
     if not FEWEST <= count <= MOST:
         raise UsageError(f"a round has {FEWEST} to {MOST} questions, not {count}", hint="choose a number between")
     questions = [q for q in bank.select(topic=topic) if q.kind is not QuestionKind.FOLLOW_UP]
@@ -100,8 +100,8 @@ def begin_round(
 
 
 def answer(bank: Bank, round: Round, grade: Grade) -> Round:
-    """The round after an answer to its current question. A follow-up comes next where the level has one left for the
-    page: the one that asks most about what was missed. Raises UsageError for a grade of another question."""
+    """The round after an answer to its current question. If the level has a follow-up left for the page, the next is
+    the one that asks most about what was missed. Raises UsageError for a grade of another question."""
     if grade.question_id != round.current:
         raise UsageError(
             f"the round asks {round.current!r}, not {grade.question_id!r}", hint="grade its current question"
@@ -122,12 +122,12 @@ def answer(bank: Bank, round: Round, grade: Grade) -> Round:
 
 
 def skip_vanished(bank: Bank, round: Round) -> Round:
-    """The round without planned questions that left the material meanwhile."""
+    """The round without planned questions that have left the material."""
     return replace(round, planned=tuple(name for name in round.planned if name in bank.questions))
 
 
 def next_follow_up(bank: Bank, question: Question, grade: Grade, asked: Sequence[str]) -> Question | None:
-    """The follow-up of a question that shares most with the points that were missed; None where all were asked."""
+    """The follow-up of a question that shares most with the missed points; None if all were asked."""
     missed = {term for graded in grade.points if graded.verdict not in MADE for term in terms(graded.point.text)}
     known = set(terms(question.text))
     left = [bank.questions[name] for name in question.follow_ups if name in bank.questions and name not in asked]
@@ -140,8 +140,8 @@ def next_follow_up(bank: Bank, question: Question, grade: Grade, asked: Sequence
 
 
 def statements(bank: Bank, *, topic: str | None, count: int, seed: int) -> tuple[Statement, ...]:
-    """Claims to be judged right or wrong, made of the mistakes that pages correct: half of them wrong, half what is
-    right. The same seed gives the same."""
+    """Claims to judge as right or wrong, made of the mistakes that pages correct: half of them wrong, half right. The
+    same seed gives the same claims."""
     chance = random.Random(seed)
     found = [
         (question, mistake)

@@ -1,6 +1,6 @@
-"""What an answer must say: points with weights, and the mistakes that the material warns of.
+"""The requirements for an answer: points with weights, and the mistakes that the material warns of.
 
-A page may correct what is derived here: `rubric`, a list in its front matter, holds the points word for word.
+A page may override the derived points: `rubric`, a list in its front matter, holds them word for word.
 """
 
 import re
@@ -24,7 +24,7 @@ ESSENTIAL, FURTHER = 2, 1
 MOST_POINTS = 9
 MOST_FURTHER = 4
 FEWEST_POINTS = 3
-# Shares of a claim's characters and words that one other claim, or all of them together, hold where it is not new.
+# A claim is not new if one other claim, or all of them together, contain these shares of its characters and words.
 SAID_BY_ONE = 0.6
 SAID_BY_ALL = 0.75
 CHARACTER_OR_WORD = re.compile(rf"{CHINESE}|{LATIN_TERM}")
@@ -34,7 +34,7 @@ QUOTED_WHOLE = re.compile(r"[“「]([^”」]+)[”」][。.]?")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A claim that an answer must make, word for word from the source; `english` says the same, where the page does."""
+    """A claim that an answer must make, word for word from the source; `english` says the same, if the page does."""
 
     citation: Citation
     weight: int
@@ -47,7 +47,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A wrong claim that the material corrects, and what is right."""
+    """A wrong claim that the material corrects, and the right one."""
 
     wrong: Citation
     right: Citation
@@ -55,8 +55,8 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """The points of a question, those of most weight first, and the mistakes of its page. `question` is its text,
-    `passages` are the numbers of its page in the index."""
+    """The points of a question, in order of weight, and the mistakes of its page. `question` is its text, `passages`
+    are the numbers of its page in the index."""
 
     question_id: str
     question: str
@@ -66,8 +66,8 @@ class Rubric:
 
 
 def rubric_of(bank: Bank, question: Question) -> Rubric:
-    """The rubric of a question: that of the page's front matter where it has one, else derived from its sections.
-    Raises UsageError where the front matter names what the page does not say."""
+    """The rubric of a question: from the page's front matter if present, else derived from its sections. Raises
+    UsageError if the front matter names a point that the page does not state."""
     page = bank.pages[question.document]
     is_page = question.kind is QuestionKind.PAGE
     points = (_written(page) or _of_page(page)) if is_page else _of_section(page, question)
@@ -112,7 +112,7 @@ def _written(page: Page) -> list[Point]:
 
 
 def _of_page(page: Page) -> list[Point]:
-    """The key points, the short answer where none of them says it, then claims of the sections."""
+    """The key points, the short answer if none of them states it, then claims of the sections."""
     items = [item for section in below(page, SectionRole.POINTS) for item in items_of(page, section.units)]
     points = _with_english(page, [item for item in items if not is_question(item.quote)])
     short = below(page, SectionRole.SHORT_ANSWER)[:1]
@@ -155,7 +155,7 @@ def _of_section(page: Page, question: Question) -> list[Point]:
 
 
 def _with_english(page: Page, items: Sequence[Citation]) -> list[Point]:
-    """The points, each beside the same item of the English part, where that has as many."""
+    """The points, each beside the same item of the English part, if that has as many."""
     english = english_sections(page)[:1]
     same = [item for section in english for item in items_of(page, section.units)]
     if len(same) != len(items) or not _go_together(items, same):
@@ -167,12 +167,12 @@ def _go_together(items: Sequence[Citation], others: Sequence[Citation]) -> bool:
     """Whether no item shares more names and numbers with the other text of another item than with its own."""
     left, right = ([set(re.findall(LATIN_TERM, fold(one.quote))) for one in texts] for texts in (items, others))
     counts = Counter(term for one in left for term in one)
-    left = [{term for term in one if counts[term] == 1} for one in left]  # what stands in several tells none apart
+    left = [{term for term in one if counts[term] == 1} for one in left]  # terms of several items distinguish none
     return all(len(one & right[place]) >= max(len(one & other) for other in right) for place, one in enumerate(left))
 
 
 def _claims(units: Iterable[PageUnit], *, leaning: bool = False) -> Iterator[Citation]:
-    """The sentences that claim something; with `leaning` also those that lean on the one before them."""
+    """The sentences that make a claim; with `leaning` also those that lean on the one before them."""
     for unit in units:
         claims = is_claim if leaning else is_point
         if unit.kind is UnitKind.SENTENCE and claims(unit.citation.quote):
@@ -180,7 +180,7 @@ def _claims(units: Iterable[PageUnit], *, leaning: bool = False) -> Iterator[Cit
 
 
 def _claims_in_turn(sections: Sequence[PageSection]) -> list[Citation]:
-    """The first claim of each section, then the second of each, and so on: what a section opens with sums it up."""
+    """The first claim of each section, then the second of each, and so on: the first sums its section up."""
     claims = [list(_claims(section.units)) for section in sections]
     return [column[row] for row in range(max(map(len, claims), default=0)) for column in claims if row < len(column)]
 

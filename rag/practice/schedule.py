@@ -1,6 +1,6 @@
-"""When a question is asked again: FSRS (Ye, 2022) with its default parameters, over UTC; days are the reader's own.
+"""When to ask a question again: FSRS (Ye, 2022) with its default parameters, over UTC; days are the reader's own.
 
-A card is what its log of reviews leads to, so intervals are not varied at random: the same log gives the same card.
+The log of reviews determines a card, so intervals are not varied at random: the same log gives the same card.
 """
 
 from collections import Counter
@@ -12,9 +12,9 @@ from enum import StrEnum
 from rag.practice.bank import Bank, Question
 from rag.practice.grading import Grade, GradeNote
 
-# The scores from which an answer was hard, good and easy; below the first it was not known.
+# Scores from which an answer was hard, good and easy; below the first it was not known.
 HARD_FROM, GOOD_FROM, EASY_FROM = 0.4, 0.65, 0.92
-# An attempt that is graded again so soon is one review with another rating: the reader gave a verdict of their own.
+# An attempt graded again so soon is one review with another rating: the reader gave a verdict of their own.
 SAME_REVIEW = timedelta(hours=1)
 
 
@@ -33,8 +33,8 @@ class Knowledge(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is known of a reader's memory of one question. Times are UTC; `answer_sha256` is the answer of the last
-    review, so that a reworded one shows."""
+    """The state of a reader's memory of one question. Times are UTC; `answer_sha256` is the answer of the last review,
+    to detect rewording."""
 
     question_id: str
     due: datetime
@@ -49,7 +49,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One line of the log. `score` and `attempt` are None and empty where a card was only rated."""
+    """One line of the log. `score` and `attempt` are None and empty if a card was only rated."""
 
     question_id: str
     at: datetime
@@ -70,14 +70,14 @@ class TopicProgress:
 
 
 def rating_of(score: float) -> Rating:
-    """The rating that a score stands for."""
+    """The rating for a score."""
     if score >= GOOD_FROM:
         return Rating.EASY if score >= EASY_FROM else Rating.GOOD
     return Rating.HARD if score >= HARD_FROM else Rating.AGAIN
 
 
 def review_of(question: Question, grade: Grade, at: datetime) -> Review | None:
-    """What a graded attempt adds to the log: nothing where nothing was written."""
+    """The log entry for a graded attempt: None for an empty one."""
     if GradeNote.EMPTY in grade.notes:
         return None
     return Review(question.id, at, rating_of(grade.score), grade.score, grade.attempt, question.answer_sha256)
@@ -88,7 +88,7 @@ def reviewed(card: Card | None, review: Review) -> Card:
     import fsrs
 
     at = in_order(card, review.at)
-    # An id is given, for without one fsrs waits until the clock gives another.
+    # An id is given: without one fsrs waits until the clock gives another.
     before = fsrs.Card(card_id=0, due=at)
     if card is not None:
         before = fsrs.Card(
@@ -105,13 +105,13 @@ def reviewed(card: Card | None, review: Review) -> Card:
 
 
 def in_order(card: Card | None, at: datetime) -> datetime:
-    """The time of a review in UTC, never before the one that came before it."""
+    """The time of a review in UTC, never before the review before it."""
     at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     return at if card is None else max(at, card.last_review)
 
 
 def rebuilt(reviews: Iterable[Review]) -> dict[str, Card]:
-    """The cards that a log of reviews leads to, by question."""
+    """The cards from a log of reviews, by question."""
     cards: dict[str, Card] = {}
     for review in counting(reviews):
         cards[review.question_id] = reviewed(cards.get(review.question_id), review)
@@ -141,18 +141,18 @@ def knowledge_of(card: Card | None) -> Knowledge:
 
 
 def is_reworded(card: Card, question: Question) -> bool:
-    """Whether the answer says something else than when it was last reviewed."""
+    """Whether the answer has changed since its last review."""
     return card.answer_sha256 not in ("", question.answer_sha256)
 
 
 def due_cards(bank: Bank, cards: Mapping[str, Card], now: datetime) -> list[Card]:
-    """The cards that are due, the longest overdue first; questions that left the material are left out."""
+    """The due cards, the longest overdue first; without questions that left the material."""
     due = [card for card in cards.values() if card.due <= now and card.question_id in bank.questions]
     return sorted(due, key=lambda card: (card.due, card.question_id))
 
 
 def forecast(cards: Iterable[Card], now: datetime, zone: tzinfo, days: int = 14) -> list[tuple[date, int]]:
-    """How many cards fall due on each of the next days; what is overdue counts for today."""
+    """How many cards fall due on each of the next days; overdue ones count for today."""
     today = now.astimezone(zone).date()
     counts = Counter(max(today, card.due.astimezone(zone).date()) for card in cards)
     return [(day, counts[day]) for day in (today + timedelta(days=ahead) for ahead in range(days))]

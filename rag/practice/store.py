@@ -1,4 +1,4 @@
-"""What a reader practised, on disk: reviews (only ever appended), the cards they lead to, bookmarks, notes, rounds."""
+"""A reader's practice on disk: reviews (only ever appended), the cards they produce, bookmarks, notes, rounds."""
 
 import logging
 import sqlite3
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 FILE = "practice.sqlite"
 VERSION = 2
 PLANS = "CREATE TABLE plans (user TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL) STRICT"
-# Cards only save the time of going through the log: `rebuild` makes them anew.
+# Cards only save replaying the log: `rebuild` recreates them.
 SCHEMA = f"""
 CREATE TABLE reviews (
     id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, question TEXT NOT NULL, at TEXT NOT NULL,
@@ -57,8 +57,8 @@ EXPORT_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Jotting:
-    """What a reader keeps about a question: `note`, `version` (my version of the answer), `draft` (an attempt that was
-    not yet graded)."""
+    """A reader's notes about a question: `note`, `version` (my version of the answer), `draft` (an attempt not yet
+    graded)."""
 
     bookmarked: bool = False
     note: str = ""
@@ -78,7 +78,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Everything of a reader."""
+    """All data of a reader."""
 
     format: int
     exported: datetime
@@ -95,8 +95,8 @@ REVIEW_COLUMNS = "question, at, rating, score, attempt, answer_sha256, seconds"
 
 
 class PracticeStore:
-    """Safe to use from several threads and processes; every reader by name (`user`), "" where nobody signs in. All
-    methods raise UserDataError. `database.set_aside` is where a damaged predecessor now lies."""
+    """Safe to use from several threads and processes; every reader by name (`user`), "" without sign-in. All methods
+    raise UserDataError. `database.set_aside` is the new place of a damaged predecessor."""
 
     def __init__(self, folder: Path | None) -> None:
         """The file in a folder (the setting `data`); None keeps everything in memory."""
@@ -106,7 +106,7 @@ class PracticeStore:
         self.database.close()
 
     def review(self, user: str, review: Review) -> Card:
-        """Append a review and move its card. The time kept is never before that of the review before it."""
+        """Append a review and move its card. Its time is never before that of the previous review."""
         with self.database.writing() as connection:
             log = _reviews(connection, user, review.question_id)
             before = rebuilt(log).get(review.question_id)
@@ -131,23 +131,23 @@ class PracticeStore:
             return _reviews(connection, user, question_id)
 
     def rebuild(self, user: str) -> dict[str, Card]:
-        """Make the cards anew from the log."""
+        """Recreate the cards from the log."""
         with self.database.writing() as connection:
             return _rebuild(connection, user)
 
     def jottings(self, user: str) -> dict[str, Jotting]:
-        """What is kept about questions, by question."""
+        """The reader's jottings, by question."""
         with self.database.reading() as connection:
             rows = connection.execute("SELECT question, jotting FROM jottings WHERE user = ?", (user,)).fetchall()
         return {question: JOTTING.validate_json(jotting) for question, jotting in rows}
 
     def jot(self, user: str, question_id: str, jotting: Jotting) -> None:
-        """Keep these in place of what was kept."""
+        """Replace the jotting of a question."""
         with self.database.writing() as connection:
             _jot(connection, user, question_id, jotting)
 
     def override(self, user: str, question_id: str, attempt: str, point: str, verdict: Verdict | None) -> None:
-        """Keep the reader's own verdict on a point of an attempt; None takes it back."""
+        """Keep the reader's own verdict on a point of an attempt; None removes it."""
         with self.database.writing() as connection:
             if verdict is None:
                 connection.execute(
@@ -170,12 +170,12 @@ class PracticeStore:
         return {point: Verdict(verdict) for point, verdict in rows}
 
     def save_round(self, user: str, round: Round) -> None:
-        """Keep a round as it stands now, in place of what was kept of it."""
+        """Store a round as it is now, in place of its earlier state."""
         with self.database.writing() as connection:
             _save_round(connection, user, round)
 
     def rounds(self, user: str, *, unfinished: bool = False) -> Sequence[Round]:
-        """The newest first. One that cannot be read is left out."""
+        """Newest first. Unreadable ones are left out."""
         with self.database.reading() as connection:
             rows = connection.execute(
                 "SELECT round FROM rounds WHERE user = ? AND finished <= ? ORDER BY begun DESC, id",
@@ -190,7 +190,7 @@ class PracticeStore:
         return found
 
     def plan(self, user: str) -> Plan:
-        """What the reader prepares for; one that cannot be read is none."""
+        """The reader's plan; an unreadable one counts as none."""
         with self.database.reading() as connection:
             row = connection.execute("SELECT plan FROM plans WHERE user = ?", (user,)).fetchone()
         try:
@@ -200,12 +200,12 @@ class PracticeStore:
             return Plan()
 
     def save_plan(self, user: str, plan: Plan) -> None:
-        """Keep this plan in place of the one before."""
+        """Replace the reader's plan."""
         with self.database.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?)", (user, PLAN.dump_json(plan).decode()))
 
     def export(self, user: str) -> dict[str, Any]:
-        """Everything of a reader, as JSON has it."""
+        """All data of a reader, as JSON types."""
         with self.database.reading() as connection:
             rows = connection.execute(
                 "SELECT question, attempt, point, verdict FROM overrides WHERE user = ? ORDER BY rowid", (user,)
@@ -221,8 +221,8 @@ class PracticeStore:
         return exported
 
     def restore(self, user: str, exported: Mapping[str, Any]) -> int:
-        """Add what an export holds and is not there yet; gives how many reviews were added. What is there already is
-        not changed. Raises UsageError for what is no export."""
+        """Add what an export has and the store lacks; returns how many reviews were added. Existing data are not
+        changed. Raises UsageError if it is no export."""
         try:
             found = EXPORT.validate_python(dict(exported))
         except ValidationError as error:
@@ -304,7 +304,7 @@ def _save_round(connection: sqlite3.Connection, user: str, round: Round) -> None
 
 
 def _card(text: str) -> Card | None:
-    """None where what is kept cannot be read: the log still knows it."""
+    """None if the stored card is unreadable: the log still has it."""
     try:
         return CARD.validate_json(text)
     except ValidationError as error:
