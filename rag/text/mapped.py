@@ -1,8 +1,8 @@
-"""Text that remembers where each of its characters stood in the source.
+"""Text that remembers the source position of each of its characters.
 
 Cleaning drops, joins and repairs text, yet every citation must be one exact slice of the source. A `MappedText` is a
-string with a list of *pieces*: each says that a run of its characters was copied verbatim from the source. Characters
-outside all pieces (a repaired bullet, an added fence) have no place in the source.
+string with a list of *pieces*: each is a run of its characters copied verbatim from the source. Characters outside all
+pieces (a repaired bullet, an added fence) have no place in the source.
 
 >>> line = MappedText.copied("x  **y** z", 100)
 >>> (line[:3] + line[5:6] + MappedText.added("!")).text
@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 
 
 class Piece(NamedTuple):
-    """`length` characters from `text_start` of the text stand at `source_start` of the source."""
+    """`length` characters from `text_start` of the text are at `source_start` of the source."""
 
     text_start: int
     source_start: int
