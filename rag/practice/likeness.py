@@ -156,7 +156,7 @@ class Comparer:
         return sum(weight for term, weight in self._term_weights(text, "").items() if term in said)
 
     def known_to(self, read: Read, passages: Sequence[int]) -> NDArray[np.float32]:
-        """The share of each sentence that a page's passages state, shape (sentences,)."""
+        """How much of each sentence a page's passages state, shape (sentences,)."""
         said = [
             frozenset(terms(passage.text)) for passage in self.index.storage.passages(list(dict.fromkeys(passages)))
         ]
