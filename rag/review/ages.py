@@ -1,4 +1,4 @@
-"""How old documents are: when somebody last checked them, as their front matter says."""
+"""The age of documents: when somebody last checked them, by their front matter."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$", re.
 
 
 class DateField(StrEnum):
-    """The fields of the front matter that say it, the first one that holds a date counting."""
+    """The front matter fields for it; the first one with a date counts."""
 
     CHECKED = "checked"
     UPDATED = "updated"
@@ -21,7 +21,7 @@ class DateField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """`dated` is the day that `field` names; both are None where the document says neither."""
+    """`dated` is the date in `field`; both are None if the document has no date."""
 
     document: str
     title: str
@@ -39,7 +39,7 @@ def age_of(document: StoredDocument) -> Age:
 
 
 def oldest_first(ages: list[Age]) -> list[Age]:
-    """Documents without a date come last: nothing says that they are old."""
+    """Undated documents come last: nothing shows that they are old."""
     return sorted(ages, key=lambda age: (age.dated is None, age.dated or date.max, age.document))
 
 
@@ -55,7 +55,7 @@ def _front_matter(source: str) -> dict[object, object]:
 
 
 def _date(value: object) -> date | None:
-    """A date as YAML reads it, with a time (of which the day is kept), or written as text."""
+    """A date as parsed by YAML, with a time (only the day is kept), or written as text."""
     if isinstance(value, date):
         return date(value.year, value.month, value.day)
     try:

@@ -1,5 +1,5 @@
-"""What keeps a corpus true, over all documents of an index: how old they are, and which sentences grow old. Nothing is
-asked of a chat model; the same index gives the same report."""
+"""A report on all documents of an index: how old they are, and which sentences grow old. It asks no chat model; the
+same index gives the same report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,17 +11,17 @@ from rag.review.ages import Age, age_of, oldest_first
 from rag.review.statements import Statement, statements_of
 from rag.review.time_bound import TimeBound, time_bound
 
-# Told what is done, and all there is to do.
+# Called with the number done and the total.
 Progress = Callable[[int, int], None]
 
 
 def _silent(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Ignores progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`ages` are the oldest first, `time_bound` in the order of the documents."""
+    """`ages` are oldest first, `time_bound` in document order."""
 
     generation: int
     statements: int
@@ -29,7 +29,7 @@ class Review:
     time_bound: tuple[TimeBound, ...]
 
     def about(self, holds: Callable[[str], bool]) -> "Review":
-        """What concerns the documents of these names."""
+        """The part on the documents with these names."""
         return replace(
             self,
             ages=tuple(each for each in self.ages if holds(each.document)),
@@ -65,7 +65,7 @@ class Review:
 
 
 def review(index: Index, progress: Progress = _silent) -> Review:
-    """`progress` is told how many documents were read, and how many there are."""
+    """Calls `progress` with the number of documents read, and their total."""
     documents = index.storage.documents(with_passages=True)
     statements: list[Statement] = []
     for done, document in enumerate(documents, start=1):
@@ -80,7 +80,7 @@ def review(index: Index, progress: Progress = _silent) -> Review:
 
 
 def topic_of(documents: list[StoredDocument], topic: str) -> Callable[[str], bool]:
-    """Whether a document, by its name, lies in the folder of a topic, or has it for a tag."""
+    """Whether a document, by its name, is in a topic's folder, or has the topic as a tag."""
     wanted = topic.casefold().strip("/")
     names = {
         document.name

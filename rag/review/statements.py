@@ -1,7 +1,7 @@
 """The statements of the indexed documents: their sentences, each an exact slice of its source.
 
-Not among them are questions, code, formulas and tables, and what a page gives as wrong on purpose: what stands under a
-heading such as 常见错误 before the mark of what is right (`**正确**`), and sentences that are introduced as hearsay.
+They exclude questions, code, formulas and tables, and text that a page states as wrong on purpose: text under a heading
+such as 常见错误 before the mark of the right answer (`**正确**`), and sentences introduced as hearsay.
 """
 
 import re
@@ -16,14 +16,14 @@ from rag.text.blocks import PROSE, Block, BlockKind
 from rag.text.sentences import UnitKind, units
 
 QUESTION_END = re.compile(r"[？?][”」』）)*]*$")
-# Below this a sentence says too little.
+# A shorter sentence says too little.
 SHORTEST = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`source[start:end] == quote`. `text[text_start:text_end]` of its passage is the same, cleaned; `passage` is the
-    number of that passage. `section` is the path of headings above, outermost first."""
+    """`source[start:end] == quote`. `text[text_start:text_end]` of its passage is the same, cleaned; `passage` is that
+    passage's number. `section` is the path of headings above, outermost first."""
 
     document: str
     title: str
@@ -42,7 +42,7 @@ class Statement:
 
 
 def statements_of(document: StoredDocument) -> Iterator[Statement]:
-    """In the order of the document, each once. A passage that repeats another one says nothing of its own."""
+    """In document order, each once. A passage that repeats another one has no statements of its own."""
     seen: set[tuple[int, int]] = set()
     for passage in document.passages:
         if passage.number is None:
@@ -66,7 +66,7 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
 
 
 def _sentences(passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Where each begins and ends in the text of the passage, and the headings above it."""
+    """The start and end of each in the passage's text, and the headings above it."""
     text, sections = passage.content.text, _sections(passage)
     wrong = _wrong_parts(text, passage.blocks, sections)
     for unit in units(text, passage.blocks):
@@ -80,7 +80,7 @@ def _sentences(passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ..
 
 
 def _sections(passage: StoredPassage) -> list[tuple[str, ...]]:
-    """Of each block the headings above it: a passage may hold several sections below its own."""
+    """The headings above each block: a passage may hold several sections below its own."""
     below: list[tuple[int, str]] = []
     result = []
     for block in passage.blocks:
@@ -94,7 +94,7 @@ def _sections(passage: StoredPassage) -> list[tuple[str, ...]]:
 
 
 def _wrong_parts(text: str, blocks: Sequence[Block], sections: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """What is wrong on purpose: among mistakes all of a block up to the mark of what is right, or all of it."""
+    """Text wrong on purpose: under mistakes, a block up to the mark of what is right, or all of it."""
     parts = []
     for block, section in zip(blocks, sections, strict=True):
         if block.kind in PROSE and any(map(LISTS_MISTAKES.search, section)):

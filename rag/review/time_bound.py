@@ -8,7 +8,7 @@ from rag.review.statements import Statement
 
 @dataclass(frozen=True, slots=True)
 class TimeBound:
-    """`words` are those that tie the statement to its time, as they stand."""
+    """`words` tie the statement to its time, as written."""
 
     statement: Statement
     bounds: tuple[Bound, ...]
