@@ -1,4 +1,4 @@
-"""Pinned models: which there are, fetching them, and finding them on disk. Importing this loads nothing heavy."""
+"""Pinned models: their list, how to fetch them and find them on disk. Importing this loads nothing heavy."""
 
 from rag.models.fetch import Progress, fetch
 from rag.models.pinned import MODELS, Form, Part, PinnedModel

