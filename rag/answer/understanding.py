@@ -35,7 +35,7 @@ def understood(trace: Trace) -> Trace:
         # Words that need not lean on the talk are read alone if the material is silent about them.
         alone = judged(alone)
         return alone if _is_refused(alone) else in_talk
-    # The material may lack what is leant on, and have what the question names.
+    # The material may lack the subject leant on, but have the question's names.
     if not names_something(question):
         return in_talk
     in_talk = judged(in_talk)

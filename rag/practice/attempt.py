@@ -51,7 +51,7 @@ class Attempt:
 
     @cached_property
     def claims(self) -> tuple[Sentence, ...]:
-        """What can make points."""
+        """Claims but no orders."""
         return tuple(sentence for sentence in self.sentences if sentence.claims and not sentence.orders)
 
     @property

@@ -46,7 +46,7 @@ class Method(StrEnum):
 
 
 class GradeNote(StrEnum):
-    """What a reader must learn beside a grade."""
+    """Notes for a reader beside a grade."""
 
     EMPTY = "empty"
     CUT = "cut"
@@ -296,7 +296,7 @@ def wordings(point: Point, attempt: Attempt) -> list[str]:
 
 
 def _is_worth_reading(row: NDArray[np.float64]) -> bool:
-    """Whether a point may be mentioned: reading takes longest."""
+    """Whether a point was perhaps mentioned: reading takes longest."""
     return without_judge().touched.odds(row) > WORTH_READING
 
 

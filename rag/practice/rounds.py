@@ -100,7 +100,7 @@ def begin_round(
 
 
 def answer(bank: Bank, round: Round, grade: Grade) -> Round:
-    """The round after an answer to its current question. If the level has a follow-up left for the page, the next is
+    """The round after an answer to its current question. If the level has a follow-up left for the page, it comes next:
     the one that asks most about what was missed. Raises UsageError for a grade of another question."""
     if grade.question_id != round.current:
         raise UsageError(

@@ -89,7 +89,7 @@ def mistakes_of(page: Page) -> Iterator[Mistake]:
 
 
 def _written(page: Page) -> list[Point]:
-    """The points that the front matter lists, each where the page says it."""
+    """The points in the front matter, each at its place on the page."""
     front_matter = FRONT_MATTER.match(page.source)
     if front_matter is None:
         return []

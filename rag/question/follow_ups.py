@@ -21,7 +21,7 @@ from rag.question.leaning import LeaningFeatures, leaning, leaning_features
 from rag.question.names import FUNCTION_WORDS, NAME
 from rag.types import Role, Turn
 
-# A longer subject is cut to its end, where the question stands.
+# A longer subject keeps only its end, where the question stands.
 MAX_SUBJECT_CHARACTERS = 300
 # Number of messages examined before the question.
 MAX_TURNS = 12

@@ -19,7 +19,7 @@ from rag.search.retrieval import CANDIDATES, encode_questions, search
 
 # The weight of a pair of Chinese characters against a name in Latin letters: neighbouring pairs overlap.
 OF_A_PAIR = 0.5
-# The pages of the first passages for a message may be known by what it names.
+# First passages whose pages' names are compared with the message.
 FIRST = 5
 # New names are counted up to this number.
 MAX_NEW_NAMES = 3

@@ -1,4 +1,4 @@
-"""A question that stands alone -> what is searched for it."""
+"""A question that stands alone -> its search queries."""
 
 from dataclasses import dataclass
 
