@@ -150,7 +150,7 @@ WORTH_READING = -2.0
 KNOWN = 0.35
 # Texts encoded ahead together: other users of the embedder wait for no more.
 AHEAD = 6
-# rapidfuzz's partial_token_ratio of folded texts, 0..100.
+# rapidfuzz's partial_ratio of folded texts, 0..100.
 OVERLAP_FOUND, OVERLAP_PARTLY = 62.0, 48.0
 
 
