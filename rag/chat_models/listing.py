@@ -9,7 +9,7 @@ from rag.chat_models.endpoint import http_client
 from rag.chat_models.stopping import within
 from rag.errors import ChatModelError, SettingsError
 
-# Limits of a list.
+# Seconds and bytes allowed for a list.
 LIST_SECONDS = 15.0
 MOST_BYTES = 4_000_000
 MOST_MODELS = 2_000
@@ -60,7 +60,7 @@ def _problem(address: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port, to which a key belongs."""
+    """Scheme, host and port: the scope of a key."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname or "", parts.port or {"http": 80}.get(parts.scheme, 443)
 

@@ -46,7 +46,7 @@ def is_installed() -> bool:
 
 
 def threads() -> int:
-    """The cores that this process may use; more than MOST_THREADS would only wait for memory."""
+    """The cores this process may use; more than MOST_THREADS only wait for memory."""
     affinity = getattr(os, "sched_getaffinity", None)
     return min(MOST_THREADS, len(affinity(0)) if affinity else os.cpu_count() or 1)
 

@@ -2,7 +2,7 @@
 
 import httpx
 
-# Characters; anything shorter is no secret, and removing it would blot out ordinary words.
+# Characters; anything shorter is no secret, and would blot out ordinary words.
 SHORTEST_KEY = 6
 REDACTED = b"***"
 

@@ -23,7 +23,7 @@ class Stop:
         return self._asked.is_set()
 
     def ask(self) -> None:
-        """Stop: runs, in this thread, the actions registered by `calling`."""
+        """Stop: runs, in this thread, what `calling` has registered."""
         with self._lock:
             self._asked.set()
             actions, self._actions = self._actions, []

@@ -12,7 +12,7 @@ from rag.errors import UsageError
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
-    # argparse has no public name for the type that add_subparsers() returns.
+    # argparse has no public name for the type of add_subparsers().
     from rag.cli import Commands
 
 

@@ -47,8 +47,8 @@ def interval(means: Values) -> tuple[float, float]:
 def two_sided_p(differences: Values) -> float:
     """Probability that chance alone gives a mean difference at least this far on its side of 0.
 
-    Twice the smaller share of resampled differences on either side, plus one, since a sample never proves a share to
-    be 0 (Davison & Hinkley 1997).
+    Twice the smaller share of resampled differences on either side; counts are raised by one, since a sample never
+    proves a share to be 0 (Davison & Hinkley 1997).
     """
     tails = [(np.count_nonzero(side) + 1) / (len(differences) + 1) for side in (differences <= 0, differences >= 0)]
     return float(min(1.0, 2 * min(tails)))
