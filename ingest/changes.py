@@ -166,7 +166,7 @@ def _diff(old: str, new: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Sentences, since a line is too long to compare: in Chinese it is a paragraph."""
+    """Lines are too long to compare: in Chinese a line is a paragraph."""
     for end in ENDS:
         text = text.replace(end, f"{end}\n")
     return [line.strip() for line in text.splitlines() if line.strip()]

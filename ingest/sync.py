@@ -124,7 +124,7 @@ def _store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float
 
 @contextmanager
 def _naming(documents: Sequence[StoredDocument]) -> Iterator[None]:
-    """Adds a document's name to the error of a passage that cannot be embedded."""
+    """Names the document of a passage that cannot be embedded."""
     try:
         yield
     except PassageError as error:

@@ -1,4 +1,4 @@
-"""Workers that read documents and embed passages: this process, or a Ray cluster (`ingest.cluster`)."""
+"""Reads documents and embeds passages: in this process, or in a Ray cluster (`ingest.cluster`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
