@@ -62,8 +62,8 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """Texts as vectors, shape (n, dimension); `tokens`, if requested, are those of one text after another, `counts` the
-    number of each."""
+    """Texts as vectors, shape (n, dimension); `tokens`, if requested, are those of one text after another, `counts`
+    of each."""
 
     vectors: "NDArray[np.float32]"
     counts: "NDArray[np.int64]"
