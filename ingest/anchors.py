@@ -1,5 +1,5 @@
-"""How well a new generation matches questions that it does not answer: what refusals are calibrated by, see
-`rag.answer.calibration`. No labels are needed: the questions are a list of our own about everything but this field.
+"""Measures how well a new generation matches questions that it does not answer, to calibrate refusals; see
+`rag.answer.calibration`. Needs no labels: the questions are our own list about everything but this field.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,17 +16,17 @@ from rag.parallel import in_parallel
 from rag.search.retrieval import encode_questions, search
 
 QUESTIONS = Path(__file__).with_name("questions_from_elsewhere.txt")
-# Asked in each language: some 15 ms a question on the corpus. All of them move no anchor there by more than .002.
+# Questions asked per language: some 15 ms each on the corpus. Asking all moves no anchor there by more than .002.
 ASKED = 150
 # Questions encoded at once.
 BATCH = 16
-# Smaller indexes are not measured: how well passages match depends on how many there are.
+# Smaller indexes are not measured: matches depend on the number of passages.
 FEWEST_PASSAGES = 100
-# Measured anew when this share of the passages has changed since.
+# Measured again once this share of the passages has changed.
 CHANGED = 0.1
-# A material writes a language that so many of its passages are in; so many passages are looked at.
+# The share of passages at which the material counts as written in a language; the size of the sample.
 WRITTEN, SAMPLE = 0.05, 500
-# Of the matches: the median is the anchor, the distance of the outer two its spread.
+# Of the matches: the median is the anchor, the range between the outer two its spread.
 QUANTILES = (0.1, 0.5, 0.9)
 LEAST_SPREAD = 1e-3
 
@@ -39,8 +39,8 @@ def anchors_of(
     *,
     unfinished: bool = False,
 ) -> Anchors | None:
-    """Those of an index, `earlier` unless much has changed and it is not `unfinished`; None where it is too small.
-    `changed` counts the passages that were added and removed."""
+    """The anchors of an index: `earlier` unless much has changed and it is not `unfinished`; None if it is too small.
+    `changed` counts the passages added and removed."""
     if index.manifest.passages < FEWEST_PASSAGES:
         return None
     if earlier is not None and (unfinished or earlier.changed + changed <= CHANGED * earlier.passages):

@@ -1,4 +1,4 @@
-"""What a run changed: which documents, and in a changed document which sections, down to the sentence."""
+"""The changes of a run: documents, and the sections of changed documents, down to the sentence."""
 
 import difflib
 from collections import defaultdict
@@ -11,9 +11,9 @@ from rapidfuzz import fuzz, process
 from rag.index.storage import DocumentEntry, StoredDocument
 from rag.text.blocks import BlockKind
 
-# Sections under different headings count as one reworded section from this likeness on (rapidfuzz, 0..100).
+# Sections under different headings count as one reworded section from this similarity on (rapidfuzz, 0..100).
 LIKE = 60.0
-# Of more pairs than this, likeness is not computed: a document rewritten that much reads as new and removed sections.
+# Similarity is not computed for more pairs: a document rewritten that much is reported as new and removed sections.
 MAX_PAIRS = 40_000
 DIFF_LINES = 8
 LINE_CHARACTERS = 100
@@ -25,7 +25,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reworded:
-    """A section that says something else. Lines of `diff` begin with "- " (before) or "+ " (now)."""
+    """A section with a new wording. Lines of `diff` begin with "- " (before) or "+ " (now)."""
 
     section: str
     diff: tuple[str, ...]
@@ -101,8 +101,8 @@ class Changes:
 def moved_and_removed(
     before: Mapping[tuple[int, str], DocumentEntry], now: Sequence[DocumentEntry], roots: Set[int]
 ) -> tuple[list[tuple[str, str]], list[DocumentEntry]]:
-    """Old and new names of what moved, and what was removed. A document that vanished while one with the same content
-    appeared has moved; what lay under a root that is not among `roots` any more was removed."""
+    """Old and new names of moved documents, and the removed ones. A document that vanished while one with the same
+    content appeared has moved; documents under a root no longer among `roots` were removed."""
     here = {entry.key for entry in now}
     appeared: defaultdict[str, list[str]] = defaultdict(list)
     for entry in reversed(now):
@@ -138,7 +138,7 @@ def compare(old: StoredDocument, new: StoredDocument) -> DocumentChange:
 def _sections(document: StoredDocument) -> Mapping[Path, str]:
     """The text under each heading, by the path of headings, in order; the title stands for text above all headings.
 
-    Read from the headings in the text: how sections are packed into passages changes with the text around them.
+    Uses the headings in the text, since the packing of sections into passages changes with the text around them.
     """
     sections: defaultdict[Path, list[str]] = defaultdict(list)
     path: Path = ()
@@ -166,7 +166,7 @@ def _diff(old: str, new: str) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """A line is too long a unit to compare: in Chinese it is a paragraph."""
+    """Lines are too long to compare: in Chinese a line is a paragraph."""
     for end in ENDS:
         text = text.replace(end, f"{end}\n")
     return [line.strip() for line in text.splitlines() if line.strip()]

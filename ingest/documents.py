@@ -1,4 +1,4 @@
-"""The documents of a run: what is new or changed is read, and what became of each is counted."""
+"""The documents of a run: reads new and changed ones, and counts the outcomes."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Documents:
-    """`before` are the entries of the last generation; those of `unchanged` need not be read where their files are the
-    same."""
+    """`before` are the entries of the last generation; those in `unchanged` are read only if their files have
+    changed."""
 
     def __init__(
         self,
@@ -39,8 +39,8 @@ class Documents:
         self.warnings.append(Warned(_shown(str(path)), f"left out: {reason}"))
 
     def read(self, files: Sequence[File]) -> Iterator[StoredDocument | DocumentEntry | None]:
-        """In the order of the files: the document anew; its entry where what is stored stays; None where there is
-        nothing to store."""
+        """In file order: the newly read document; its entry if the stored version stays; None if there is nothing to
+        store."""
         outcomes: list[Prepared | DocumentEntry | DocumentError | OSError | None] = [None] * len(files)
         done = 0
 
@@ -65,7 +65,7 @@ class Documents:
             yield self._counted(file, outcome)
 
     def _without_reading(self, file: File) -> DocumentEntry | DocumentError | OSError | None:
-        """The entry of a document that has not changed, or why the file cannot be read; None where it must be."""
+        """The entry of an unchanged document, or why the file cannot be read; None if it must be read."""
         known = self.unchanged.get((file.root, file.relative))
         if not _is_utf8(str(file.path)):
             message = f"{_shown(file.relative)}: the file name is not UTF-8"
@@ -93,7 +93,7 @@ class Documents:
             self.counts.failed.append(Failure(_shown(str(file.path)), message, reason))
             if known is None:
                 return None
-            # Its last good version stands for a document that cannot be read.
+            # The last good version replaces an unreadable document.
             self.counts.stale += 1
             return replace(known, stale=True)
         document = outcome.document
@@ -119,5 +119,5 @@ def _is_utf8(name: str) -> bool:
 
 
 def _shown(name: str) -> str:
-    """A file name as text; bytes of it that are not UTF-8 become question marks."""
+    """A file name as text; non-UTF-8 bytes become question marks."""
     return name.encode("utf-8", "replace").decode()

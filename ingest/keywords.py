@@ -1,4 +1,4 @@
-"""The keyword index of a generation: from the last one, as if it were made anew."""
+"""The keyword index of a generation: updated from the last one, equal to a new one."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,8 +13,8 @@ from rag.index.storage import StoredDocument
 def keywords_of(
     documents: Sequence[StoredDocument], earlier: DiskIndex | None, stored: Mapping[Key, StoredDocument]
 ) -> KeywordIndex:
-    """That of all numbered passages. Where `earlier`, which holds the documents `stored`, kept how often its terms
-    stand where, only what is new is cut into terms: cutting everything takes half the time of a small update."""
+    """The keyword index of all numbered passages. If `earlier`, which holds the documents `stored`, kept its term
+    counts, tokenizes only new passages: tokenizing everything takes half the time of a small update."""
     if earlier is None or earlier.keywords.counts is None:
         return KeywordIndex.build(d.keyword_terms(p) for d in documents for p in d.passages if p.number is not None)
     places = np.full(earlier.keywords.passage_count, -1, np.int64)
@@ -35,8 +35,7 @@ def keywords_of(
 
 
 def _numbers(old: StoredDocument | None, document: StoredDocument) -> dict[str, int]:
-    """The passages of the document as it was, by what was embedded of them, where all else is the same that they are
-    found by."""
+    """The old document's passages by embedding key, if everything else that finds them is unchanged."""
     if old is None or (old.tags, old.asked_as) != (document.tags, document.asked_as):
         return {}
     return {passage.embedding_key: passage.number for passage in old.passages if passage.number is not None}

@@ -1,4 +1,4 @@
-"""Readers' own documents: one folder that is a root of the index, and runs that bring the index in line with it."""
+"""Readers' own documents: one folder that is a root of the index, and runs that sync the index with it."""
 
 import hashlib
 import logging
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# How long another writer may hold the index before that counts as a problem; seconds.
+# Seconds that another writer may hold the index before that counts as a problem.
 WAIT = 60.0
 MEGABYTE = 1024 * 1024
-# File systems allow 255 bytes; room is left for what a name is made unique with.
+# File systems allow 255 bytes; this leaves room to make a name unique.
 MAX_NAME_BYTES = 200
 NOT_IN_NAMES = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]+')
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryRun:
-    """The run under way or the last one. `done` of `total` items of `stage` are through. `report` is what it did, as
-    `python -m ingest --json` says; `problem` is why it could not."""
+    """The run under way or the last one. `done` of `total` items of `stage` are finished. `report` is its report, as in
+    `python -m ingest --json`; `problem` is why it failed."""
 
     under_way: bool = False
     stage: Stage | None = None
@@ -71,8 +71,8 @@ class RefusedError(UsageError):
 
 
 class Library:
-    """Readers' own documents in one folder, which is a root of the index. Uses an embedder that is loaded already.
-    Safe to use from several threads."""
+    """Readers' own documents in one folder, which is a root of the index. Uses an embedder already loaded. Safe to use
+    from several threads."""
 
     def __init__(self, settings: Settings, embedder: "Embedder", *, may_change: bool = True) -> None:
         self._settings = settings
@@ -81,9 +81,9 @@ class Library:
         """Whether readers may add and remove documents, and have the index brought in line."""
         self._lock = threading.Lock()
         self._run = LibraryRun()
-        # Whether the run that follows the one under way is of all roots; None where none follows.
+        # Whether the run after the current one covers all roots; None if none follows.
         self._next_all_roots: bool | None = None
-        # What was removed, until the program ends.
+        # Removed files, until the program ends.
         self._removed: Path | None = None
 
     @property
@@ -99,14 +99,14 @@ class Library:
         return self._settings.max_file_megabytes
 
     def files(self) -> tuple[str, ...]:
-        """Paths below the folder of all documents in it, including those that cannot be read."""
+        """Paths below the folder of all its documents, including unreadable ones."""
         if not self.folder.is_dir():
             return ()
         try:
             names = [file.relative_to(self.folder).as_posix() for file in list_files(self.folder)]
-        except IngestError:  # a run tells of a folder that cannot be listed
+        except IngestError:  # a run reports an unlistable folder
             return ()
-        # A name that is not UTF-8 came from no browser, and cannot be shown in one.
+        # A non-UTF-8 name came from no browser, and no browser can show it.
         return tuple(name for name in names if name.encode(errors="ignore").decode() == name)
 
     def owns(self, root: str) -> bool:
@@ -114,8 +114,8 @@ class Library:
         return root == absolute(self.folder)
 
     def add(self, name: str, file: Path, *, replace: bool = False) -> str:
-        """Copy a file in, whole or not at all, under a name made safe, which is returned. Raises RefusedError for
-        what cannot be a document, and for a name that is taken unless it is to be replaced."""
+        """Copy a file in, atomically, under a safe name, which it returns. Raises RefusedError if the file cannot be a
+        document, or its name is taken and `replace` is not set."""
         self._require_change()
         safe = safe_name(name)
         size = file.stat().st_size
@@ -139,7 +139,7 @@ class Library:
                 Path(part).replace(target)
             else:
                 try:
-                    os.link(part, target)  # unlike a rename, this fails where the name was taken meanwhile
+                    os.link(part, target)  # unlike a rename, this fails if the name was taken meanwhile
                 except FileExistsError:
                     raise RefusedError(
                         f"the library has another document named {safe}",
@@ -157,7 +157,7 @@ class Library:
         return target.is_file() and digest(target) == digest(file)
 
     def remove(self, relative: str) -> None:
-        """Take a document out of the folder; `restore` brings it back until the program ends. Raises UsageError where
+        """Remove a document from the folder; `restore` brings it back until the program ends. Raises UsageError if
         there is none."""
         self._require_change()
         path = self.folder / relative
@@ -167,7 +167,7 @@ class Library:
         shutil.move(path, self._kept(relative))
 
     def restore(self, relative: str) -> None:
-        """Bring a removed document back. Raises UsageError where it is not kept, or its name was taken meanwhile."""
+        """Bring a removed document back. Raises UsageError if it was not kept, or its name was taken meanwhile."""
         self._require_change()
         kept, path = self._kept(relative), self.folder / relative
         if not kept.is_file() or path.exists():
@@ -176,8 +176,8 @@ class Library:
         shutil.move(kept, path)
 
     def sync(self, *, all_roots: bool = False) -> bool:
-        """Begin to bring the index in line with the folder, or with all roots, in a thread. False where a run is under
-        way: another follows it, for what changed meanwhile. Raises UsageError where readers may not change anything."""
+        """Start syncing the index with the folder, or with all roots, in a thread. Returns False if a run is under way:
+        another follows it, for what changed meanwhile. Raises UsageError if readers may not change anything."""
         self._require_change()
         with self._lock:
             if self._run.under_way:
@@ -192,7 +192,7 @@ class Library:
             return self._run
 
     def _kept(self, relative: str) -> Path:
-        """Where a document lies that was removed."""
+        """The path of a removed document."""
         with self._lock:
             if self._removed is None:
                 self._removed = Path(tempfile.mkdtemp(prefix="removed-"))
@@ -212,7 +212,7 @@ class Library:
                 self._run = ended if wanted is None else LibraryRun(under_way=True)
 
     def _ended(self, *, all_roots: bool) -> LibraryRun:
-        """A run, and what came of it."""
+        """A run, with its outcome."""
         try:
             report = self._bring_in_line(all_roots=all_roots)
         except Exception as error:
@@ -223,10 +223,10 @@ class Library:
         return LibraryRun(ended=_now(), report=report.as_dict(), warnings=tuple(map(str, report.warnings)))
 
     def _bring_in_line(self, *, all_roots: bool) -> Report:
-        """Without `all_roots` only this folder: what is wrong elsewhere is no reason to turn a document away. The
+        """Without `all_roots`, syncs only this folder: a problem elsewhere is no reason to reject a document. The
         folder becomes a root with its first document, and ceases to be one with its last."""
         has_documents = self.folder.is_dir() and any(list_files(self.folder))
-        # Opening the index verifies all of it, which one more document need not wait for.
+        # Opening the index verifies all of it; adding a document need not wait for that.
         roots = self._roots() if all_roots or not has_documents else ()
         is_root = any(map(self.owns, roots))
         others = [Path(root) for root in roots if not self.owns(root)] if all_roots else []
@@ -243,7 +243,7 @@ class Library:
         )
 
     def _roots(self) -> list[str]:
-        """Those of the live generation."""
+        """Roots of the live generation."""
         index = open_store(self._settings).open()
         index.close()
         return [root.path for root in index.manifest.roots]
@@ -254,14 +254,14 @@ class Library:
 
 
 def safe_name(name: str) -> str:
-    """A file name from whatever a browser says: its last part, without characters that mean something to a shell, a
-    file system or a reader's eye. Raises UsageError for what would not be read as a document.
+    """A file name from a browser's untrusted one: its last part, without characters special to a shell, a file system
+    or a reader's eye. Raises UsageError for a name that no document has.
 
     >>> safe_name("../../etc/笔记 ①.md"), safe_name("a<b>.TXT")
     ('笔记 ①.md', 'a b.TXT')
     """
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
-    # Format characters can turn the order of what is read around: txt.exe looks like exe.txt.
+    # Format characters can reverse the visible order: txt.exe looks like exe.txt.
     visible = "".join(c for c in NOT_IN_NAMES.sub(" ", last) if unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn"))
     clean = " ".join(visible.split()).lstrip(". ")
     stem, suffix = os.path.splitext(clean)  # noqa: PTH122 - a name, not a path
@@ -282,7 +282,7 @@ def safe_name(name: str) -> str:
 
 
 def digest(file: Path) -> str:
-    """SHA-256 of a file, as the index keeps it."""
+    """SHA-256 of a file, as the index stores it."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

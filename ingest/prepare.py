@@ -1,6 +1,6 @@
 """File -> document cut into passages, ready to be stored.
 
-Separate from `sync`, because its imports take half a second to load and a run that changes nothing needs none of them.
+Separate from `sync`, because its imports take half a second and a run without changes needs none of them.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document as it is stored, what its reader warns of, and the lines that cleaning took out."""
+    """A document as stored, its reader's warnings, and the lines that cleaning removed."""
 
     document: StoredDocument
     warnings: tuple[str, ...]
@@ -38,12 +38,12 @@ def prepare(root: int, relative: str, path: Path, settings: Settings, parser: Pa
 def prepare_bytes(
     root: int, relative: str, suffix: str, data: bytes, settings: Settings, parser: ParserProcess
 ) -> Prepared:
-    """Like `prepare`, of a file that another machine has read. Raises DocumentError."""
+    """Like `prepare`, for a file that another machine has read. Raises DocumentError."""
     return _cut(root, relative, document_of(relative, suffix, data, parser=parser), settings)
 
 
 def most_bytes(settings: Settings) -> int:
-    """The size of the largest file that is read."""
+    """The maximum size of a readable file."""
     return settings.max_file_megabytes * 1024 * 1024
 
 
@@ -67,7 +67,7 @@ def _cut(root: int, relative: str, document: Document, settings: Settings) -> Pr
 
 
 def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
-    """A passage that the embedder would truncate, in parts that it takes whole."""
+    """A passage that the embedder would truncate, split into parts that fit."""
     drafts = split_draft(
         Draft(passage.section, passage.content, passage.header, passage.blocks),
         lambda text: embedder.count_tokens([text])[0] <= embedder.max_tokens,
@@ -76,7 +76,7 @@ def split(passage: StoredPassage, embedder: Embedder) -> list[StoredPassage]:
 
 
 def _read_settled(relative: str, path: Path, parser: ParserProcess, *, max_bytes: int) -> Document:
-    """Read a file that nobody is writing meanwhile: half of a text would replace the whole."""
+    """Read a file that nobody is writing to: a partial text would replace the whole."""
     for _ in range(ATTEMPTS):
         before = file_state(path)
         document = read_document(relative, path, max_bytes=max_bytes, parser=parser)
@@ -90,7 +90,7 @@ def _read_settled(relative: str, path: Path, parser: ParserProcess, *, max_bytes
 
 
 def file_state(path: Path) -> tuple[int, int, int]:
-    """What changes when the file does."""
+    """Metadata that change with the file."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ino
 

@@ -1,4 +1,4 @@
-"""What the index held before a run: roots, documents, vectors. A rebuild takes what it can from a damaged index."""
+"""The index before a run: roots, documents, vectors. A rebuild salvages what it can from a damaged index."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,8 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True)
 class Earlier:
-    """`index` is the live generation where it is whole, `storage` what can still be read of the documents.
-    `is_kept` says that what is unchanged may be taken over; in a rebuild it may not."""
+    """`index` is the live generation if it is intact, `storage` the documents that are still readable. `is_kept` says
+    that unchanged documents may be reused; a rebuild may not."""
 
     roots: tuple[Root, ...] = ()
     index: DiskIndex | None = None
@@ -40,7 +40,7 @@ class Earlier:
 
 
 def open_earlier(settings: Settings, identity: str, *, rebuild: bool) -> Earlier:
-    """Raises IndexCorruptError or IndexMismatchError unless a rebuild was asked for."""
+    """Raises IndexCorruptError or IndexMismatchError, except for a rebuild."""
     try:
         index = open_index(settings.index)
     except IndexMissingError:
@@ -63,7 +63,7 @@ def open_earlier(settings: Settings, identity: str, *, rebuild: bool) -> Earlier
 
 
 def _salvage(index_folder: Path) -> Earlier:
-    """The roots of an index that cannot be opened, and its documents as the newest whole store of them holds them."""
+    """The roots of an index that cannot be opened, and the documents in its newest intact store."""
     roots: tuple[Root, ...] = ()
     for folder, raw in sealed_generations(index_folder):
         try:

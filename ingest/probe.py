@@ -1,4 +1,4 @@
-"""Which questions find different passages in a new generation than in the previous one."""
+"""Finds questions whose passages differ between a new generation and the previous one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ ROW = '{"id": "q1", "text": "â€¦", "evidence": [{"document": "a.md", "quote": "â
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to watch. `evidence` are (document, quote) pairs that should be found for it."""
+    """A question to watch. `evidence` are (document, quote) pairs that it should find."""
 
     id: str
     text: str
@@ -24,8 +24,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The best hit for a question (None where nothing was found), and the rank of the first hit that holds each piece
-    of evidence (None where no hit does)."""
+    """The best hit for a question (None if there is none), and the rank of the first hit with each piece of evidence
+    (None if no hit has it)."""
 
     document: str | None
     section: str | None
@@ -42,7 +42,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """`compared` says whether there was a generation before that could be searched with this embedder."""
+    """`compared` says whether there was an earlier generation searchable with this embedder."""
 
     questions: int
     compared: bool

@@ -8,8 +8,8 @@ from tqdm import tqdm
 
 
 class Bars:
-    """One bar a stage, with its rate and the time left, made when the stage begins; the one before it is left as it
-    stands."""
+    """One bar per stage, with its rate and the time left, made when the stage begins; earlier bars stay as they
+    are."""
 
     def __init__(self) -> None:
         self._bars: dict[str, tqdm] = {}

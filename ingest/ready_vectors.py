@@ -1,5 +1,5 @@
-"""Vectors of the passages of the pages that come with the program, so that these are searched from the first minute on.
-`python -m tools.ready_vectors` makes the file; a page that changed since is embedded like any other."""
+"""Vectors for passages of the pages that come with the program, to make these searchable from the first minute.
+`python -m tools.ready_vectors` makes the file; a page changed since is embedded like any other."""
 
 import hashlib
 import json
@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 FILE = Path(__file__).with_suffix(".safetensors")
-# Bytes of a key of an embedded text that are kept: two texts of some ten thousand do not share them.
+# Stored bytes of an embedding key: no two of some ten thousand texts share them.
 KEY = 16
-# A number of a vector, as a share of the largest, in 8 bits: the cosine with the vector itself is .9999.
+# Numbers are stored as 8-bit fractions of the vector's largest: the cosine with the original is .9999.
 LARGEST = 127
-# No larger file is looked at, since no page is; bytes.
+# Bytes; larger files are skipped, since no page is larger.
 LARGEST_PAGE = 1_000_000
 
 
 class ReadyVectors(Mapping[str, NDArray[np.float32]]):
-    """Unit vectors by the key of the embedded text. `documents` are the SHA-256 of the files that they were made of."""
+    """Unit vectors by embedding key. `documents` are the SHA-256 of the files that they were made from."""
 
     def __init__(self, keys: Sequence[str], codes: NDArray[np.int8], documents: Iterable[str]) -> None:
         self._places = {key[: 2 * KEY]: place for place, key in enumerate(keys)}
@@ -41,12 +41,12 @@ class ReadyVectors(Mapping[str, NDArray[np.float32]]):
         return len(self._places)
 
     def hold(self, file: Path) -> bool:
-        """Whether all passages of a file are among them."""
+        """Whether they cover all passages of a file."""
         try:
             if not self.documents or file.stat().st_size > LARGEST_PAGE:
                 return False
             return hashlib.sha256(file.read_bytes()).hexdigest() in self.documents
-        except OSError:  # the run tells of it
+        except OSError:  # the run reports it
             return False
 
 
@@ -55,7 +55,7 @@ NONE = ReadyVectors((), np.zeros((0, 0), np.int8), ())
 
 @cache
 def ready_vectors(identity: str, passage_tokens: int) -> ReadyVectors:
-    """Those of an embedder, of passages of this size; none where they were made with another."""
+    """The vectors for an embedder and passage size; none if they were made with others."""
     from safetensors import safe_open
 
     with safe_open(str(FILE), "np") as file:
@@ -70,7 +70,7 @@ def ready_vectors(identity: str, passage_tokens: int) -> ReadyVectors:
 def write_ready_vectors(
     vectors: Mapping[str, NDArray[np.float32]], documents: Sequence[str], identity: str, passage_tokens: int, file: Path
 ) -> None:
-    """Write the vectors, by the key of the embedded text, and the SHA-256 of the documents that these make up."""
+    """Write the vectors, by embedding key, and the SHA-256 of the documents that they cover."""
     from safetensors.numpy import save_file
 
     keys = sorted(vectors)

@@ -1,4 +1,4 @@
-"""What a run did, for people and for programs."""
+"""The report of a run, for people and programs."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -9,13 +9,13 @@ from ingest.probe import Probe
 from rag.errors import Unreadable
 from rag.index.manifest import Root
 
-# How much is listed of what was taken out of a document.
+# Limits for listing what was removed from a document.
 SHOWN_LINES = 20
 SHOWN_CHARACTERS = 100
 
 
 class Stage(StrEnum):
-    """What a run works through."""
+    """The stages of a run."""
 
     DOCUMENTS = "documents"
     PASSAGES = "passages"
@@ -23,7 +23,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A file that could not be read: where it lies, what is wrong with it, and the kind of trouble."""
+    """An unreadable file: its path, the error, and the kind of problem."""
 
     path: str
     error: str
@@ -44,13 +44,13 @@ class Counts:
 
     @property
     def files(self) -> int:
-        """Those that were looked at."""
+        """The number examined."""
         return self.added + self.changed + self.moved + self.unchanged + len(self.failed)
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The lines that cleaning took out of a document."""
+    """The lines that cleaning removed from a document."""
 
     path: str
     lines: tuple[str, ...]
@@ -75,7 +75,7 @@ def _shortened(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """What of a file was not read, or not as it stands."""
+    """Content of a file that was not read, or altered."""
 
     path: str
     message: str
@@ -86,8 +86,8 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did; `as_dict()` is the contract of `python -m ingest --json`. `roots` are those of the index;
-    `cleaned` are the documents read in this run of which something was taken out."""
+    """The result of a run; `as_dict()` is the contract of `python -m ingest --json`. `roots` are those of the index;
+    `cleaned` are the documents from which this run removed something."""
 
     generation: int
     published: bool
@@ -124,7 +124,7 @@ class Report:
         }  # fmt: skip
 
     def as_kept(self) -> dict[str, Any]:
-        """The report without names and text of what has gone: a generation holds no trace of it."""
+        """The report without names and text of removed content: a generation holds no trace of it."""
         probe = {} if self.probe is None else {"probe": self.probe.as_kept()}
         return {**self.summary(), "changes": self.changes.as_kept(), **probe}
 

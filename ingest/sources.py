@@ -1,4 +1,4 @@
-"""Which folders and files the index mirrors, and which documents they hold."""
+"""The folders and files that the index mirrors, and their documents."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
@@ -18,16 +18,16 @@ def absolute(path: Path) -> str:
 
 
 def default_root() -> Path:
-    """The folder `corpus` of the current directory, else the one that comes with the program."""
+    """The folder `corpus` in the current directory, else the one that comes with the program."""
     here = Path("corpus")
     return here if here.is_dir() else CORPUS
 
 
 def choose_roots(known: Sequence[Root], paths: Sequence[Path], remove_root: Path | None) -> tuple[Root, ...]:
-    """The known roots without `remove_root`, and `paths` after them. Raises IngestError.
+    """The known roots without `remove_root`, followed by `paths`. Raises IngestError.
 
-    The only root of an index names its documents by their paths alone; roots that come together, or later, put their
-    names in front. What a root was given it keeps. A root that takes the place of a removed one does as that one did.
+    The only root of an index names its documents by their paths alone; roots added together, or later, prefix their
+    names. A root's naming never changes. A root that replaces a removed one names documents as that one did.
     """
     before = [_settled(root, alone=len(known) == 1) for root in known]
     roots, gone = before, None
@@ -45,7 +45,7 @@ def choose_roots(known: Sequence[Root], paths: Sequence[Path], remove_root: Path
     for path in new.values():
         if not path.expanduser().exists():
             raise IngestError(f"{path} does not exist", hint="check the path")
-        # Not the number of the root that goes: its documents are still told apart by it.
+        # Not the removed root's number, which still identifies its documents.
         number = max((root.number for root in (*before, *chosen)), default=-1) + 1
         name = _free_name(path, chosen)
         chosen.append(Root(number=number, path=absolute(path), name=name, prefixed=prefixed))
@@ -53,9 +53,9 @@ def choose_roots(known: Sequence[Root], paths: Sequence[Path], remove_root: Path
 
 
 def name_documents(roots: Sequence[Root], keys: Iterable[Key], known: Mapping[Key, DocumentEntry]) -> dict[Key, str]:
-    """What each document is called. A known one keeps its name; a new one has its path below its root, after the name
-    of the root where that is prefixed. Where that is taken, because a folder was later called like a root, the name of
-    its own root is put in front."""
+    """Each document's name. A known one keeps its name; a new one gets its path below its root, after the root's name
+    if that is prefixed. If that is taken, because a folder was later named like a root, its own root's name is
+    prefixed."""
     all_keys = list(keys)
     names = {key: known[key].name for key in all_keys if key in known}
     taken = set(names.values())
@@ -73,9 +73,9 @@ def name_documents(roots: Sequence[Root], keys: Iterable[Key], known: Mapping[Ke
 def documents_of(
     root: Root, left_out: Callable[[Path, str], None], *, had_documents: bool, allow_empty: bool
 ) -> Iterator[tuple[Root, str, Path]]:
-    """Root, path below it, and path of each document. `left_out` is told which files are not documents, and why.
+    """Root, path below it, and path of each document. Calls `left_out` with each skipped file and the reason.
 
-    Raises IngestError where the root is missing or empty.
+    Raises IngestError if the root is missing or empty.
     """
     path = Path(root.path)
     if not path.exists():
@@ -86,7 +86,7 @@ def documents_of(
     reasons: list[str] = []
 
     def tell(file: Path, reason: str) -> None:
-        if file == CORPUS.resolve() / "README.md":  # is for those who write its pages
+        if file == CORPUS.resolve() / "README.md":  # for authors of its pages
             return
         reasons.append(reason)
         left_out(file, reason)
@@ -106,7 +106,7 @@ def _settled(root: Root, *, alone: bool) -> Root:
 
 
 def _free_name(path: Path, roots: Collection[Root]) -> str:
-    """The name of the folder; another where a root has it, or a folder of a root whose documents have no prefix."""
+    """The folder's name; another if a root has it, or a folder in a root whose documents have no prefix."""
     base = Path(absolute(path)).name or "root"
     taken = {root.name for root in roots}
     bare = [Path(root.path) for root in roots if not root.prefixed]

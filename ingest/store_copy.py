@@ -1,7 +1,7 @@
-"""The index in a Milvus server, brought in line with the folder that an ingest works in, and the other way round.
+"""Syncs the index in a Milvus server with the folder that an ingest works in, both ways.
 
-The folder is a working copy. Where another writer has published since, the store's generation is first written into the
-folder, as if it had been made there; afterwards what the run changed goes to the store.
+The folder is a working copy. If another writer has published since, the store's generation is first written into the
+folder, as if made there; afterwards the run's changes go to the store.
 """
 
 import logging
@@ -44,7 +44,7 @@ STATE_FILE = "store.json"
 
 
 class Mirrored(Model):
-    """Which generation of which index in a store the folder equalled, and by which manifest."""
+    """The store's index and generation that the folder equalled, and its manifest."""
 
     uri: str
     prefix: str
@@ -53,7 +53,7 @@ class Mirrored(Model):
 
 
 class StoreCopy:
-    """The folder and the store, while this process alone may write to either."""
+    """The folder and the store, while only this process may write to either."""
 
     def __init__(self, settings: Settings, connection: Connection, lease: Lease, *, rebuild: bool) -> None:
         self._settings = settings
@@ -72,7 +72,7 @@ class StoreCopy:
             return None
 
     def fetch(self, identity: str) -> None:
-        """Write the store's generation into the folder where that is neither what it holds nor what it comes from."""
+        """Write the store's generation into the folder, unless the folder holds it or derives from it."""
         live = self._live
         if live is None or self._comes_from(live):
             return
@@ -94,7 +94,7 @@ class StoreCopy:
         self._remember(live)
 
     def publish(self) -> None:
-        """Bring the store in line with the folder, and delete what no generation needs any more."""
+        """Sync the store with the folder, and delete what no generation needs any more."""
         if self._live is None or self._live.mirrors != live_manifest(self._settings.index):
             with closing(open_index(self._settings.index)) as index:
                 base = None if self._rebuild else self._live
@@ -103,7 +103,7 @@ class StoreCopy:
         collect(self._connection, self._live, grace=self._settings.milvus_grace)
 
     def _comes_from(self, live: Generation) -> bool:
-        """Whether the folder holds the live generation, or what this process or an earlier one made of it."""
+        """Whether the folder holds the live generation, or what this process or an earlier one made from it."""
         if live.mirrors == live_manifest(self._settings.index):
             return True
         try:
@@ -129,7 +129,7 @@ class StoreCopy:
 
 @contextmanager
 def store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float) -> Iterator[None]:
-    """Hold the store for writing, bring the folder in line with it, and when all went well the store with the folder.
+    """Hold the store for writing, sync the folder with it, and on success sync the store with the folder.
 
     Raises SettingsError, StoreError, IndexLockedError, IndexCorruptError or IndexMismatchError.
     """
@@ -159,7 +159,7 @@ def _renumbered(document: StoredDocument, new: Mapping[int, int]) -> StoredDocum
 
 
 def _write(folder: Path, index: MilvusIndex) -> None:
-    """A generation of the store as one of the folder, its passages numbered in order."""
+    """Write a generation of the store as one of the folder, renumbering passages in order."""
     stored = index.storage.documents(with_passages=True)
     passages = [passage for document in stored for passage in document.passages]
     old = [passage.number for passage in passages if passage.number is not None]

@@ -1,4 +1,4 @@
-"""What changed since the last generation -> the next generation, and the report."""
+"""Changes since the last generation -> the next generation, and the report."""
 
 import errno
 import json
@@ -73,14 +73,14 @@ def sync(
     workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Bring the index in line with its roots; see `python -m ingest --help` for what the arguments mean.
+    """Sync the index with its roots; `python -m ingest --help` explains the arguments.
 
-    `identity` is the identity of the embedder that `load_embedder` loads; it is loaded only where something must be
-    embedded. With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while
-    another is missing. `wait` is how many seconds to wait for another writer; `questions` are asked of the old and of
-    the new generation. Of the new documents those are read that `choose` returns; the next run reads on.
-    Unless the index is to be `complete`, passages that come with a ready vector get their tokens later: `computed` are
-    such that have been computed meanwhile, by the key of the embedded text.
+    `identity` identifies the embedder that `load_embedder` loads, which happens only if something must be embedded.
+    With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while another is
+    missing. `wait` is the number of seconds to wait for another writer; `questions` are asked of the old and the new
+    generation. Of the new documents only those that `choose` returns are read; the next run reads the rest.
+    Unless the index is to be `complete`, passages with a ready vector get their tokens later: `computed` are those
+    computed meanwhile, by embedding key.
     `workers` read and embed; None: those that the settings name, for this run.
     Raises IngestError, IndexLockedError, IndexCorruptError, IndexMismatchError, StoreError.
     """
@@ -93,7 +93,7 @@ def sync(
             nullcontext(workers) if workers else open_workers(settings, load_embedder, identity) as at_work,
         ):
             roots = choose_roots(earlier.roots, paths, remove_root)
-            # Where nothing can be kept, roots that were not named would lose their documents.
+            # If nothing can be kept, roots that were not named would lose their documents.
             some = earlier.is_kept and (paths or named_only)
             asked = {absolute(path) for path in paths} if some else {root.path for root in roots}
             later = not complete and settings.store is StoreName.EMBEDDED
@@ -114,7 +114,7 @@ def sync(
 
 
 def _store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float) -> AbstractContextManager[None]:
-    """The store that the folder is a working copy of: is brought in line with it at the end."""
+    """The store of which the folder is a working copy; it is synced at the end."""
     if settings.store is StoreName.EMBEDDED:
         return nullcontext()
     from ingest.store_copy import store_copy
@@ -124,7 +124,7 @@ def _store_copy(settings: Settings, identity: str, *, rebuild: bool, wait: float
 
 @contextmanager
 def _naming(documents: Sequence[StoredDocument]) -> Iterator[None]:
-    """Tells of a passage that cannot be embedded which document it is in."""
+    """Names the document of a passage that cannot be embedded."""
     try:
         yield
     except PassageError as error:
@@ -162,7 +162,7 @@ class _Run:
         # Whether new documents are left for the next run.
         self.leaves_some = False
         self.ready: Mapping[str, NDArray[np.float32]] = {}
-        # Whether passages may have their tokens later.
+        # Whether passages may get their tokens later.
         self.is_later = False
         self.computed: Mapping[str, Computed] = {}
 
@@ -207,19 +207,19 @@ class _Run:
             and entries == list(self.before.values())
             and not self._completes(live)
         ):
-            collect(self.settings.index, live=live.folder.name)  # what a killed run had no time to
+            collect(self.settings.index, live=live.folder.name)  # left by a killed run
             total = live.manifest.passages
             unmoved = Probe(len(self.questions), compared=True) if self.questions else None
             return self._report(live.manifest.generation, total, 0, published=False, outcome=unmoved)
         return self._publish(kept, read, moved, removed)
 
     def _completes(self, live: DiskIndex) -> bool:
-        """Whether this run gives passages their tokens that have none yet."""
+        """Whether this run makes missing tokens."""
         lacks_some = live.tokens is not None and len(live.tokens.missing) > 0
         return lacks_some and (bool(self.computed) or not self.is_later)
 
     def _chosen(self, files: list[File], choose: Choose) -> list[File]:
-        """The known files and those new ones that are to be read."""
+        """The known files and the new ones to read."""
         new = [file for file in files if (file.root, file.relative) not in self.before]
         known = [file for file in files if (file.root, file.relative) in self.before]
         left = {*new} - {*choose(new, known)}
@@ -271,10 +271,10 @@ class _Run:
                     save_tokens(embedded.codec, embedded.tokens, folder / TOKENS)
                 live = self.earlier.index if self.earlier.is_kept else None
                 keywords_of(documents, live, stored).save(folder / KEYWORDS)
-                # Read back, since FAISS does not tell of every failed write.
+                # Read back, since FAISS does not report every failed write.
                 written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
             except (sqlite3.Error, RuntimeError, ValueError, IndexCorruptError) as error:
-                # What a full disk is to these libraries.
+                # How these libraries report a full disk.
                 raise IngestError(
                     f"cannot write the index at {self.settings.index}: {error}",
                     hint="check the space on its disk; the old index is untouched",
@@ -306,7 +306,7 @@ class _Run:
         )
 
     def _probe(self, written: DiskIndex) -> Probe | None:
-        """Ask the questions of the live generation and of the one written."""
+        """Ask the questions of the live generation and the new one."""
         if not self.questions:
             return None
         old = self.earlier.index
@@ -328,7 +328,7 @@ class _Run:
         return anchors_of(written, earlier, added + removed, self.workers.load_embedder, unfinished=unfinished)
 
     def _next_number(self) -> int:
-        """After the live generation; where CURRENT is damaged, after all of them, since the lowest are removed."""
+        """After the live generation; if CURRENT is damaged, after all of them, since the lowest are removed."""
         try:
             live = current_generation(self.settings.index)
         except IndexCorruptError:

@@ -1,4 +1,4 @@
-"""The vectors of a generation: those of the last one where the text is the same, the others embedded anew."""
+"""The vectors of a generation: reused from the last one if the text is the same, else embedded."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ from rag.index.generation import DiskIndex
 from rag.index.storage import StoredPassage
 from rag.index.tokens import PER_BYTE, PER_WORD, Coded, TokenCodec
 
-# The vectors of these tokens have the mean about which all are coded. It need not be exact, but always the same, or an
-# index brought up to date would differ from a new one.
-# Sentence by sentence, since some models take no more than 64 tokens.
+# The mean vector of these tokens is the centre of all codes. It need not be exact, but must always be the same, or an
+# updated index would differ from a new one.
+# Sentence by sentence, since some models accept no more than 64 tokens.
 CENTRE_TEXTS = (
     "面试官问：这个方法为什么有效？先说结论，再讲原理、公式和代价，最后举一个例子。",
     "训练时显存不够，可以减小批次、累积梯度，或者把参数分到几张卡上；推理时更看重延迟和吞吐。",
@@ -31,9 +31,9 @@ Computed = tuple[NDArray[np.float32], Coded]
 
 @dataclass(frozen=True)
 class Known:
-    """What can be used again: by the key of the embedded text its vector and its tokens, which may be missing.
+    """Reusable results: vectors and tokens by embedding key; tokens may be missing.
 
-    `keys` are those of all passages that fit the embedder, of which repeats have no vector.
+    `keys` are those of all passages that fit the embedder; duplicates among them have no vector.
     """
 
     keys: frozenset[str] = frozenset()
@@ -44,8 +44,8 @@ class Known:
 
 @dataclass(frozen=True)
 class Embedded:
-    """`vectors`, shape (n, dimension), and `tokens` in the order of the passages, None where they are to be made
-    later; no codec: no tokens are kept."""
+    """`vectors`, shape (n, dimension), and `tokens` in passage order, None if they are to be made later; no codec: no
+    tokens are kept."""
 
     vectors: NDArray[np.float32]
     tokens: Sequence[Coded | None] = ()
@@ -53,7 +53,7 @@ class Embedded:
 
 
 def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage], computed: Mapping[str, Computed]) -> Known:
-    """What an index holds of its passages, and what was computed of them since, by the key of the embedded text."""
+    """An index's vectors and tokens, and those computed since, by embedding key."""
     vectors, tokens = index.vectors.all(), index.tokens
     missing = frozenset() if tokens is None else frozenset(tokens.missing.tolist())
     keys = set()
@@ -85,17 +85,17 @@ def embed(
     scratch: Path,
     progress: Progress,
 ) -> Embedded:
-    """Vectors of the passages whose keys are in `order`; `texts` are those by key that are to be embedded, unless their
-    vector is `ready`: such a passage has no tokens yet.
+    """Vectors of the passages whose keys are in `order`; `texts` are those to embed, by key, unless their vector is
+    `ready`: such a passage has no tokens yet.
 
-    The embedder is loaded only where there are some. Without tokens where four does not divide its dimension. Tokens
-    lie in a nameless file in the folder `scratch` as long as they are referred to.
+    Loads the embedder only if there are some. Makes no tokens if four does not divide its dimension. Tokens lie in an
+    unnamed file in the folder `scratch` as long as they are referenced.
     """
     vectors, tokens, codec = dict(known.vectors), dict(known.tokens), known.codec
     if texts or not vectors:
         embedder = workers.load_embedder()
         dimension = embedder.dimension
-        # Never beside vectors without tokens: an index that was made without stays without until it is rebuilt.
+        # Never beside vectors without tokens: an index made without tokens stays so until it is rebuilt.
         if with_tokens and not vectors and dimension % PER_WORD == 0:
             codec = _codec(embedder)
         vectors.update((key, ready[key]) for key in texts if key in ready)
@@ -116,7 +116,7 @@ def embed(
 def _kept_on_disk(
     results: Iterable[tuple[int, NDArray[np.float32], Coded | None]], codec: TokenCodec, scratch: Path
 ) -> Iterator[tuple[int, NDArray[np.float32], Coded]]:
-    """The place of each text, its vector and its tokens, which wait on disk: those of 100,000 passages are 4 GB."""
+    """The place of each text, its vector and its tokens, stored on disk: those of 100,000 passages are 4 GB."""
     kept: list[tuple[int, NDArray[np.float32], int]] = []
     width = len(codec.centre) // PER_BYTE
     with tempfile.TemporaryFile(dir=scratch) as stream:
@@ -126,7 +126,7 @@ def _kept_on_disk(
                 stream.write(array.tobytes())
             kept.append((place, vector, len(coded.scales)))
         stream.flush()
-        # The map holds the file after it is closed; nothing can be mapped of an empty one.
+        # The map keeps the closed file; an empty file cannot be mapped.
         data = np.asarray(np.memmap(stream, np.uint8, "r")) if stream.tell() else np.zeros(0, np.uint8)
     start = 0
     for place, vector, count in kept:
@@ -139,7 +139,7 @@ def _kept_on_disk(
 
 
 def _codec(embedder: Embedder) -> TokenCodec | None:
-    """None where the embedder gives no tokens."""
+    """None if the embedder gives no tokens."""
     encoded = dict(embedder.encode_passages(CENTRE_TEXTS))
     tokens = np.concatenate([encoded[place].tokens for place in sorted(encoded)])
     return TokenCodec.make(tokens.mean(axis=0)) if len(tokens) else None

@@ -1,4 +1,4 @@
-"""Who reads documents and embeds passages: this process, or a Ray cluster (`ingest.cluster`)."""
+"""Reads documents and embeds passages: in this process, or in a Ray cluster (`ingest.cluster`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A document to read: the number of its root, its path below it, and where it lies."""
+    """A document to read: the number of its root, its path below that, and its full path."""
 
     root: int
     relative: str
@@ -31,7 +31,7 @@ class File:
 
 
 class PassageError(IngestError):
-    """A text that cannot be embedded wherever it is given."""
+    """A text that no worker can embed."""
 
     def __init__(self, message: str, text: str, *, hint: str) -> None:
         super().__init__(message, hint=hint)
@@ -39,18 +39,18 @@ class PassageError(IngestError):
 
 
 class Workers(Protocol):
-    """Results come in any order, each with the place of what it is the result of."""
+    """Results come in any order, each with the place of its input."""
 
     def prepare(self, files: Iterable[tuple[int, File]]) -> "Iterator[tuple[int, Prepared | DocumentError | OSError]]":
-        """Read, clean and cut files. One that cannot be read is an error in its place."""
+        """Read, clean and cut files. An unreadable one gives an error in its place."""
 
     def load_embedder(self) -> "Embedder":
-        """The embedder for what else a run asks of one."""
+        """The embedder for a run's other needs."""
 
     def encode(
         self, texts: Sequence[str], codec: "TokenCodec | None", progress: "Progress"
     ) -> "Iterator[tuple[int, NDArray[np.float32], Coded | None]]":
-        """The vector of each text, and its tokens where there is a codec for them."""
+        """The vector of each text, and its tokens if there is a codec."""
 
 
 class InProcess:
@@ -71,7 +71,7 @@ class InProcess:
 
     def prepare(self, files: Iterable[tuple[int, File]]) -> "Iterator[tuple[int, Prepared | DocumentError | OSError]]":
         for place, file in files:
-            from ingest.prepare import prepare  # takes half a second, and a run without changes needs none of it
+            from ingest.prepare import prepare  # takes half a second, and a run without changes does not need it
 
             try:
                 yield place, prepare(file.root, file.relative, file.path, self._settings, self._parser)
@@ -96,7 +96,7 @@ class InProcess:
 def open_workers(
     settings: Settings, load_embedder: "Callable[[], Embedder]", identity: str
 ) -> AbstractContextManager[Workers]:
-    """The workers that the settings name. `identity` is that of the embedder that `load_embedder` loads."""
+    """The workers that the settings name. `identity` identifies the embedder that `load_embedder` loads."""
     here = InProcess(settings, load_embedder)
     if settings.workers is WorkersName.LOCAL:
         return here

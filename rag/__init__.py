@@ -1,4 +1,4 @@
-"""Question -> answer. The names here are the public ones; they are imported where they are first used."""
+"""Question -> answer. These names are the public ones; each is imported on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What every command line shares: settings from options, errors to exit codes, JSON out, progress bars on stderr."""
+"""Shared by all commands: settings from options, errors to exit codes, JSON output, progress bars on stderr."""
 
 import argparse
 import io
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage is an error like any other, so that it can be printed as JSON."""
+    """Raises wrong usage like any other error, so that it can be printed as JSON."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"see: {self.prog} --help")
@@ -44,7 +44,7 @@ def print_json(value: Any) -> None:
 
 
 def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
-    """Parse, run, and turn what was raised into a message and an exit code."""
+    """Parse, run, and turn exceptions into a message and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -66,20 +66,20 @@ def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentPars
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone (`… | head`): nothing is left to say, not even at exit.
+        # The reader of our output has gone (`… | head`): print nothing more, not even at exit.
         sys.stdout = io.StringIO()
         return 0
 
 
 def json_lines(name: str) -> Iterator[dict[str, Any] | RagError]:
-    """The rows of a JSON-lines file (`-` is stdin). A row that is not a JSON object comes as an error in its place."""
+    """The rows of a JSON-lines file (`-` is stdin). A row that is no JSON object gives an error in its place."""
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
-    # Not splitlines: U+2028 and its like may stand in a JSON string as they are.
+    # Not splitlines: JSON strings may contain U+2028 and its like unescaped.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue

@@ -1,20 +1,20 @@
-"""Everything this project raises on purpose.
+"""The exceptions that this project raises.
 
 RagError
-├── UsageError           the caller asked for something that makes no sense (exit code 2)
+├── UsageError           the caller's request makes no sense (exit code 2)
 ├── SettingsError        a setting is unknown or out of range (exit code 2)
 ├── ModelError           a model is missing, incomplete or not the pinned bytes
-├── IndexMissingError    there is no index at that place yet
+├── IndexMissingError    there is no index there yet
 ├── IndexCorruptError    the bytes on disk are not the bytes that were published
 ├── IndexMismatchError   the index was made with another embedder or format
 ├── IndexLockedError     another process is writing
-├── StoreError           the server that holds the index does not answer, or refuses
-├── IngestError          roots that cannot be brought in line as they stand
-├── DocumentError        one document cannot be read; the others go on
+├── StoreError           the index's server does not answer, or refuses
+├── IngestError          the roots cannot be synced as they are
+├── DocumentError        one document cannot be read; others are unaffected
 ├── ChatModelError       the chat model did not answer
 └── UserDataError        conversations or feedback cannot be read or kept
 
-A message says what happened and with which value; `hint` says what to do next.
+A message says what happened, with which value; `hint` says what to do next.
 """
 
 import sys
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import ClassVar
 
 INSTALLED_COMMAND = "interview-rag"
-# What its sub-commands are called where the program runs from a checkout.
+# Names of its sub-commands when the program runs from a checkout.
 CALLED = {
     "python -m ingest": "interview-rag ingest",
     "python -m rag": "interview-rag",
@@ -32,7 +32,7 @@ CALLED = {
 
 
 def as_called(text: str) -> str:
-    """The text with our commands as the reader calls them: who runs the installed command may have no such `python`."""
+    """The text with our commands as the reader calls them: the installed command may lack such a `python`."""
     if Path(sys.argv[0]).stem == INSTALLED_COMMAND:
         for name, installed in CALLED.items():
             text = text.replace(name, installed)
@@ -40,7 +40,7 @@ def as_called(text: str) -> str:
 
 
 class RagError(Exception):
-    """Root of all errors of this project. `code` is stable and meant for programs."""
+    """Root of this project's errors. `code` is stable and meant for programs."""
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
@@ -66,7 +66,7 @@ class SettingsError(RagError):
 
 
 class ModelError(RagError):
-    """`fetch` is the command that brings the model that is missing, where one does."""
+    """`fetch` is the command that fetches the missing model, if there is one."""
 
     code = "model"
 
@@ -100,7 +100,7 @@ class IngestError(RagError):
 
 
 class Unreadable(StrEnum):
-    """Why a file did not become a document, as far as a reader is told."""
+    """Why a file did not become a document, as readers are told."""
 
     DAMAGED = "damaged"
     PROTECTED = "protected"
@@ -121,7 +121,7 @@ class DocumentError(RagError):
 
 
 class ChatModelProblem(StrEnum):
-    """Why what a chat model should have written could not be used, as far as a reader is told."""
+    """Why a chat model's answer could not be used, as readers are told."""
 
     UNAUTHORIZED = "unauthorized"
     UNKNOWN = "unknown"

@@ -1,7 +1,7 @@
-"""What is computed, side by side, each on a thread of its own.
+"""Runs computations in parallel, each on its own thread.
 
-One operation on several threads makes them wait for each other at its end, which for small matrices takes as long as
-the operation: two threads are 1.2 times as fast as one, two batches 1.9 times (docs/results/encoder.md).
+Threads that share one operation wait for each other at its end, which for small matrices takes as long as the
+operation: two threads are 1.2 times as fast as one, two batches 1.9 times (docs/results/encoder.md).
 """
 
 from collections import deque
@@ -16,10 +16,10 @@ Result = TypeVar("Result")
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`work` of each item, in their order, on as many threads as there are processors (`thread_count`).
+    """`work` of each item, in order, on as many threads as there are processors (`thread_count`).
 
-    One more than there are threads is under way before the first result is taken. In a process that is not ours, whose
-    threads others have set, one item after the other. Whoever leaves early waits for what is under way.
+    One item more than there are threads is started before the first result is taken. In a process that is not ours,
+    whose threads others have set, items run one by one. A caller that stops early waits for running items.
     """
     count = thread_count()
     if count == 1:

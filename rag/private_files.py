@@ -10,11 +10,11 @@ MOST_BYTES = 1_000_000
 
 
 def read_private(file: Path, what: str, *, error: type[RagError], hint: str = "check the path") -> str:
-    """The text of a regular file that is ours and that nobody else may use; checked on the open file, so that it cannot
-    be another by then. Raises `error`, which calls the file `what`, gives `hint` where it cannot be read, and holds
-    nothing of what is in it."""
+    """The text of a regular file that is ours and that nobody else may use; checks the open file, so that it cannot be
+    swapped meanwhile. Raises `error`, which calls the file `what`, gives `hint` if it is unreadable, and contains none
+    of its content."""
     try:
-        # Without O_NONBLOCK a named pipe would be waited for.
+        # Without O_NONBLOCK a named pipe would block.
         with open(file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as opened:
             status = os.fstat(opened.fileno())
             is_file = stat.S_ISREG(status.st_mode)
@@ -29,7 +29,7 @@ def read_private(file: Path, what: str, *, error: type[RagError], hint: str = "c
         raise error(f"{what} {file} belongs to somebody else", hint=f"chown {os.getuid()} {file}")
     if len(content) > MOST_BYTES:
         raise error(f"cannot read {what} {file}: it has more than {MOST_BYTES:,} bytes", hint=hint)
-    # No error of the codec, which would hold the bytes.
+    # No codec error, which would hold the bytes.
     text = content.decode("utf-8", errors="replace")
     if text.encode() != content:
         raise error(f"cannot read {what} {file}: it is not UTF-8", hint=hint)

@@ -1,4 +1,4 @@
-"""What the program may change of its process: everything where it was started as a program, nothing as a library."""
+"""Process-wide settings: the program changes them when started as a program, never as a library."""
 
 import gc
 import os
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
-# Objects made since the last look for garbage that make Python look again; its own 700 are for small programs. Loading
-# makes millions that all stay, and looking through them is a fifth of the start.
+# New objects that trigger a garbage collection; Python's own 700 are for small programs. Loading makes millions that
+# all stay, and collections among them take a fifth of the start.
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _is_own = False
 _threads: dict[str, int] = {}
@@ -16,25 +16,25 @@ _counting = threading.Lock()
 
 
 def own_process() -> None:
-    """Called by entry points before anything heavy is loaded: the threads of the numeric libraries and how often
-    garbage is looked for are ours to set."""
+    """Entry points call this before loading anything heavy: it sets the threads of the numeric libraries and the
+    frequency of garbage collection."""
     global _is_own
     _is_own = True
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
-    # Before torch is loaded: its threads must sleep while they wait for each other, not spin. On two cores of which
-    # another program keeps one busy, spinning takes a question from 15 ms to 900 ms.
+    # Before torch is loaded: its threads must sleep while they wait for each other, not spin. On two cores with one
+    # kept busy by another program, spinning takes a question from 15 ms to 900 ms.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # NumPy's products are small here: a second thread saves less than waiting for it costs.
+    # NumPy's products are small here: waiting for a second thread costs more than it saves.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # The pipeline is made of LangChain's runnables, which such a variable makes send all that passes through them to a
-    # service. Questions leave this machine only for an endpoint that was configured.
+    # The pipeline consists of LangChain's runnables, which such a variable makes send all their data to a service.
+    # Questions leave this machine only for a configured endpoint.
     for name in TRACING:
         os.environ.pop(name, None)
 
 
 def thread_count() -> int:
-    """How many threads compute side by side in a process of our own; 1 in another, whose owner has set theirs.
-    `OMP_NUM_THREADS` says it, else as many as there are processors for this process."""
+    """The number of parallel computing threads in our own process; 1 in another, whose owner has set theirs. It is
+    `OMP_NUM_THREADS`, else the number of processors for this process."""
     if not _is_own:
         return 1
     stated = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
@@ -45,14 +45,14 @@ def thread_count() -> int:
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """So many threads for torch's operations within the block, in a process of our own; in another as many as its owner
+    """Use `count` threads for torch's operations within the block, in our own process; in another, as many as its owner
     has set."""
     if not _is_own:
         yield
         return
     import torch
 
-    with _counting:  # nobody sets another number meanwhile, which a new thread would take for torch's own
+    with _counting:  # otherwise a new thread could take a number set meanwhile for torch's own
         usual = _threads.setdefault("count", torch.get_num_threads())
     torch.set_num_threads(count)
     try:

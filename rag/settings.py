@@ -1,7 +1,7 @@
-"""Settings: one file, environment variables over it, options over both.
+"""Settings: one file, overridden by environment variables, overridden by options.
 
 Unknown keys and values out of range are errors that name the key, the value and what is allowed, so that a typo fails
-when it is made instead of being ignored.
+at once instead of being ignored.
 """
 
 import os
@@ -61,7 +61,7 @@ class WorkersName(StrEnum):
 
 
 class IndexEffect(StrEnum):
-    """What another value of a setting means for an index that is there."""
+    """The effect of changing a setting on an existing index."""
 
     REBUILD = "rebuild"
     COMPATIBLE = "compatible"
@@ -75,7 +75,7 @@ def default_models_folder() -> Path:
 
 
 def _shapes_index(default: Any, *, description: str, **limits: Any) -> Any:
-    """A field on which passages or vectors depend. That is said here and nowhere else: see `index_settings`."""
+    """A field on which passages or vectors depend. Only this function says so: see `index_settings`."""
     return Field(
         default,
         description=f"{description}; changing it requires re-ingesting",
@@ -85,9 +85,9 @@ def _shapes_index(default: Any, *, description: str, **limits: Any) -> Any:
 
 
 class Settings(BaseModel):
-    """Everything that can be set, with its default and what it means."""
+    """All settings, with defaults and meanings."""
 
-    # Inputs are hidden because one of them is a key, and a traceback shows the whole chain of errors.
+    # Inputs are hidden because one is a key, and a traceback shows the whole chain of errors.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     index: Path = Field(Path(".interview-rag/index"), description="folder of the index")
@@ -209,14 +209,14 @@ class Settings(BaseModel):
 
 
 def index_settings(settings: Settings, *effects: IndexEffect) -> dict[str, Any]:
-    """The settings with one of these effects on an index, as JSON has them."""
+    """The settings with one of these effects on an index, as JSON."""
     fields = type(settings).model_fields.items()
     names = {name for name, field in fields if (_extra(field).get("index") in effects)}
     return settings.model_dump(mode="json", include=names)
 
 
 def rebuild_settings(settings: Settings, identity: str) -> dict[str, Any]:
-    """What an index must have been made with to be kept; the embedder by its identity, wherever it lies."""
+    """The settings that a reusable index must have; the embedder by its identity, wherever it lies."""
     return index_settings(settings, IndexEffect.REBUILD) | {"embedder": identity}
 
 
@@ -232,7 +232,7 @@ def load_settings(
 ) -> Settings:
     """Read the settings file (`config`, else that of `settings_file`), the environment, and `options`.
 
-    Options whose value is None were not given. Raises SettingsError.
+    Options with value None were not given. Raises SettingsError.
     """
     environment = os.environ if environment is None else environment
     values = _from_file(config) | _from_environment(environment)
@@ -244,12 +244,12 @@ def load_settings(
 
 
 def settings_file() -> Path | None:
-    """`interview-rag.toml` of the current directory, else the one beside the program; None where there is neither."""
+    """`interview-rag.toml` in the current directory, else beside the program; None if there is neither."""
     return next((file for folder in (Path(), PROGRAM) if (file := folder / FILE_NAME).is_file()), None)
 
 
 def stated_in(key: str) -> str:
-    """What somebody who wants to change a setting would look for: its variable where that is set, else its name."""
+    """What to look for to change a setting: its variable if that is set, else its name."""
     variable = f"{ENVIRONMENT_PREFIX}{key.upper()}"
     return variable if variable in os.environ else key
 

@@ -1,4 +1,4 @@
-"""The values that travel between the stages. Imports nothing of ours but text and the kinds of failures."""
+"""The values passed between the stages. Imports nothing of ours but text and the kinds of failures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from rag.language.language import Language
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
 
-# A section of this name says what the page says, in another language.
+# A section with this name translates its page.
 TRANSLATIONS = {"english": Language.EN, "in english": Language.EN, "中文": Language.ZH, "中文版": Language.ZH}
 
 
 def translation_of(section: Sequence[str]) -> Language | None:
-    """The language of a section that translates its page, by the path of headings above it; None for what the page was
-    written in."""
+    """The language of a section that translates its page, by the path of headings above it; None for the page's own
+    language."""
     return next((TRANSLATIONS[name.lower()] for name in section if name.lower() in TRANSLATIONS), None)
 
 
 class Role(StrEnum):
-    """Who said something in a conversation."""
+    """A speaker in a conversation."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -35,7 +35,7 @@ class RefusalReason(StrEnum):
 
 
 class AnswerKind(StrEnum):
-    """What a reply is: an answer, a pointer to the nearest material, a refusal, or a question back to the reader."""
+    """Kind of reply: an answer, a pointer to the nearest material, a refusal, or a question back to the reader."""
 
     ANSWER = "answer"
     NEAREST = "nearest"
@@ -44,8 +44,8 @@ class AnswerKind(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What an agent does on its way to an answer. A `MISTAKE` is a call that reached no tool; after a `FALLBACK` the
-    answer is written as without an agent, from all that was found."""
+    """An agent's step towards an answer. A `MISTAKE` is a call that reached no tool; after a `FALLBACK` the answer is
+    written as without an agent, from everything retrieved."""
 
     SEARCH = "search"
     READ = "read"
@@ -56,7 +56,7 @@ class StepKind(StrEnum):
 
 
 class Courtesy(StrEnum):
-    """What is said to the chatbot without asking about the material."""
+    """A message to the chatbot that does not ask about the material."""
 
     GREETING = "greeting"
     THANKS = "thanks"
@@ -117,7 +117,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How one search found a passage: rank from 1, and its raw score (higher is better)."""
+    """A passage's rank in one search, from 1, and its raw score (higher is better)."""
 
     rank: int
     score: float
@@ -125,7 +125,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved passage. `score` is the fused score, some 0..1; `dense` and `keyword` say which search found it."""
+    """A retrieved passage. `score` is the fused score, about 0..1; `dense` and `keyword` say which search found it."""
 
     rank: int
     score: float
@@ -136,7 +136,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One exact slice: `quote == source[start:end]`. `marker` is the number that stands in the answer as [marker];
+    """One exact slice: `quote == source[start:end]`. `marker` is its number, written in the answer as [marker];
     `section` is the path of headings above the quote, outermost first."""
 
     marker: int
@@ -161,7 +161,7 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why there is no answer, which names in the question the material lacks, and what it can answer instead; `only` is
-    the part of the material that was searched, empty for all of it."""
+    the searched part of the material, empty for all of it."""
 
     reason: RefusalReason
     missing: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """From the question: until retrieval was done, until the first text could be shown, until the end."""
+    """Time from the question to the end of retrieval, to the first showable text, and to the end."""
 
     retrieve: float = 0.0
     first_text: float = 0.0
@@ -180,8 +180,8 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of an agent: what it asked for, what came of it in short, and the documents that it was given to read.
-    `result` of one that `failed` says why."""
+    """A step of an agent: its request, a short result, and the documents that it got to read. `result` of one that
+    `failed` says why."""
 
     kind: StepKind
     request: str
@@ -193,7 +193,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """How a question was understood: in the material's words, and what it was taken to follow in the talk, or None."""
+    """How a question was understood: in the material's words, and the earlier question that it follows, or None."""
 
     question: str
     follows: str | None = None
@@ -203,11 +203,10 @@ class ReadAs:
 class Answer:
     """A reply with its evidence.
 
-    `left_out` counts the sentences of a chat model that nothing supports and that are not shown; `fallback` is why
-    quotes took the place of its answer, or that this broke off. `courtesy` is set where no question about the material
-    was asked; `nearest` names questions that the material does answer, where it has no direct answer to this one.
-    `steps` are those of the agent, where one was at work. `read_as` is None for a courtesy, and in answers kept before
-    it was told.
+    `left_out` counts a chat model's unsupported sentences, which are not shown; `fallback` is why quotes replaced its
+    answer, or that this broke off. `courtesy` is set if the message did not ask about the material; `nearest` names
+    questions that the material does answer, if it has no direct answer to this one. `steps` are the agent's, if one was
+    used. `read_as` is None for a courtesy, and in answers stored before the field existed.
     """
 
     question: str
@@ -233,7 +232,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of a conversation. `refused` says that the assistant did not answer: nothing leans on a refusal."""
+    """One message of a conversation. `refused` says that the assistant did not answer: nothing builds on a refusal."""
 
     role: Role
     text: str

@@ -1,6 +1,6 @@
-"""SQLite files of what readers leave behind: opened, checked, migrated, and set aside where they are damaged.
+"""SQLite files of reader data: opened, checked, migrated, and set aside if damaged.
 
-Every writer commits before it returns and syncs to disk; readers and other processes go on meanwhile (WAL).
+Every writer commits before it returns and syncs to disk; readers and other processes continue meanwhile (WAL).
 """
 
 import fcntl
@@ -17,23 +17,23 @@ from rag.errors import UserDataError
 
 logger = logging.getLogger(__name__)
 
-# Seconds to wait for another process that writes.
+# Seconds to wait for another writing process.
 BUSY_SECONDS = 10.0
-# Primary result codes of SQLite that say that the bytes of the file are wrong.
+# SQLite's primary result codes for a file with wrong bytes.
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 SIDE_FILES = ("", "-wal", "-shm")
 
-# By the version that they begin with: each brings a file to the next version, within one transaction.
+# By starting version: each brings a file to the next version, within one transaction.
 Migrations = Mapping[int, Callable[[sqlite3.Connection], None]]
 
 
 class UserDatabase:
-    """One SQLite file, safe to use from several threads and processes. `set_aside` is where a damaged predecessor now
-    lies; it is never deleted."""
+    """One SQLite file, safe to use from several threads and processes. `set_aside` is the new path of a damaged
+    predecessor; it is never deleted."""
 
     def __init__(self, file: Path | None, schema: str, version: int, migrations: Migrations | None = None) -> None:
-        """Open the file, or make it; None keeps everything in memory. A file of an older version is migrated with all
-        its rows. Raises UserDataError where the file cannot be opened or written, or was made by a newer version."""
+        """Open the file, or make it; None keeps everything in memory. Migrates a file of an older version with all its
+        rows. Raises UserDataError if the file cannot be opened or written, or was made by a newer version."""
         self.file = file
         self._schema, self._version, self._migrations = schema, version, migrations or {}
         self.set_aside: Path | None = None
@@ -64,7 +64,7 @@ class UserDatabase:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """All that is written inside is kept, or nothing of it."""
+        """A transaction: keeps all writes inside, or none."""
         with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -90,7 +90,7 @@ class UserDatabase:
 
     def _connect(self) -> sqlite3.Connection:
         if self.file is not None:
-            os.close(os.open(self.file, os.O_CREAT | os.O_RDWR, 0o600))  # for its owner only, before anything is in it
+            os.close(os.open(self.file, os.O_CREAT | os.O_RDWR, 0o600))  # owner-only before it has any content
         connection = sqlite3.connect(
             self.file or ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
@@ -138,8 +138,8 @@ class UserDatabase:
 
 @contextmanager
 def _one_opens(file: Path | None) -> Iterator[None]:
-    """One process at a time opens the files of a folder. SQLite answers "locked" at once, without waiting, when two
-    turn a new file to WAL together; and two that find it damaged must not set aside each other's new one."""
+    """Lets one process at a time open the files of a folder. SQLite reports "locked" at once, without waiting, when two
+    switch a new file to WAL together; and two that find it damaged must not set aside each other's new one."""
     if file is None:
         yield
         return
@@ -156,7 +156,7 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file, and what SQLite keeps beside it, to a name that tells when; gives the new one."""
+    """Rename a file, and SQLite's side files, to a name with the time; returns the new path."""
     moment = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
     kept = file.with_name(f"{file.stem}.damaged-{moment}{file.suffix}")
     for ending in SIDE_FILES:

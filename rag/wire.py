@@ -1,5 +1,5 @@
-"""Passages, answers, questions and grades as JSON: what the command line prints and what HTTP, MCP and exports are made
-of. These forms are contracts."""
+"""Passages, answers, questions and grades as JSON, for the command line, HTTP, MCP and exports. These forms are
+contracts."""
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -35,7 +35,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
 
 
 def answer_as_dict(answer: Answer) -> dict[str, Any]:
-    """`refusal.only` is there only where part of the material was searched."""
+    """`refusal.only` is present only if part of the material was searched."""
     refusal = _plain(answer.refusal)
     if refusal and not refusal["only"]:
         del refusal["only"]
@@ -93,12 +93,12 @@ def grade_as_dict(grade: "Grade") -> dict[str, Any]:
 
 
 def _slice(citation: Citation) -> dict[str, Any]:
-    """A citation that no text refers to by its marker."""
+    """A citation to which no text refers by marker."""
     return {name: value for name, value in _plain(citation).items() if name != "marker"}
 
 
 def _plain(value: Any) -> Any:
-    """A value with its dataclasses as dicts of their fields and its tuples as lists."""
+    """A value with dataclasses as dicts of their fields and tuples as lists."""
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Joining a Ray cluster, or starting one on this machine for as long as it is needed."""
+"""Joins a Ray cluster, or starts one on this machine for as long as needed."""
 
 import logging
 import os
@@ -16,25 +16,25 @@ from typing import Any
 
 from rag.errors import IngestError, SettingsError
 
-# A port that is open is told in milliseconds.
+# An open port is detected in milliseconds.
 CONNECT_SECONDS = 5.0
-# Files on their way to the workers and what they make of them; it is taken when it is used.
+# For files on their way to the workers and their results; allocated on use.
 OBJECT_STORE_BYTES = 512 << 20
 RAY_SETTINGS = {
-    # It would print to stdout, where results belong, that a worker died. This drops every such line.
+    # It would report a worker's death on stdout, where results belong. This drops every such line.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
-    # Its workers would stand back behind every other process of the machine, by 15 steps.
+    # Its workers would yield to every other process on the machine, by 15 steps.
     "RAY_worker_niceness": "0",
 }
 # A socket's path may have 107 characters, and Ray adds 60 to its folder's.
 SHORT_FOLDER = Path("/tmp")
-# Of a container: microseconds of processor time in a period, and those of the period.
+# A container's microseconds of processor time per period, and those of the period.
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 ONE_RUN = threading.Lock()
 
 
 def import_ray() -> Any:
-    """The library, told to report to nobody and to print nothing. Raises SettingsError where it is not installed."""
+    """The library, set to report to nobody and print nothing. Raises SettingsError if it is not installed."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
@@ -47,9 +47,9 @@ def import_ray() -> Any:
 
 
 def own_cores() -> int:
-    """Processors that this process may use, in a container those of its quota."""
+    """Processors that this process may use; in a container, those of its quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with suppress(OSError, ValueError):  # there is no such file, or it says max
+    with suppress(OSError, ValueError):  # no such file, or it says max
         quota, period = map(int, QUOTA.read_text(encoding="ascii").split())
         cores = min(cores, max(1, quota // period))
     return cores
@@ -57,10 +57,9 @@ def own_cores() -> int:
 
 @contextmanager
 def joined(address: str, workers: int) -> Iterator[Any]:
-    """Ray, connected; what was started is stopped at the end. `workers` is for a cluster of this machine.
+    """Ray, connected; stops at the end what it started. `workers` is for a cluster on this machine.
 
-    One run of this process at a time; a program that is in a cluster already stays in it. Raises IngestError or
-    SettingsError.
+    One run of this process at a time; a program already in a cluster stays in it. Raises IngestError or SettingsError.
     """
     ray = import_ray()
     with ONE_RUN:
@@ -80,7 +79,7 @@ def joined(address: str, workers: int) -> Iterator[Any]:
 
 
 def _start(ray: Any, workers: int, folder: Path) -> None:
-    # Who reaches the ports of a cluster runs code in it, so Ray wants a token; it would leave one in the home folder.
+    # Access to a cluster's ports means running code in it, so Ray wants a token; it would leave one in the home folder.
     if "RAY_AUTH_TOKEN_PATH" not in os.environ:
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
@@ -116,7 +115,7 @@ def _join(ray: Any, address: str) -> None:
 
 
 def _require_listener(address: str) -> None:
-    """Ray itself would try for minutes."""
+    """Ray itself would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
@@ -130,7 +129,7 @@ def _require_listener(address: str) -> None:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """For logs and sockets of a cluster of this machine."""
+    """For logs and sockets of a cluster on this machine."""
     folder = Path(
         tempfile.mkdtemp(prefix=f"rag-ray-{os.getpid()}-", dir=SHORT_FOLDER if SHORT_FOLDER.is_dir() else None)
     )
@@ -142,7 +141,7 @@ def _folder() -> Iterator[Path]:
 
 @contextmanager
 def _same_handler_of_sigterm() -> Iterator[None]:
-    """Ray puts its own in its place."""
+    """Ray would replace it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

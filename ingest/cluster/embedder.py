@@ -1,4 +1,4 @@
-"""The embedder that the workers of a pool have, for what a run asks of one beside its passages' vectors."""
+"""The embedder of a pool's workers, for a run's needs besides passage vectors."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ Ask = Callable[[str, Sequence[str], Progress | None], list[Any]]
 
 
 class RemoteEmbedder:
-    """An Embedder whose answers come from workers, so that the writer needs neither model nor memory for it.
+    """An Embedder whose results come from workers, so that the writer needs neither model nor memory for it.
 
-    `ask` gives texts to a method of theirs and returns an answer for each.
+    `ask` passes texts to a method of theirs and returns a result for each.
     """
 
     def __init__(self, ask: Ask, identity: str, dimension: int, max_tokens: int) -> None:

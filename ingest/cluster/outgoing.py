@@ -14,12 +14,12 @@ from rag.settings import Settings
 # A larger file goes alone.
 TASK_BYTES, TASK_FILES = 256 << 10, 16
 TASK_TEXTS = 64
-# So many tasks for each worker, where there are texts enough: the last ones of all should end together.
+# Tasks per worker, if there are enough texts: all workers should finish together.
 TASKS_A_WORKER, FEWEST_TEXTS = 4, 8
 
 
 class Outgoing:
-    """Reads the bytes of files, task by task, as tasks are asked for."""
+    """Reads the bytes of files, task by task, on request."""
 
     def __init__(self, settings: Settings, files: Iterable[tuple[int, File]]) -> None:
         self._most_bytes = most_bytes(settings)
@@ -54,7 +54,7 @@ class Outgoing:
             yield self._unreadable.pop()
 
     def settled(self, place: int) -> tuple[File, bool]:
-        """The file of a place, and whether it still is as it was sent."""
+        """The file of a place, and whether it is still as sent."""
         file, before = self._sent.pop(place)
         try:
             return file, file_state(file.path) == before
@@ -63,7 +63,7 @@ class Outgoing:
 
 
 def text_tasks(method: str, texts: Sequence[str], workers: int, *more: Any) -> Iterator[Task]:
-    """Texts of like length together, the longest first: a worker embeds those faster, and the last tasks are short."""
+    """Groups texts of similar length, longest first: a worker embeds them faster, and the last tasks are short."""
     order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
     step = min(TASK_TEXTS, max(FEWEST_TEXTS, -(-len(texts) // (TASKS_A_WORKER * workers))))
     for start in range(0, len(order), step):

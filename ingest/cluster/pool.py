@@ -1,8 +1,8 @@
-"""Actors that are given tasks, a bounded number of bytes at a time. One that dies is started anew, and costs its task.
+"""Actors that get tasks, a bounded number of bytes at a time. A dead one is restarted, and its task is charged.
 
-Each actor works in the order in which it is given tasks, so of several it held when it died the first is the one that
-it was at. Or nearly so: it may have done that one, and have died of the next before the result was on its way. So a
-task that has cost an actor is given to one that holds nothing else, and none is blamed for another.
+Each actor works through its tasks in order, so of several that it held when it died, the first is the one that it was
+at. Or nearly so: it may have done that one, and have died of the next before sending the result. So a task that has
+cost an actor goes to one that holds nothing else, and no task is blamed for another.
 """
 
 import time
@@ -18,11 +18,11 @@ from rag.errors import IngestError, RagError
 
 # How often a task may cost an actor.
 ATTEMPTS = 3
-# Tasks that an actor holds: one that it is at, and one so that it need not wait.
+# Tasks per actor: the current one, and one so that it need not wait.
 HELD = 2
 # An actor has to load Python and this program; the cluster may have to make room first.
 START_SECONDS = 120.0
-# Nothing may end for as long as this many actors die one after the other, and one more for each that there is.
+# Give up when this many actors, plus one for each that there is, die in a row without a finished task.
 DEATHS_IN_A_ROW = 8
 ROOM_HINT = "other work may hold the processors: see `ray status`; give it some, or lower `ray_workers`"
 LOST_HINT = "see whether its head node runs; the old index is untouched"
@@ -32,7 +32,7 @@ DEATHS_HINT = "see the memory of the nodes, and the logs of the cluster; the old
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A method of `Worker`, the items that it is called with, and the place of each. `size` is in bytes."""
+    """A method of `Worker`, its items, and the place of each. `size` is in bytes."""
 
     method: str
     items: tuple[Any, ...]
@@ -42,7 +42,7 @@ class Task:
     deaths: int = 0
 
     def parts(self) -> "Iterator[Task]":
-        """The items one by one, so that the one that kills can be told."""
+        """The items one by one, to identify the deadly one."""
         for item, place in zip(self.items, self.places, strict=True):
             yield replace(self, items=(item,), places=(place,), size=self.size // len(self.items))
 
@@ -56,7 +56,7 @@ class Lost:
 
 @dataclass(slots=True, eq=False)
 class _Actor:
-    """`coming` is what it was asked first: which program it runs, then to load the embedder; None once it is ready."""
+    """`coming` is its start-up request: which program it runs, then to load the embedder; None once it is ready."""
 
     handle: Any
     coming: Any
@@ -65,12 +65,12 @@ class _Actor:
 
     @property
     def has_room(self) -> bool:
-        """Whether it is ready for a task more: one that may kill it stays alone."""
+        """Whether it is ready for another task: one that may kill it stays alone."""
         return self.coming is None and len(self.held) < HELD and not any(task.deaths for _, task in self.held)
 
 
 class Pool:
-    """`count` actors for a job, in a cluster that this process is connected to. For one thread at a time."""
+    """`count` actors for a job, in the cluster of this process. For one thread at a time."""
 
     def __init__(self, ray: Any, job: Job, count: int, *, most_bytes: int) -> None:
         self._ray = ray
@@ -85,7 +85,7 @@ class Pool:
             self._actors = [self._start() for _ in range(count)]
 
     def close(self) -> None:
-        """End the actors, whatever they are at."""
+        """End the actors, whatever they are doing."""
         for actor in self._actors:
             with suppress(ConnectionError, self._ray.exceptions.RayError):  # they end with the connection anyway
                 self._ray.kill(actor.handle)
@@ -96,16 +96,16 @@ class Pool:
 
     @property
     def greetings(self) -> list[Greeting]:
-        """Of the workers that have greeted and live."""
+        """Greetings of the living workers."""
         return [actor.greeting for actor in self._actors if actor.greeting is not None]
 
     def share(self, value: Any) -> Any:
-        """What many tasks need, sent to a node once."""
+        """Send data of many tasks to a node once."""
         with connected(self._ray):
             return self._ray.put(value)
 
     def wait(self, count: int = 1) -> Loaded:
-        """Until so many workers are ready. Raises as `run` does."""
+        """Wait until `count` workers are ready. Raises as `run` does."""
         with connected(self._ray):
             while self.loaded is None or sum(actor.coming is None for actor in self._actors) < count:
                 for _ in self._settle(deque()):
@@ -113,9 +113,9 @@ class Pool:
         return self.loaded
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
-        """What becomes of each task, in any order. No more tasks are taken than can be given.
+        """The result of each task, in any order. Takes no more tasks than actors can hold.
 
-        Raises IngestError where actors cannot be started, or die whatever they are given; and what a worker raises.
+        Raises IngestError if actors cannot be started, or die whatever their task; and what a worker raises.
         """
         coming, again = iter(tasks), deque[Task]()
         try:
@@ -128,11 +128,11 @@ class Pool:
                         again.append(task)
                     yield from self._settle(again)
         finally:
-            # Whoever does not want the rest of the results does not get them with those of the next tasks.
+            # Unwanted results must not arrive with those of the next tasks.
             self._drop()
 
     def _feed(self, coming: Iterator[Task], again: "deque[Task]") -> None:
-        """Give tasks to the actors that hold the fewest, as far as there is room."""
+        """Give tasks to the actors with the fewest, while there is room."""
         while ready := [actor for actor in self._actors if actor.has_room]:
             task = again.popleft() if again else next(coming, None)
             if task is None:
@@ -148,7 +148,7 @@ class Pool:
             self.most_in_flight = max(self.most_in_flight, self.bytes_in_flight)
 
     def _settle(self, again: "deque[Task]") -> Iterator[tuple[Task, Any]]:
-        """Wait until a task is done or an actor is ready, and see to it."""
+        """Wait until a task is done or an actor is ready, and handle it."""
         waited = {actor.held[0][0]: actor for actor in self._actors if actor.held}
         waited |= {actor.coming: actor for actor in self._actors if actor.coming is not None}
         limit = None if self.greetings else START_SECONDS
@@ -179,7 +179,7 @@ class Pool:
 
     @property
     def _deadly(self) -> tuple[type[BaseException], ...]:
-        """What a task raises whose actor or node has died, or whose result went with it."""
+        """Errors of a task whose actor or node has died, or whose result is lost."""
         errors = self._ray.exceptions
         return (
             errors.RayActorError, errors.WorkerCrashedError, errors.OutOfMemoryError, errors.ObjectLostError,
@@ -191,7 +191,7 @@ class Pool:
         return _Actor(handle, handle.greet.remote())
 
     def _welcome(self, actor: _Actor) -> None:
-        """Have an actor that runs our program load the embedder, and one that has it work."""
+        """Let an actor that runs our program load the embedder, and a loaded one work."""
         try:
             answer = self._ray.get(actor.coming)
         except self._deadly as error:
@@ -220,8 +220,7 @@ class Pool:
         actor.coming = actor.handle.load.remote()
 
     def _bury(self, actor: _Actor, again: "deque[Task]", error: BaseException) -> Iterator[tuple[Task, Any]]:
-        """Start another in the place of one that died; what it held is given again, its first task a bounded number of
-        times."""
+        """Replace a dead actor; its tasks are given again, its first task a bounded number of times."""
         self._count_death(error)
         (_, first), *rest = actor.held
         self.bytes_in_flight -= sum(task.size for _, task in actor.held)
@@ -254,7 +253,7 @@ class Pool:
 
 @contextmanager
 def connected(ray: Any) -> Iterator[None]:
-    """Raises IngestError where the cluster is lost meanwhile."""
+    """Raises IngestError if the cluster is lost meanwhile."""
     try:
         yield
     except (ConnectionError, ray.exceptions.RayError) as error:
@@ -262,7 +261,7 @@ def connected(ray: Any) -> Iterator[None]:
 
 
 def _raised_by_worker(error: Any) -> Exception:
-    """What the worker raised, as it would be here."""
+    """The worker's exception, as if raised here."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, RagError):
         return cause
@@ -270,6 +269,6 @@ def _raised_by_worker(error: Any) -> Exception:
 
 
 def _cause(error: BaseException) -> str:
-    """The last line of what can be a traceback."""
+    """The last line of a possible traceback."""
     lines: Sequence[str] = str(error).strip().splitlines() or [type(error).__name__]
     return lines[-1].strip()[:300] if isinstance(error, RagError) or len(lines) > 3 else " ".join(lines)[:300]

@@ -1,4 +1,4 @@
-"""Which program a process runs: documents must be cut, and vectors made, by the same code on every machine."""
+"""Identifies a process's program: every machine must cut documents, and make vectors, by the same code."""
 
 import hashlib
 import platform
@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from rag.paths import PROGRAM
 
-# What texts and vectors depend on, beside our own code.
+# Libraries that affect texts and vectors.
 LIBRARIES = (
     "langchain-text-splitters", "lxml", "markdown-it-py", "numpy", "onnxruntime", "opencc",
     "opencv-python-headless", "pypdfium2", "pyyaml", "rapidocr", "sentence-transformers", "tiktoken", "tokenizers",
@@ -39,7 +39,7 @@ def program() -> Program:
 
 
 def differences(here: Program, there: Program) -> Iterator[str]:
-    """What a worker runs that differs from what this process runs, as text."""
+    """How a worker's program differs from that of this process, as text."""
     if here.code != there.code:
         yield f"code {there.code[:SHOWN]} instead of {here.code[:SHOWN]}"
     found = dict(there.versions)

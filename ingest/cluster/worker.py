@@ -1,4 +1,4 @@
-"""What runs in an actor on a node. Imports little: a node with another program must get as far as saying so."""
+"""Code that runs in an actor on a node. Imports little: a node with another program must get as far as saying so."""
 
 import os
 import platform
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker must know of a run: the settings that shape an index, and none of the others, of which some are
-    secret. `models` is the folder of models where the cluster is this machine; elsewhere it is the node's own."""
+    """A worker's view of a run: the settings that shape an index, and none of the others, some of which are secret.
+    `models` is the folder of models if the cluster is this machine; elsewhere it is the node's own."""
 
     settings: dict[str, Any]
     models: str | None
@@ -44,7 +44,7 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Dimension and longest text of the embedder that a worker has."""
+    """Dimension and longest text of a worker's embedder."""
 
     dimension: int
     max_tokens: int
@@ -52,7 +52,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A file as it is sent: its bytes, for the node need not see the folder."""
+    """A file as sent: its bytes, since the node need not see the folder."""
 
     root: int
     relative: str
@@ -62,7 +62,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """Texts as vectors, shape (n, dimension); `tokens`, where asked for, are those of one text after another, `counts`
+    """Texts as vectors, shape (n, dimension); `tokens`, if requested, are those of one text after another, `counts`
     of each."""
 
     vectors: "NDArray[np.float32]"
@@ -79,7 +79,7 @@ class Worker:
         self._embedder: Embedder | None = None
 
     def greet(self) -> Greeting:
-        # Ray hides cards of a node from none but those that ask for some, and torch looks once, when it is imported.
+        # Ray hides a node's GPUs only from actors that request some, and torch looks once, on import.
         os.environ |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
         from rag.process import own_process
 
@@ -87,7 +87,7 @@ class Worker:
         return Greeting(platform.node(), os.getpid(), program())
 
     def load(self) -> Loaded:
-        """Have the embedder ready."""
+        """Load the embedder."""
         embedder = self._loaded()
         return Loaded(embedder.dimension, embedder.max_tokens)
 
@@ -130,7 +130,7 @@ class Worker:
         )
 
     def ask(self, texts: Sequence[str], method: str) -> list[Any]:
-        """What a method of the embedder makes of each text."""
+        """The result of an embedder's method for each text."""
         embedder = self._loaded()
         match method:
             case "embed_query":
@@ -167,8 +167,8 @@ class Worker:
 
 
 def fetch_and_load(settings: "Settings") -> "Embedder":
-    """The embedder of the settings. A pinned one that the node lacks is fetched by the first worker that needs it; the
-    node's others wait for it."""
+    """The embedder of the settings. The first worker that needs a pinned one fetches it if the node lacks it; the
+    node's others wait."""
     from rag.embedding import load_embedder
     from rag.errors import ModelError
     from rag.models import MODELS, fetch, locate

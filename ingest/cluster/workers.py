@@ -1,4 +1,4 @@
-"""Workers that are actors of a Ray cluster. This process hands out work, and puts what comes back where it belongs."""
+"""Workers that are actors of a Ray cluster. This process hands out work, and puts results in place."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ingest.prepare import Prepared
     from rag.embedding import Embedder, Progress
 
-# What the cluster is not started for: this process reads it, and after that embeds it.
+# Too little to start the cluster for: this process reads it, then embeds it.
 FEW_BYTES = 1 << 20
 FEW_TEXTS = 128
-# Of files and texts on their way to the workers.
+# Bytes of files and texts on their way to workers.
 MOST_BYTES = 128 << 20
 DEATH_HINT = "leave it out, or give the nodes more memory; the logs of the cluster may say more"
 
@@ -35,8 +35,8 @@ DEATH_HINT = "leave it out, or give the nodes more memory; the logs of the clust
 class RayWorkers:
     """Workers in the cluster that the settings name, which is joined when there is work for it.
 
-    `here` does what is too little for that. `load` is how a worker comes by the embedder; with `always` nothing is too
-    little; of `most_bytes` no more are on their way.
+    `here` does work too small for that. `load` is how a worker gets the embedder; with `always` no work is too small;
+    at most `most_bytes` are on their way.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class RayWorkers:
         return self._pool is not None
 
     def pool(self) -> Pool:
-        """The actors; the first time they are started. Raises IngestError or SettingsError."""
+        """The actors, started on first use. Raises IngestError or SettingsError."""
         if self._pool is None:
             address, count = self._settings.ray_address, self._settings.ray_workers
             ray = self._stack.enter_context(joined(address, count or own_cores()))
@@ -119,7 +119,7 @@ class RayWorkers:
                 file, is_settled = outgoing.settled(place)
                 if is_settled:
                     yield place, result
-                else:  # somebody is writing it, or has taken it away
+                else:  # being written, or removed
                     yield from self._here.prepare([(place, file)])
         yield from outgoing.unreadable()
 
@@ -168,7 +168,7 @@ class RayWorkers:
 
 
 def sent_settings(settings: Settings) -> dict[str, Any]:
-    """Those that shape an index; of an embedder's folder the whole path, for a worker runs in another one."""
+    """Settings that shape an index; an embedder's folder as a whole path, since a worker runs in another one."""
     sent = index_settings(settings, *IndexEffect)
     folder = Path(settings.embedder).expanduser()
     return sent | {"embedder": str(folder.resolve())} if settings.embedder not in MODELS and folder.is_dir() else sent

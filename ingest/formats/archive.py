@@ -1,4 +1,4 @@
-"""Formats that are ZIP archives: what is checked before anything is unpacked."""
+"""Checks ZIP-based formats before anything is unpacked."""
 
 import io
 import zipfile
@@ -18,15 +18,15 @@ MAX_UNPACKED_BYTES = 256 << 20
 MAX_RATIO = 200
 HARMLESS_BYTES = 8 << 20
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# What zipfile raises for damaged archives, which it documents only in part: RuntimeError for encryption and (as
-# NotImplementedError) for methods it lacks, ValueError and OSError for offsets that lead nowhere.
+# Errors of zipfile for damaged archives, documented only in part: RuntimeError for encryption and (as
+# NotImplementedError) for methods it lacks, ValueError and OSError for invalid offsets.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError)
-# What parsers of office formats stumble over where a part or an attribute is not there.
+# Errors of office-format parsers if a part or an attribute is missing.
 MISSING = (LookupError, AttributeError, TypeError, etree.LxmlError)
 
 
 def open_archive(data: bytes, kind: str) -> zipfile.ZipFile:
-    """The archive, after its table of contents was found harmless. Raises UnreadableError."""
+    """The archive, after checking its table of contents. Raises UnreadableError."""
     if data.startswith(OLE_MAGIC):
         raise UnreadableError(
             f"is password-protected, or in the format that came before {kind}",
@@ -66,9 +66,9 @@ def open_archive(data: bytes, kind: str) -> zipfile.ZipFile:
 
 @contextmanager
 def parsing(kind: str, library: str) -> Iterator[None]:
-    """Whatever a library raises over the parts of a damaged document becomes UnreadableError.
+    """Turns a library's errors over damaged parts of a document into UnreadableError.
 
-    `library` is its package, whose own errors have no common ancestor. An error of ours stays what it is.
+    `library` is its package, whose own errors have no common ancestor. Our own errors stay as they are.
     """
     try:
         yield

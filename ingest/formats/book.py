@@ -30,7 +30,7 @@ from rag.errors import Unreadable
 
 CONTAINER = "META-INF/container.xml"
 RIGHTS = "META-INF/encryption.xml"
-# Fonts are scrambled in books that can be read by anyone.
+# Fonts are scrambled even in freely readable books.
 FONT_SCRAMBLING = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 NCX = "application/x-dtbncx+xml"
 # A page whose text is links to chapters is a table of contents.
@@ -43,7 +43,7 @@ DEEPEST = 6
 
 @dataclass(slots=True)
 class _Package:
-    """What the package of a book says: its files by id, their order, and the titles of its table of contents."""
+    """A book's package: its files by id, their order, and the titles of its table of contents."""
 
     folder: str
     places: dict[str, tuple[str, str, str]]
@@ -168,8 +168,8 @@ def _is_contents(page: Any) -> bool:
 
 
 def _name_chapters(chapters: dict[str, Any], titles: list[tuple[str, str, str, int]]) -> None:
-    """What the table of contents calls a place is a heading there: the block that says so, or a line of its own above
-    a chapter that has none."""
+    """Makes a place's name in the table of contents a heading there: the block that has it, or a new line above a
+    chapter that has none."""
     ids = {
         (name, str(element.get("id"))): element
         for name, page in chapters.items()

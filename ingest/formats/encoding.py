@@ -1,4 +1,4 @@
-"""Bytes -> text: which encoding they are in, and whether they are text at all."""
+"""Bytes -> text: detects their encoding, and whether they are text at all."""
 
 import codecs
 import re
@@ -16,27 +16,27 @@ MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
-# What a page says of itself stands at its beginning.
+# A page declares its encoding near its beginning.
 DECLARING_BYTES = 4_096
 DECLARED = re.compile(
     rb"""<meta\b[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml\b[^>]*?encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE
 )
-# Pages that name the smaller set are written in the larger one, which is what browsers read.
+# Pages that name the smaller set use the larger one, as browsers assume.
 LARGER = {
     "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "iso8859-1": "cp1252", "ascii": "cp1252",
     "shift_jis": "cp932", "euc_kr": "cp949", "iso8859-9": "cp1254", "tis-620": "cp874",
 }  # fmt: skip
 # The other encodings of seven bits, which switch by sequences that begin like this.
 SWITCHING = {b"\x1b$)C": "iso2022_kr", b"\x1b$": "iso2022_jp_ext"}
-# A text that is likelier than this per character is no chance; a page's own word is taken for one that is not.
+# A text likelier than this per character is no coincidence; for others a page's own declaration counts.
 CERTAIN = -8.0
-# Of a text in UTF-8 with damaged places, as many characters as this are whole for each that is not.
+# A damaged UTF-8 text has at least this many intact characters per broken one.
 WHOLE = 3
 
 
 def decoded(data: bytes, *, declares: bool = False) -> tuple[str, tuple[str, ...]]:
-    """The text, and what is to be told about how it was read: by its mark, as UTF-8, as it declares of itself (where
-    the format `declares` it), or as what makes it a text. Raises UnreadableError where nothing does."""
+    """The text, and warnings about its decoding: by its byte-order mark, as UTF-8, as it declares itself (if the format
+    `declares` it), or in an encoding that gives text. Raises UnreadableError if none does."""
     text, warnings = _decoded(data, declares=declares)
     controls = len(CONTROL_CHARACTERS.findall(text))
     if "\x00" in text or controls > MAX_CONTROL_SHARE * len(text):
@@ -80,7 +80,7 @@ def _unsure(found: Reading) -> list[str]:
 
 
 def _as_declared(data: bytes) -> tuple[str, list[str]] | None:
-    """The text as the page says it is to be read; None where it says nothing, or what cannot be."""
+    """The text in the page's declared encoding; None if it declares none, or an impossible one."""
     said = DECLARED.search(data[:DECLARING_BYTES])
     if said is None:
         return None
@@ -103,8 +103,8 @@ def _as_declared(data: bytes) -> tuple[str, list[str]] | None:
 
 
 def _replacing(data: bytes, encoding: str) -> tuple[str, list[str]]:
-    """The text, with � in the place of bytes that the encoding does not have, and in which lines these are. Raises
-    UnreadableError where there are many."""
+    """The text, with � for bytes that the encoding does not have, and the lines with these. Raises UnreadableError if
+    there are many."""
     try:
         return data.decode(encoding), []
     except UnicodeDecodeError:
@@ -119,8 +119,8 @@ def _replacing(data: bytes, encoding: str) -> tuple[str, list[str]]:
 
 
 def _damaged_utf8(data: bytes) -> tuple[str, list[str]] | None:
-    """The text of bytes that are UTF-8 but for some places; lines in another encoding are read in that one. None where
-    hardly anything is UTF-8."""
+    """The text of bytes that are mostly UTF-8; lines in another encoding are read in that one. None if hardly anything
+    is UTF-8."""
     lines = data.split(b"\n")
     wrong = [number for number, line in enumerate(lines) if not _is_utf8(line)]
     damaged = [number for number in wrong if _is_mostly_utf8(lines[number])]

@@ -1,4 +1,4 @@
-"""What every format reader returns, and the error it raises for a file that it cannot read."""
+"""The result of every format reader, and its error for an unreadable file."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Extract:
 
 @dataclass(slots=True)
 class TextBuilder:
-    """Puts blocks together, a blank line between them, and knows where each began. Refuses to grow without bound."""
+    """Joins blocks, a blank line between them, and records where each begins. Limits its size."""
 
     parts: list[str] = field(default_factory=list)
     length: int = 0
@@ -60,7 +60,7 @@ class TextBuilder:
 
 
 def join_blocks(blocks: Iterable[str]) -> str:
-    """The blocks that hold anything, a blank line between them."""
+    """The non-empty blocks, a blank line between them."""
     builder = TextBuilder()
     for block in blocks:
         if block.strip():

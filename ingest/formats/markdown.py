@@ -1,4 +1,4 @@
-"""Markdown written from what format readers find: tables, fences, formulas."""
+"""Writes Markdown for format readers: tables, fences, formulas."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def heading(text: str, level: int) -> str:
 
 def table(rows: Sequence[Sequence[str]], *, headless: bool = False, keys: int = 1) -> str:
     """A table, its first row as the head, or with a blank one. Rows may differ in length; wide tables become several,
-    in each of which stand the first columns, `keys` of them, that tell the rows apart."""
+    each with the first `keys` columns, which identify the rows."""
     width = max(map(len, rows), default=0)
     filled = [[_cell(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     filled = [row for row in filled if any(row)]

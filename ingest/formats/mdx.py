@@ -1,4 +1,4 @@
-"""MDX -> Markdown: imports, exports, comments and the marks of components are left out, the text in them is kept."""
+"""MDX -> Markdown: omits imports, exports, comments and component tags, and keeps the text inside them."""
 
 import re
 
@@ -11,7 +11,7 @@ STATEMENT = re.compile(
     r"|export\s+(?:(?:default|const|let|var|function|class|async)\s+[\w$({]|[*{])",
     re.ASCII,
 )
-# A component has a name that begins with a capital, or none; what stands in backticks is code.
+# A component's name begins with a capital, or is empty; backticks enclose code.
 COMPONENT = re.compile(r"(`+[^`]*`+)|</?(?:[A-Z][\w.]*(?:\s(?:[^<>{}\"']|\"[^\"]*\"|'[^']*'|\{[^{}]*\})*)?)?/?>")
 COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
 MOST_OF_A_LINE = 20_000

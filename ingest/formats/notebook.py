@@ -11,11 +11,11 @@ from ingest.formats.markdown import fence
 MAX_OUTPUT_LINES = 12
 MAX_OUTPUT_CHARACTERS = 1_000
 MAX_PAGE_CHARACTERS = 200_000
-# What Python prints of an object that says nothing about itself.
+# Python's default text for an object.
 NO_TEXT = re.compile(r"<[\w.]+(?: [^<>\n]{0,200})?>")
 # Colours of a terminal.
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# A picture that is kept in the cell: of it remains what it is said to show.
+# A picture stored in the cell: only its description remains.
 ATTACHMENT = re.compile(r"!\[([^\]\n]{0,500})\]\(attachment:[^)\n]{0,500}\)")
 
 
@@ -42,7 +42,7 @@ def read(data: bytes) -> Extract:
 
 
 class _Cells:
-    """The cells of a notebook, and how many of its pictures were left out."""
+    """A notebook's cells, and the number of pictures omitted."""
 
     def __init__(self, language: str) -> None:
         self._language = language
@@ -84,7 +84,7 @@ class _Cells:
 
 
 def _joined(outputs: list[tuple[str, bool]]) -> list[str]:
-    """Outputs one after the other: plain text that follows plain text in one block."""
+    """Outputs in order, with consecutive plain texts in one block."""
     blocks: list[str] = []
     plain: list[str] = []
     for text, is_markdown in [*outputs, ("", True)]:

@@ -6,7 +6,7 @@ from typing import Any
 from ingest.formats.markdown import formula, lowered, raised
 from ingest.formats.mathematics import OMML, omml_to_tex
 
-# Deleted text, and the second form of what old programs cannot show.
+# Deleted text, and fallbacks for old programs.
 SKIPPED = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "fldData", "sdtPr", "sdtEndPr"})
 # Content controls, custom XML, smart tags, insertions.
 WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo"})
@@ -28,7 +28,7 @@ def attribute(element: Any, name: str, default: str = "") -> str:
 
 
 def relation(element: Any, name: str = "id") -> str:
-    """The name of the relationship that an element refers to."""
+    """The relationship to which an element refers."""
     for key, value in element.attrib.items():
         if key.endswith(f"/relationships}}{name}"):
             return str(value)
@@ -36,7 +36,7 @@ def relation(element: Any, name: str = "id") -> str:
 
 
 def child(element: Any, *path: str) -> Any:
-    """The first element at the end of a path of names; None where there is none."""
+    """The first element at the end of a path of names; None if there is none."""
     for name in path:
         if element is None:
             return None
@@ -45,7 +45,7 @@ def child(element: Any, *path: str) -> Any:
 
 
 def value(element: Any, *path: str) -> str | None:
-    """The attribute `val` of the element at the end of a path; None where there is no such element."""
+    """The attribute `val` of the element at the end of a path; None if there is no such element."""
     found = child(element, *path)
     return None if found is None else attribute(found, "val")
 
@@ -64,12 +64,12 @@ def is_on(switch: Any) -> bool:
 
 
 def children(element: Any, name: str) -> Iterable[Any]:
-    """The children of a name, those within content controls and the like as well."""
+    """The children with a name, including those within content controls and the like."""
     return (child for child in unwrapped(element) if local_name(child) == name)
 
 
 def unwrapped(element: Any) -> Iterator[Any]:
-    """The children of an element, with those of what only wraps others in its place."""
+    """An element's children, with wrappers replaced by their own children."""
     stack = list(element)[::-1]
     while stack:
         child = stack.pop()
@@ -80,13 +80,13 @@ def unwrapped(element: Any) -> Iterator[Any]:
 
 
 def shown_form(alternatives: Any) -> Iterable[Any]:
-    """What stands in the first of several forms of the same thing (`mc:AlternateContent`)."""
+    """The content of the first of several alternative forms (`mc:AlternateContent`)."""
     forms = [form for form in alternatives if local_name(form) in ("Choice", "Fallback")]
     return list(forms[0]) if forms else []
 
 
 def formulas(element: Any) -> str | None:
-    """The TeX of an element that is a formula, or several that are displayed; None for any other."""
+    """The TeX of a formula element, or of several displayed ones; None for any other."""
     if element.tag == f"{OMML}oMathPara":
         return "".join(f"\n{formula(omml_to_tex(math), display=True)}\n" for math in element.iter(f"{OMML}oMath"))
     return formula(omml_to_tex(element), display=False) if element.tag == f"{OMML}oMath" else None

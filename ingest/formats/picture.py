@@ -1,4 +1,4 @@
-"""What is drawn of a document."""
+"""A drawn page of a document."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page, and the boxes of what is marked on it."""
+    """A page, and the boxes of its marks."""
 
     png: bytes
     width: int

@@ -24,7 +24,7 @@ def _engine() -> Any:
     from rapidocr import RapidOCR
 
     onnxruntime.disable_telemetry_events()
-    # One file at a time, and a library that begins no threads when it is confined is easier to trust.
+    # One file at a time; and a confined library that starts no threads is easier to trust.
     threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
     return RapidOCR(params={"Global.log_level": "error", **threads})
 
@@ -35,7 +35,7 @@ def load() -> None:
 
 
 def recognize(page: pypdfium2.PdfPage) -> list[tuple[str, Box]]:
-    """The lines of text in the picture of a page, from the top down, and where they stand in it."""
+    """The lines of text in a page's picture, from the top down, and their places in it."""
     width, height = page.get_size()
     scale = min(DOTS_PER_INCH / 72, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
     picture = page.render(scale=scale, may_draw_forms=False).to_numpy()

@@ -61,7 +61,7 @@ def _plain(slide: Part) -> str:
 
 
 def _starts(pages: list[int], end: int) -> tuple[int, ...]:
-    """Where the slides begin; one that was left out begins and ends where the next one begins."""
+    """Where the slides begin; an omitted one begins and ends where the next one begins."""
     starts: list[int] = []
     for start in reversed(pages):
         end = end if start < 0 else start
@@ -90,7 +90,7 @@ def _slide(package: Package, slide: Part, places: Places, told: Told, number: in
 
 
 def _title(shapes: list[Shape]) -> str:
-    """The title, taken out of the shapes: what stands in its place, or in a deck made without it the first line."""
+    """The title, removed from the shapes: the title shape's text, or in a deck without those the first line."""
     found = next((shape for shape in shapes if shape.is_title), None)
     first: Any = shapes[0] if shapes else None
     if found is None and first is not None and first.is_text:

@@ -1,4 +1,4 @@
-"""Markdown in which tables are written in HTML -> Markdown in which they are tables of its own."""
+"""Markdown with HTML tables -> Markdown with tables of its own."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def read(data: bytes) -> Extract:
 
 
 def with_tables(text: str) -> str:
-    """The text with the outermost tables of HTML that stand outside of code laid out as Markdown."""
+    """The text with its outermost HTML tables outside code laid out as Markdown."""
     parts: list[str] = []
     position = 0
     for start, end in _tables(text):

@@ -1,4 +1,4 @@
-"""HTML -> Markdown: the text of a page, without its frame. What was left out is told line by line."""
+"""HTML -> Markdown: the text of a page, without its frame. Reports omissions line by line."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ from ingest.formats.html.styles import write_styles
 from ingest.formats.html.tree import LeftOut, elements, parse, remove, size_of, unwrap
 from ingest.formats.html.writing import write
 
-# A picture whose code stands in the page; the small ones are signs and lines.
+# A picture embedded in the page; the small ones are signs and lines.
 WRITTEN_IN = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=\s]{500}")
 TAG = re.compile(r"<[^<>]*>")
 
@@ -27,7 +27,7 @@ TAG = re.compile(r"<[^<>]*>")
 def read(data: bytes) -> Extract:
     source, warnings = decoded(data, declares=True)
     page = parse(source)
-    kept = list(page.iter())  # lxml makes an object anew for each element that nothing refers to
+    kept = list(page.iter())  # lxml recreates the object of an element that nothing refers to
     title = " ".join((page.findtext(".//title") or "").split())
     body = page.find(".//body")
     root = page if body is None else body
@@ -45,7 +45,7 @@ def read(data: bytes) -> Extract:
 
 
 def prepare(page: Any, out: LeftOut, *, notes: bool = True) -> None:
-    """Everything that a page draws or folds as plain elements: formulas, roles, panels, code, marks, footnotes."""
+    """Turn all that a page draws or folds into plain elements: formulas, roles, panels, code, marks, footnotes."""
     keep_formulas(page)
     write_styles(page)
     for element in elements(page, "script", "style"):
@@ -60,8 +60,8 @@ def prepare(page: Any, out: LeftOut, *, notes: bool = True) -> None:
 
 
 def html_to_markdown(fragment: str) -> str:
-    """The Markdown of HTML that stands in another text: a table, a folded part, raised letters. Nothing of it counts as
-    frame; of fields only ticks stay. Never fails: where nothing can be made of it, its text without tags is given."""
+    """The Markdown of HTML inside another text: a table, a folded part, raised letters. None of it counts as frame; of
+    fields only ticks stay. Never fails: as a last resort it returns the text without tags."""
     try:
         return extract_fragment(fragment)
     except UnreadableError:

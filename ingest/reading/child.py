@@ -2,8 +2,8 @@
 
 A request is a line of JSON ({"suffix", "size", "seconds"}) and that many bytes; the answer is a line of JSON. With
 "page" and "quote" a page of a PDF is drawn instead of read.
-Before the first request the process gives up what it can: memory and files are limited, and neither the network nor
-files nor other programs can be reached any more.
+Before the first request the process drops its rights: memory and files are limited, and it can no longer reach the
+network, files or other programs.
 """
 
 import base64
@@ -22,20 +22,20 @@ from rag.errors import Unreadable
 
 MEMORY_BYTES = 1536 << 20
 OCR_MEMORY_BYTES = 4096 << 20
-# One for one, so that offsets stay: what no index can hold, and what no text file may.
+# One for one, to keep offsets: characters that no index can hold, and that no text file may.
 REPLACED = dict.fromkeys((*range(9), 11, *range(14, 32), 127), " ") | dict.fromkeys(range(55296, 57344), "�")
 
 
 def main() -> None:
     ocr = sys.argv[1:] == ["--ocr"]
     requests = sys.stdin.buffer
-    # A parser that prints must not talk into the answers.
+    # A parser's prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _preload()
     if ocr:
-        # Brings the system's C++ library, which cannot be opened later. onnxruntime comes later: it begins a thread
-        # that reports to its makers, and shall find no way out.
+        # Loads the system's C++ library, which cannot be opened later. onnxruntime comes later: it starts a thread
+        # that reports to its makers, and must find no way out.
         import cv2  # noqa: F401
 
         confine(OCR_MEMORY_BYTES, load_models)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def load_models() -> None:
-    """The models of the extra `ocr`, which lie beside its code."""
+    """The models of the extra `ocr`, which are beside its code."""
     from ingest.formats.recognition import load
 
     load()
@@ -82,7 +82,7 @@ def _serve(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO, *, oc
             "error": "is nested too deeply", "hint": "save it anew with the program it comes from",
             "reason": Unreadable.LARGE,
         }  # fmt: skip
-    except Exception as error:  # the libraries fail on hostile files in ways that they do not list
+    except Exception as error:  # libraries fail on hostile files in undocumented ways
         answer = {
             "error": f"cannot be parsed: {type(error).__name__}: {str(error)[:200]}",
             "hint": "save it anew with the program it comes from",

@@ -1,4 +1,4 @@
-"""What a process that parses untrusted files gives up. Each part that the platform lacks is left out."""
+"""Drops the rights of a process that parses untrusted files. Skips each part that the platform lacks."""
 
 import ctypes
 import os
@@ -27,10 +27,10 @@ FORBIDDEN = (
 
 
 def confine(memory_bytes: int, load: Callable[[], None] | None = None) -> None:
-    """Give up files, network, other programs, and memory above this limit, for good.
+    """Permanently give up files, network, other programs, and memory above this limit.
 
-    `load` is called in between: where the kernel has taken the rights, of which threads that begin later have none
-    either, and before Python refuses what loading a library may do.
+    Calls `load` in between: after the kernel has taken the rights, also from threads that start later, and before
+    Python refuses what loading a library may do.
     """
     readable = [os.path.realpath(path) for path in _code_folders()]
     limit(resource.RLIMIT_AS, memory_bytes)
@@ -49,20 +49,20 @@ def limit(kind: int, value: int) -> None:
     """Lower a limit of the process; macOS refuses some of them."""
     with suppress(ValueError, OSError):
         hard = resource.getrlimit(kind)[1]
-        # The limit of processor time moves on with each request, so only its soft value is set.
+        # The processor-time limit moves with each request, so only its soft value is set.
         keep = kind == resource.RLIMIT_CPU
         resource.setrlimit(kind, (value, hard if keep else value))
 
 
 def _code_folders() -> set[str]:
-    """Where Python and its libraries are: modules are still imported when they are first used."""
+    """Folders of Python and its libraries: modules are still imported on first use."""
     package = Path(__file__).resolve().parents[1]
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     return {sysconfig.get_path(name) for name in names} | {str(package), str(package.with_name("rag"))}
 
 
 def _leave_network() -> None:
-    """A network namespace of its own has no way out. Where that is not allowed, the audit hook remains."""
+    """A network namespace of its own has no way out. If that is not allowed, the audit hook remains."""
     ctypes.CDLL(None, use_errno=True).unshare(NEW_USER_NAMESPACE | NEW_NETWORK_NAMESPACE)
 
 

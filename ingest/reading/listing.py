@@ -1,4 +1,4 @@
-"""Which files of a folder are documents; what is left out, and why, is told."""
+"""Lists the documents in a folder, and reports what is left out, and why."""
 
 import os
 from collections import Counter
@@ -8,19 +8,19 @@ from pathlib import Path
 from ingest.reading.registry import SUFFIXES
 from rag.errors import IngestError
 
-# Hidden files, and the locks that office programs keep beside what they have open.
+# Hidden files, and the lock files of office programs.
 HIDDEN = (".", "~$")
 # Describes the folder, not its subject.
 FOLDER_README = "readme.md"
-# Files of other kinds that are named one by one; more are counted by their endings, of which so many are named.
+# Files of other kinds named one by one; more are counted by ending. Endings that are named.
 NAMED_FILES, NAMED_ENDINGS = 5, 12
 LeftOut = Callable[[Path, str], None]
 
 
 def list_files(root: Path, left_out: LeftOut | None = None) -> Iterator[Path]:
-    """Readable documents below `root` (or `root` itself), sorted. Hidden files and folders are left out, and so are
-    linked folders, links that lead out of the root, files of other kinds and whatever is not a file, which `left_out`
-    is told. A folder that cannot be listed raises IngestError: its documents have not vanished."""
+    """Readable documents below `root` (or `root` itself), sorted. Omits hidden files and folders, and also linked
+    folders, links out of the root, files of other kinds and non-files, which it reports to `left_out`. A folder that
+    cannot be listed raises IngestError: its documents have not vanished."""
     if root.is_file():
         yield root
         return
@@ -55,13 +55,13 @@ def _reason_to_leave_out(path: Path, inside: Path) -> str | None:
     try:
         if not path.resolve(strict=True).is_relative_to(inside):
             return "a link that leads out of its root"
-    except (OSError, RuntimeError):  # RuntimeError is what a loop was before Python 3.13
+    except (OSError, RuntimeError):  # loops raised RuntimeError before Python 3.13
         return "a link that leads nowhere"
     return None if path.is_file() else "no ordinary file"
 
 
 def _tell_of_others(root: Path, others: Sequence[Path], tell: LeftOut) -> None:
-    """Few files are named one by one, many counted."""
+    """Names a few files one by one, counts many."""
     if len(others) <= NAMED_FILES:
         for path in others:
             tell(path, f"{path.suffix} files are not read" if path.suffix else "a file without an ending is not read")

@@ -20,11 +20,11 @@ MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 TABLE_OF_HTML = re.compile(r"<table\b[^<>]*>", re.IGNORECASE)
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
-# A picture that is written into the text; its code is no text.
+# A picture embedded in the text; its code is no text.
 PICTURE = re.compile(r"(data:image/[\w.+-]{1,40};base64,)[A-Za-z0-9+/=]{40,}")
-# The same as SafeLoader, ten times as fast where PyYAML was built with libyaml.
+# Same as SafeLoader, ten times as fast if PyYAML was built with libyaml.
 YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# What stands above and below front matter: of YAML, of TOML.
+# Rules around front matter: of YAML, of TOML.
 FRONT_MATTER_RULES = (re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE), re.compile(r"^\+{3}[ \t\r]*$", re.MULTILINE))
 # A line that only front matter has.
 FIELD = re.compile(r"([A-Za-z_][\w-]*)\s*[:=](?:[ \t]|$)")
@@ -34,10 +34,10 @@ FIELD = re.compile(r"([A-Za-z_][\w-]*)\s*[:=](?:[ \t]|$)")
 class Document:
     """A file as read.
 
-    `source` is, of a text file, the decoded text without byte-order mark, line endings as they stand; of other formats
-    the extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
+    `source` is a text file's decoded text without byte-order mark, with its own line endings; for other formats the
+    extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
     each page (or slide) begins; it is empty for formats without pages. `questions` are those that sections answer, by
-    heading. `warnings` say what could not be read, `removed` holds the lines that its reader left out.
+    heading. `warnings` say what could not be read, `removed` holds the lines that the reader omitted.
     """
 
     name: str
@@ -56,8 +56,8 @@ class Document:
 
 
 def read_document(name: str, path: Path, *, max_bytes: int, parser: ParserProcess | None = None) -> Document:
-    """Read one file; formats other than plain text by `parser`, or one of its own. Raises DocumentError naming what
-    is wrong with it."""
+    """Read one file; formats other than plain text with `parser`, or its own parser. Raises DocumentError naming the
+    problem."""
     return document_of(name, path.suffix, read_file(name, path, max_bytes=max_bytes), parser=parser)
 
 
@@ -84,7 +84,7 @@ def read_file(name: str, path: Path, *, max_bytes: int) -> bytes:
 
 
 def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | None = None) -> Document:
-    """The document that a file of this ending and these bytes is. Raises DocumentError."""
+    """The document in a file with this ending and these bytes. Raises DocumentError."""
     suffix = suffix.lower()
     try:
         extract = _extract(suffix, data, parser)
@@ -137,12 +137,12 @@ def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
 
 
 def is_written_markdown(name: str) -> bool:
-    """Whether a document of this name is Markdown as somebody wrote it, not what a reader of a format made."""
+    """Whether a document of this name is Markdown as an author wrote it, not made by a format reader."""
     return PurePosixPath(name).suffix.lower() in MARKDOWN_SUFFIXES
 
 
 def _split_front_matter(source: str) -> tuple[int, dict[str, object], tuple[str, ...]]:
-    """Where the text begins, what stands before it, and what is wrong with that."""
+    """Where the text begins, the front matter before it, and any problem with that."""
     readers: tuple[Callable[[str], dict[str, object]], ...] = (_yaml, tomllib.loads)
     for rule, read in zip(FRONT_MATTER_RULES, readers, strict=True):
         opening = rule.match(source)
@@ -164,8 +164,8 @@ def _yaml(written: str) -> dict[str, object]:
 
 
 def _of_plain_fields(written: str, end: int, error: Exception) -> tuple[int, dict[str, object], tuple[str, ...]]:
-    """Front matter that its parser refuses: `name: value` on every line is read as that; text between two rules is
-    text."""
+    """Front matter that its parser refuses: `name: value` on every line counts as fields; other text between two rules
+    is text."""
     lines = [line for line in written.splitlines() if line.strip()]
     if not any(map(FIELD.match, lines)):
         return 0, {}, ()
@@ -181,7 +181,7 @@ def _of_plain_fields(written: str, end: int, error: Exception) -> tuple[int, dic
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    """The plain values; nested ones, which YAML aliases can blow up without bound, say nothing to us."""
+    """The plain values; ignores nested ones, which YAML aliases can blow up without bound."""
     values = value if isinstance(value, list) else [value]
     return tuple(str(item) for item in values if isinstance(item, str | int | float))
 

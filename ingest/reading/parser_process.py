@@ -1,4 +1,4 @@
-"""Untrusted files are parsed in a child process that gets their bytes and no rights: see ingest.reading.child.
+"""Parses untrusted files in a child process that gets their bytes and no rights: see ingest.reading.child.
 
 One child serves many files. One that crashes, hangs or runs out of memory is replaced; the file is reported.
 """
@@ -24,14 +24,14 @@ from rag.paths import PROGRAM
 T = TypeVar("T")
 
 START_SECONDS = 120.0
-# The processor time of a file; the wall may see twice that, for the machine has other things to do.
+# Processor time for a file; wall time may be twice that, since the machine has other work.
 FILE_SECONDS = 60
 OCR_SECONDS = 900
 MAX_FILES_PER_CHILD = 1_000
-# JSON writes a character in at most twelve bytes.
+# JSON uses at most twelve bytes per character.
 MAX_ANSWER_BYTES = 12 * MAX_CHARACTERS + 1_000_000
 DAMAGED_HINT = "the file is damaged or made to do harm; save it anew with the program it comes from, or split it"
-# A process gives up its rights thread by thread, so there must be but one.
+# A process gives up rights thread by thread, so there must be only one.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 
 
@@ -62,7 +62,7 @@ class ParserProcess:
             child.kill()
             for stream in (child.stdin, child.stdout):
                 if stream is not None:
-                    with suppress(OSError):  # what was not yet written has nobody to read it
+                    with suppress(OSError):  # unwritten data has no reader
                         stream.close()
             child.wait()
 
@@ -75,7 +75,7 @@ class ParserProcess:
         return self._told({"suffix": suffix}, data, _extract)
 
     def picture(self, data: bytes, page: int, quote: str) -> Picture:
-        """A page of a PDF by its number, from 1, and where a quote stands on it. Raises UnreadableError."""
+        """A PDF page by number, from 1, and the place of a quote on it. Raises UnreadableError."""
         return self._told({"suffix": ".pdf", "page": page, "quote": quote}, data, _picture)
 
     def _told(self, request: dict[str, object], data: bytes, read: Callable[[dict[str, Any]], T]) -> T:
@@ -92,7 +92,7 @@ class ParserProcess:
                 raise UnreadableError(str(answer["error"]), hint=str(answer["hint"]), reason=reason)
             return read(answer)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            self.close()  # a child that no longer says what it should may have been taken over
+            self.close()  # a child with invalid answers may have been taken over
             raise UnreadableError("its parser gave an answer that is none", hint=DAMAGED_HINT) from error
 
     def _ask(self, request: dict[str, object], data: bytes) -> bytes:
@@ -107,7 +107,7 @@ class ParserProcess:
                 child.stdin.write(json.dumps(request).encode() + b"\n" + data)
                 child.stdin.flush()
                 line = child.stdout.readline(MAX_ANSWER_BYTES)
-            except OSError:  # it died before it had read everything
+            except OSError:  # it died before reading everything
                 pass
         if line.endswith(b"\n"):
             return line
@@ -136,7 +136,7 @@ class ParserProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            # Nothing of the caller's: its environment may hold keys.
+            # Not the caller's environment, which may hold keys.
             env={"PYTHONPATH": str(PROGRAM), "PYTHONUTF8": "1", "PATH": os.defpath, **ONE_THREAD},
             cwd="/",
             start_new_session=True,  # Ctrl-C is the parent's to handle

@@ -1,4 +1,4 @@
-"""Which module reads files with which suffix."""
+"""Maps suffixes to the modules that read them."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -6,7 +6,7 @@ from importlib import import_module
 from ingest.formats.extract import Extract, UnreadableError
 from rag.errors import Unreadable
 
-# Endings that are read as they stand, without a parser; Markdown that holds tables of HTML has one.
+# Endings read as they are, without a parser; Markdown with HTML tables has one.
 TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".text", ".rst", ".log"})
 READERS = {
     ".html": "webpage", ".htm": "webpage", ".xhtml": "webpage", ".ipynb": "notebook", ".pdf": "pdf", ".docx": "word",
@@ -18,7 +18,7 @@ SUFFIXES = TEXT_SUFFIXES | READERS.keys()
 
 
 def reader(suffix: str) -> Callable[[bytes], Extract]:
-    """The function that reads files with this ending. Raises UnreadableError where its library is not installed."""
+    """The function that reads files with this ending. Raises UnreadableError if its library is not installed."""
     try:
         read: Callable[[bytes], Extract] = import_module(f"ingest.formats.{READERS[suffix]}").read
     except ImportError as error:

@@ -1,9 +1,9 @@
-"""Takes away what scraping adds to a page and repairs what it breaks; every character left keeps its place.
+"""Removes what scraping adds to a page and repairs what it breaks; every character left keeps its place.
 
 Only scraped documents are cleaned: saved pages (.html) and texts without markup (.txt), and documents of other formats
-that show what nobody writes by hand: the frame of a page ("所有评论(12)"), formulas that stand three times in a row, or
-the numbered references that a chat leaves behind. All others stay as they are written, except for control characters.
-What is taken out is reported line by line.
+with traces that nobody writes by hand: the frame of a page ("所有评论(12)"), formulas three times in a row, or the
+numbered references that a chat leaves behind. All others stay as written, except for control characters. Removals are
+reported line by line.
 """
 
 import re
@@ -33,7 +33,7 @@ PROMOTION = re.compile(
 FRAME = re.compile(
     r"^\s*(更多推荐|相关推荐|所有评论\s*[(（]\d+[)）]|最新评论|分享到.*|阅读全文|展开全文|版权声明.*|转载请注明.*)\s*$"
 )
-# A longer line may be a whole text without line breaks: of it only the promoting sentences go.
+# A longer line may be a whole text without line breaks: only its promoting sentences go.
 MAX_PROMOTION = 200
 SENTENCE = re.compile(r"[^。！？!?]*(?:[。！？!?]+|\Z)")
 # MathML has invisible operators, which the second and third renderings of a formula lack.
@@ -102,7 +102,7 @@ def _clean_plain(raw: Sequence[MappedText]) -> Cleaned:
 
 
 def _join_wrapped(lines: Sequence[Line]) -> list[Line]:
-    """Lines of prose that were wrapped at a width, as one."""
+    """Joins lines of prose that were wrapped at a width."""
     result: list[Line] = []
     for run in _runs_of_prose(lines):
         place = 0
@@ -276,7 +276,7 @@ def _restore_lists(lines: Sequence[Line]) -> list[Line]:
 
 
 def _drop_repeats(lines: Sequence[Line], removed: list[str]) -> list[Line]:
-    """A list item that stands again, word for word, a few lines on is the scraper's doing."""
+    """A list item repeated word for word a few lines on comes from the scraper."""
     result: list[Line] = []
     recent: list[str] = []
     for line in lines:

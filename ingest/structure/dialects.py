@@ -1,5 +1,5 @@
-"""What writers of Markdown add to it, written as plain Markdown: comments, what folds, boxes with titles, definitions,
-tags of HTML, footnotes. Every character that stays keeps its place in the source; comments are reported."""
+"""Rewrites extensions of Markdown as plain Markdown: comments, folds, boxes with titles, definitions, HTML tags,
+footnotes. Every character that stays keeps its place in the source; comments are reported."""
 
 import re
 from bisect import bisect_right
@@ -33,7 +33,7 @@ BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote|section|center|ul|ol|dl
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 # Characters that would be marks of Markdown.
 MARKS = frozenset("|*_`#$~[]\\\n\r")
-# How far around a mark is looked, in characters: a line may hold very many.
+# Characters examined around a mark: a line may hold very many.
 NEAR = 40
 CONTENTS = re.compile(r"\s*(?:\[TOC\]|\[\[_?TOC_?\]\]|\{:toc\}|\$\{toc\}|@\[toc\](?:\(.{0,40}\))?)\s*", re.IGNORECASE)
 ANCHOR = re.compile(
@@ -46,8 +46,8 @@ REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
 
 
 def plain(lines: Sequence[Line], removed: list[str]) -> list[Line]:
-    """The lines of a Markdown text without what only some programs understand; `removed` is told of comments and of
-    what is struck out."""
+    """The lines of a Markdown text without extensions that only some programs understand; `removed` gets comments and
+    struck-out text."""
     result = _without_comments(lines, removed)
     result = _unfolded(result)
     result = [line if line.is_code else _opened(line) for line in result]
@@ -235,7 +235,7 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
 
 
 def _character(content: MappedText, entity: re.Match[str]) -> MappedText:
-    """The character that an entity stands for; the entity itself where that would be a mark of Markdown."""
+    """The character of an entity; the entity itself if that would be a mark of Markdown."""
     written = unescape(entity[0]).replace("\xa0", " ")
     is_first = entity.start() < NEAR and not content.text[: entity.start()].strip()
     if written == entity[0] or is_first or not written.isprintable() or not MARKS.isdisjoint(written):

@@ -34,8 +34,8 @@ def count_tokens(text: str) -> int:
 
 
 def cut_part(part: Part, budget: int) -> list[Part]:
-    """A block that is larger than the budget, cut at lines, sentences, words. The marks of a fence and the head of a
-    table stand again in each part, unless they fill half of it."""
+    """A block larger than the budget, cut at lines, sentences, words. Each part repeats the marks of a fence or the
+    head of a table, unless they fill half of it."""
     content, block = part.content, part.block
     if count_tokens(content.text) <= budget:
         return [part]
@@ -85,7 +85,7 @@ def _split(content: MappedText, size: int, borders: Sequence[str]) -> list[Mappe
 
 
 def _cuts(text: str, size: int, borders: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where parts of at most `size` tokens begin and end; those of white space alone are left out."""
+    """Where parts of at most `size` tokens begin and end, without those of white space alone."""
     splitter = RecursiveCharacterTextSplitter(
         separators=list(borders), is_separator_regex=True, keep_separator="end", chunk_size=size, chunk_overlap=0,
         length_function=count_tokens, strip_whitespace=False,

@@ -1,1 +1,1 @@
-"""Runs that follow each other while readers ask: a first reading, and a watch over the documents."""
+"""Successive runs while readers ask: a first reading, and a watch over the documents."""

@@ -1,4 +1,4 @@
-"""Automatic updates: a watch over the documents that can be switched on and off beside whoever answers."""
+"""Automatic updates: a watch over the documents that can be switched on and off while questions are answered."""
 
 import logging
 import threading
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# How long another writer may hold the index before that counts as a problem; seconds.
+# Seconds that another writer may hold the index before that counts as a problem.
 WAIT = 60.0
-# How long answers may hold up a step of what is done meanwhile; seconds.
+# Seconds that answers may delay a step of background work.
 REST = 10.0
-# How long a program that ends waits for the step under way: torch aborts a process that ends in the middle; seconds.
+# Seconds that an ending program waits for the current step: torch aborts a process that ends in the middle.
 LAST_STEP = 3.0
-# Between two runs that read a material for the first time, so that other writers come to their turn; seconds.
+# Seconds between two runs of a first reading, to let other writers in.
 LET_OTHERS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A finished run: when it ended, and what became of the documents."""
+    """A finished run: its end, and its document counts."""
 
     at: datetime
     documents: Counts
@@ -43,9 +43,9 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class AutoUpdateStatus:
-    """`done` of `total` steps of the run under way; no run where `total` is 0. With `fills`, all documents can be
-    asked, and these steps only make finding finer. `problem` is why the index cannot be brought in line at the moment;
-    it goes with the first run that succeeds. With `once` it tells of a single run, also after its end."""
+    """`done` of `total` steps of the run under way; no run if `total` is 0. With `fills`, all documents are searchable,
+    and these steps only refine retrieval. `problem` is why the index cannot be synced at the moment; the first
+    successful run clears it. With `once` it describes a single run, also after its end."""
 
     on: bool = False
     once: bool = False
@@ -57,18 +57,18 @@ class AutoUpdateStatus:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether no run has ended since the program started, and one is to."""
+        """Whether a run is due, and none has ended since the program started."""
         return self.last is None and (self.once or self.total > 0)
 
     @property
     def is_changing(self) -> bool:
-        """Whether another look may tell something else."""
+        """Whether the status may still change."""
         return self.on or self.fills or (self.once and self.last is None and self.problem is None)
 
 
 class AutoUpdate:
-    """A switch that keeps the index in line with its roots, with an embedder that is loaded already. Its methods return
-    at once; safe to use from several threads. A process that ends ends it too, at any moment: an index is never half
+    """A switch that keeps the index in sync with its roots, using an embedder already loaded. Its methods return at
+    once; safe to use from several threads. It may end with the process at any moment: an index is never half
     written."""
 
     def __init__(self, settings: Settings, embedder: "Embedder", *, retry_seconds: float = RETRY_SECONDS) -> None:
@@ -80,13 +80,13 @@ class AutoUpdate:
         self._stop: threading.Event | None = None
         self._reading: FirstReading | None = None
         self._thread: threading.Thread | None = None
-        # Answers that are being written.
+        # Answers being written.
         self._answers = 0
         self._rests = threading.Condition()
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """While an answer is written, which needs the processors: what nobody waits for is read afterwards."""
+        """For writing an answer, which needs the processors: delays reading that nobody waits for."""
         with self._rests:
             self._answers += 1
         try:
@@ -103,7 +103,7 @@ class AutoUpdate:
             return self._reading
 
     def start(self) -> None:
-        """Sync now and after every change, until `stop`. Does nothing where it is on."""
+        """Sync now and after every change, until `stop`. Does nothing if it is on."""
         with self._lock:
             if self._stop is not None:
                 return
@@ -112,8 +112,8 @@ class AutoUpdate:
             threading.Thread(target=self._run, args=(self._stop,), name="auto-update", daemon=True).start()
 
     def run_once(self, then: Callable[[], None] = lambda: None) -> None:
-        """Read what has not been read yet, a few documents at once, make the tokens that are missing, and `then` where
-        that succeeds; the switch stays off. Does nothing where it is on."""
+        """Read unread documents, a few at once, make missing tokens, and call `then` if that succeeds; the switch stays
+        off. Does nothing if it is on."""
         with self._lock:
             if not self._status.is_changing:
                 self._status = AutoUpdateStatus(once=True)
@@ -125,7 +125,7 @@ class AutoUpdate:
                 self._thread.start()
 
     def stop(self) -> None:
-        """Off from the caller's view at once; a run under way is brought to its end."""
+        """Switch off, for callers at once; a run under way is completed."""
         with self._lock:
             if self._stop is not None:
                 self._stop.set()
@@ -201,11 +201,11 @@ class AutoUpdate:
             fill_tokens(
                 self._settings, self._embedder, wait=WAIT, is_wanted=goes_on, tell=lambda done, total: None
             )  # fmt: skip
-        except RagError as error:  # the watch tells of it
+        except RagError as error:  # the watch reports it
             logger.debug("%s", error.message)
 
     def _rest(self, unless: Callable[[], bool] = lambda: False) -> None:
-        """Wait while answers are written, but not for ever."""
+        """Wait while answers are written, but not forever."""
         end = time.monotonic() + REST
         with self._rests:
             while self._answers and not unless() and time.monotonic() < end:
@@ -241,10 +241,10 @@ class AutoUpdate:
             logger.warning("%s", error.message)
             tell(problem=error)
 
-        # So that no run of the watch keeps others from the index for minutes.
+        # So that no run of the watch blocks the index for minutes.
         filling = threading.Thread(target=self._fill, args=(stop,), name="tokens", daemon=True)
         filling.start()
-        # The watch ends where its first run fails. What was in the way may go, so it is begun again.
+        # The watch ends if its first run fails. The cause may pass, so it is restarted.
         while not stop.is_set():
             try:
                 watch(

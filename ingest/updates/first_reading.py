@@ -1,5 +1,4 @@
-"""A material that is read for the first time, a few documents at once, while readers ask: what they ask about is read
-first."""
+"""Reads a material for the first time, a few documents at once, while readers ask: first what they ask about."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,13 +11,13 @@ from rag.index.keywords import KeywordIndex
 from rag.language.terms import terms
 from rag.question.unheard import named_in
 
-# The file in the folder of the index that tells that not all is read, also after the program was ended.
+# A file in the index folder that marks an unfinished reading, also after the program has ended.
 UNFINISHED_FILE = "unfinished"
-# Documents of a run: one takes some seven tenths of a second to embed, and each run another second to publish.
+# Documents per run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
-# Of those whose vectors are ready, which only have to be read: three seconds' work.
+# With ready vectors, documents only have to be read: three seconds' work.
 READY_AT_ONCE = 32
-# How much of a file tells what it is about: its title, and what else it is known by; bytes. More finds no better.
+# Bytes of a file that tell its subject: its title and alternative names. More improves nothing.
 HEAD = 1_000
 # At most so many documents are read before a question is answered, those with this share of the best one's score: 2.1
 # on average, and the right one is among them for .92 of the answerable development questions of `asked.jsonl`.
@@ -27,18 +26,18 @@ NEAR = 0.5
 
 
 def spread(files: Sequence[File], most: int) -> Sequence[File]:
-    """At most so many of the files, in equal distances."""
+    """At most `most` of the files, evenly spaced."""
     return files[:: max(1, len(files) // max(1, most))][:most]
 
 
 class FirstReading:
-    """Says which documents the next run of `sync` reads: of those that are not `ready`, with vectors of all their
-    passages, a few. Safe to use from several threads."""
+    """Chooses the documents for the next run of `sync`: only a few of those that are not `ready`, with vectors of all
+    their passages. Safe to use from several threads."""
 
     def __init__(self, ready: Callable[[Path], bool] = lambda file: False) -> None:
         self._is_ready = cache(ready)
         self._changed = threading.Condition()
-        # None until the first run has said which documents there are.
+        # None until the first run has listed the documents.
         self._unread: set[Key] | None = None
         self._tried: set[Key] = set()
         self._wanted: dict[Key, None] = {}
@@ -60,7 +59,7 @@ class FirstReading:
             return self._waiting > 0
 
     def choose(self, new: Sequence[File], known: Sequence[File]) -> Sequence[File]:
-        """Those of the new documents that are read by this run, which ends the one before."""
+        """The new documents to read in this run, which ends the previous one."""
         heads = self._heads or _heads([*new, *known])
         is_ready = {_key(file): self._is_ready(file.path) for file in new}
         with self._changed:
@@ -72,25 +71,25 @@ class FirstReading:
             ready = [_key(file) for file in unread if is_ready[_key(file)]]
             chosen = {*wanted[:AT_ONCE]} or {*ready[:READY_AT_ONCE]} or {_key(file) for file in unread[:AT_ONCE]}
             self._tried |= chosen
-            # What could not be read is tried again by the last run, which tells of it.
+            # The last run retries, and reports, what could not be read.
             left = bool(self._unread - chosen)
             self._changed.notify_all()
         return [file for file in new if _key(file) in chosen or not left]
 
     def read(self, share: float) -> tuple[int, int]:
-        """How many documents are read, and of how many, with this share of the run under way."""
+        """How many documents are read, and of how many, counting this share of the current run."""
         with self._changed:
             under_way = len(self._tried & (self._unread or set()))
             return self._all - len(self._unread or ()) + int(share * under_way), self._all
 
     def end(self) -> None:
-        """All is read that can be, or nothing more will be."""
+        """Everything readable is read, or reading has stopped."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
 
     def wait_for(self, question: str, seconds: float) -> None:
-        """Have the documents read first that say most, at their beginning, of what is asked; until they are read."""
+        """Have the documents whose beginnings fit the question best read first, and wait for them."""
         with self._changed:
             self._waiting += 1
             try:
@@ -115,11 +114,11 @@ def _heads(files: Sequence[File]) -> tuple[KeywordIndex, tuple[Key, ...]]:
 
 
 def _head(file: File) -> str:
-    """The name of a file, and how it begins where that is text."""
+    """A file's name, and its beginning if that is text."""
     try:
         with file.path.open("rb") as stream:
             text = stream.read(HEAD).decode(errors="ignore")
-    except OSError:  # the run tells of it
+    except OSError:  # the run reports it
         text = ""
     return f"{file.relative}\n{'' if chr(0) in text else text}"
 

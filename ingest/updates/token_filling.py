@@ -1,4 +1,4 @@
-"""The tokens of passages that came with a ready vector: made while readers ask, and published a part at a time. Nobody
+"""Makes the tokens of passages that came with a ready vector, while readers ask, and publishes them in parts. Nobody
 waits for the index meanwhile."""
 
 import contextlib
@@ -15,10 +15,10 @@ from rag.settings import Settings
 if TYPE_CHECKING:
     from rag.embedding import Embedder
 
-# Passages whose tokens are published together: a minute's work on two processors, and each time the whole index is
-# written anew.
+# Passages whose tokens are published together: a minute's work on two processors; each time the whole index is
+# rewritten.
 AT_ONCE = 1_500
-# Passages that are embedded together, before it is asked again whether that is wanted: a second's work.
+# Passages embedded together, before checking again whether to go on: a second's work.
 TOGETHER = 32
 
 
@@ -30,8 +30,8 @@ def fill_tokens(
     is_wanted: Callable[[], bool],
     tell: Callable[[int, int], None],
 ) -> None:
-    """Until no passage lacks its tokens, or it `is_wanted` no more. `tell` is given how many passages were filled, and
-    how many are to be. `wait` is how many seconds to wait for another writer. Raises what `sync` does."""
+    """Runs until no passage lacks tokens, or `is_wanted` is false. Calls `tell` with the number of passages filled, and
+    to fill. `wait` is how many seconds to wait for another writer. Raises what `sync` does."""
     before = None
     done = 0
     while is_wanted():
@@ -52,7 +52,7 @@ def fill_tokens(
                 computed[some[place][0]] = encoded.vector, codec.encode(encoded)
             tell(done + len(computed), total)
         while is_wanted():
-            with contextlib.suppress(IndexLockedError):  # what was computed is kept for another try
+            with contextlib.suppress(IndexLockedError):  # results are kept for another try
                 sync(
                     settings, lambda: embedder, identity=embedder.identity, wait=wait, complete=False,
                     computed=computed,

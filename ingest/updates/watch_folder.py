@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# An editor saves in several steps: changes are gathered until none comes for QUIET, at most for DEBOUNCE. Milliseconds.
+# An editor saves in several steps: changes are collected until none comes for QUIET, at most DEBOUNCE. Milliseconds.
 DEBOUNCE = 2_000
 QUIET = 300
 TICK = 1_000
-# How often what failed is tried again.
+# Interval between retries.
 RETRY_SECONDS = 5.0
 
 
@@ -53,11 +53,11 @@ def watch(
 ) -> None:
     """Sync now, then after every change of a root, until `stop` is set or KeyboardInterrupt.
 
-    `load_embedder` is called for each run and should give the same embedder again. `on_report` is given the report of
-    the first run and of each run that published or failed in part. Nothing that goes wrong in a later run ends the
-    watch: `on_error` is told once, and the run is tried again every `retry_seconds`. Raises what the first run raises.
-    `complete` says before each run whether it makes all tokens (`sync`). With `poll` folders are looked through again
-    and again, for network drives that do not tell of changes.
+    `load_embedder` is called for each run and should return the same embedder again. `on_report` gets the report of
+    the first run and of each run that published or failed in part. No error in a later run ends the watch: `on_error`
+    gets it once, and the run is retried every `retry_seconds`. Raises what the first run raises. `complete` says before
+    each run whether it makes all tokens (`sync`). With `poll` folders are scanned repeatedly, for network drives that
+    do not report changes.
     """
     stop = stop or threading.Event()
 
@@ -72,14 +72,14 @@ def watch(
     on_report(report)
     told = _failures(report)
     load_embedder()  # now, so that the first change does not wait for it
-    due = 0.0  # when to run; at once, for what changed during the first run was not seen
+    due = 0.0  # when to run; at once, since changes during the first run were not seen
     while not stop.is_set():
         watched = {absolute(path) for path in paths} or {root.path for root in report.roots}
         present = _present(watched)
         for changed in _bursts(present, settings.index, stop=stop, poll=poll, pause=retry_seconds):
             if _present(watched) != present:
                 due = 0.0
-                break  # watch what is there now
+                break  # watch what exists now
             if not changed and time.monotonic() < due:
                 continue
             due = math.inf
@@ -103,7 +103,7 @@ def _failures(report: Report) -> list[str]:
 
 
 def _present(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Those that are there, with what tells a file or folder from another one made later under its name."""
+    """Existing paths, with what distinguishes each from a later file or folder of the same name."""
     found = {}
     for path in paths:
         with contextlib.suppress(OSError):
@@ -113,8 +113,8 @@ def _present(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
 
 
 def _bursts(roots: Iterable[str], index: Path, *, stop: threading.Event, poll: bool, pause: float) -> Iterator[bool]:
-    """True after a burst of changes below the roots, False where nothing changed for a moment. The index may lie below
-    a root: what is written there changes no document."""
+    """True after a burst of changes below the roots, False if nothing changed for a moment. The index may lie below a
+    root: writes to it change no document."""
     own = Path(absolute(index))
     folders = [Path(root) for root in roots]
     if not folders:
@@ -127,7 +127,7 @@ def _bursts(roots: Iterable[str], index: Path, *, stop: threading.Event, poll: b
             yield_on_timeout=True, force_polling=poll or None,
         ):  # fmt: skip
             yield any(_counts(Path(name), folders) and not Path(name).is_relative_to(own) for _, name in changes)
-    except OSError as error:  # a root went between looking and watching, or the system's watches are used up
+    except OSError as error:  # a root vanished before watching, or the system's watches are used up
         logger.warning("cannot watch %s: %s", ", ".join(map(str, folders)), error)
         stop.wait(pause)
         yield True

@@ -1,4 +1,4 @@
-"""Who can write an answer right now."""
+"""The answerers usable right now."""
 
 import threading
 import time
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from rag.chat_models.select import usable_answerers
 from rag.settings import ChatModelName, Settings
 
-# Seconds for which a look at what is running counts.
+# Seconds for which a check of what is running holds.
 LOOK_SECONDS = 15.0
 
 
 class Answerers:
-    """Those that the settings allow for, as they are each time. Safe to use from several threads."""
+    """Answerers that the current settings allow. Safe to use from several threads."""
 
     def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings
@@ -22,7 +22,7 @@ class Answerers:
         self._lock = threading.Lock()
 
     def usable(self) -> tuple[ChatModelName, ...]:
-        """Those that can be asked, as far as can be told without asking them."""
+        """Those that are usable, as far as is known without asking them."""
         with self._lock:
             settings = self._settings()
             if settings is not self._seen or time.monotonic() - self._looked > LOOK_SECONDS:
@@ -31,5 +31,5 @@ class Answerers:
             return self._usable
 
     def named(self, name: str) -> ChatModelName | None:
-        """The one of that name; None where it is unknown or cannot be used now."""
+        """The one with that name; None if it is unknown or not usable now."""
         return ChatModelName(name) if name in self.usable() else None

@@ -35,7 +35,7 @@ def open_endpoint(settings: Settings) -> ChatModel:
 
 
 def openai_client(url: str, model: str, key: str, timeout: float) -> "BaseChatModel":
-    """A LangChain model for an OpenAI-compatible address. Raises SettingsError for a proxy that cannot be used."""
+    """A LangChain model for an OpenAI-compatible address. Raises SettingsError for an unusable proxy."""
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 
@@ -45,18 +45,18 @@ def openai_client(url: str, model: str, key: str, timeout: float) -> "BaseChatMo
         api_key=SecretStr(key or "none"),
         temperature=0,
         timeout=timeout,
-        # A second try would double the time that the setting promises; a reader can ask again.
+        # A retry would double the time that the setting promises; a reader can ask again.
         max_retries=0,
         stream_usage=False,
         http_client=http_client(url, key),
-        # Without this LangChain looks for a proxy of its own, in a variable that nobody else reads.
+        # Without this LangChain looks for a proxy in a variable that nobody else reads.
         openai_proxy=None,
     )
 
 
 def http_client(url: str, key: str) -> "httpx.Client":
-    """The client of an endpoint. It follows no redirects, which could carry the key to another host, and what it gives
-    of refusals does not hold the key. Raises SettingsError for a proxy that cannot be used."""
+    """The client of an endpoint. It follows no redirects, which could carry the key to another host, and removes the
+    key from error responses. Raises SettingsError for an unusable proxy."""
     import httpx
 
     from rag.chat_models.redaction import RedactedRefusals
@@ -65,7 +65,7 @@ def http_client(url: str, key: str) -> "httpx.Client":
 
 
 def endpoint_key(settings: Settings) -> str:
-    """The key of the endpoint, from the environment or a file that only its owner can read. Raises SettingsError."""
+    """The endpoint's key, from the environment or a file that only its owner can read. Raises SettingsError."""
     key, file = settings.endpoint_key.get_secret_value(), settings.endpoint_key_file
     if file is None:
         return key
@@ -89,7 +89,7 @@ def is_loopback(url: str) -> bool:
 def proxy_for(url: str) -> tuple[str, str] | None:
     """The proxy that the environment names for an address, and the variable that names it.
 
-    What stays on this machine passes through none.
+    Addresses on this machine use no proxy.
     """
     parts = urlparse(url)
     if not parts.hostname or is_loopback(url) or proxy_bypass(parts.hostname):
@@ -99,7 +99,7 @@ def proxy_for(url: str) -> tuple[str, str] | None:
         if proxy := proxies.get(scheme):
             names = (f"{scheme}_proxy", f"{scheme}_PROXY".upper())
             variable = next((name for name in names if name in os.environ), "proxy of the system")
-            # As in other programs, an address alone is that of an HTTP proxy.
+            # As in other programs, an address without a scheme is an HTTP proxy.
             return proxy if "://" in proxy else f"http://{proxy}", variable
     return None
 

@@ -1,10 +1,10 @@
-"""The endpoint that was set up on the page. It is kept beside the user's data, its key in a file of its own:
+"""The endpoint set up on the page. It is stored beside the user's data, with its key in a separate file:
 
     DATA/chat-model.json          {"url", "model", "key_file"}
     DATA/chat-model.XXXX.key      the key alone, readable by its owner only
 
-The name of the key's file is new each time, so that replacing the first file switches address and key together: a crash
-in between never gives one address the key of another.
+The key file's name is new each time, so that replacing the first file switches address and key together: a crash in
+between never gives one address the key of another.
 """
 
 import logging
@@ -31,7 +31,7 @@ LONGEST_MODEL_NAME = 200
 
 
 class KeptEndpoint(BaseModel):
-    """`key_file` is a name in the same folder; empty where the endpoint needs no key."""
+    """`key_file` is a name in the same folder; empty if the endpoint needs no key."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -41,7 +41,7 @@ class KeptEndpoint(BaseModel):
 
 
 def read_kept(data: Path) -> KeptEndpoint | None:
-    """None where nothing was set up, or it cannot be read, which the log says."""
+    """None if nothing was set up, or if it is unreadable, which is logged."""
     file = data / FILE
     try:
         if not file.exists():
@@ -55,8 +55,8 @@ def read_kept(data: Path) -> KeptEndpoint | None:
 
 
 def keep(data: Path, url: str, model: str, key: str) -> None:
-    """Keep an endpoint in place of the one before; all of it or nothing. Raises SettingsError for what is no address,
-    model name or key, UserDataError where it cannot be written."""
+    """Replace the stored endpoint, atomically. Raises SettingsError for an invalid address, model name or key,
+    UserDataError if it cannot be written."""
     url, model = check_address(url), model.strip()
     if not model or len(model) > LONGEST_MODEL_NAME or not model.isprintable():
         raise SettingsError("this is no name of a model", hint="choose one of the list, or type its name")
@@ -86,7 +86,7 @@ def forget(data: Path) -> None:
 
 
 def with_kept(settings: Settings) -> Settings:
-    """The settings with the kept endpoint, where they state none of their own. A key that they state is for the
+    """The settings with the stored endpoint, if they state none themselves. A key that they state belongs to the
     endpoint that they state."""
     if settings.endpoint_url or settings.endpoint_model:
         return settings
@@ -99,9 +99,9 @@ def with_kept(settings: Settings) -> Settings:
 
 
 def open_kept(stated: Settings) -> tuple[Settings, ChatModel | None]:
-    """The settings with the endpoint that was set up on the page, and the chat model that they name. One that cannot be
-    used any more, because its key is gone, keeps nobody from an answer. Raises SettingsError or ChatModelError for what
-    the settings themselves state."""
+    """The settings with the endpoint set up on the page, and the chat model that they name. Ignores an endpoint that
+    has become unusable, because its key is gone. Raises SettingsError or ChatModelError for what the settings
+    themselves state."""
     settings = with_kept(stated)
     try:
         return settings, open_chat_model(settings)
@@ -113,7 +113,7 @@ def open_kept(stated: Settings) -> tuple[Settings, ChatModel | None]:
 
 
 def kept_key(settings: Settings) -> str:
-    """The key of the kept endpoint; empty where it has none, or it cannot be read. Never shown to anybody."""
+    """The stored endpoint's key; empty if it has none, or the key is unreadable. Never shown to anybody."""
     kept = with_kept(settings)
     try:
         return endpoint_key(kept) if kept is not settings else ""
@@ -128,7 +128,7 @@ def _write_key(data: Path, key: str) -> str:
 
 
 def _write(file: Path, content: str) -> None:
-    file.unlink(missing_ok=True)  # what an interruption left behind
+    file.unlink(missing_ok=True)  # left by an interruption
     descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
         opened.write(content)

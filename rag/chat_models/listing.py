@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible address offers: the address itself checked, and its list of models."""
+"""Checks an OpenAI-compatible address, and lists its models."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,12 +9,12 @@ from rag.chat_models.endpoint import http_client
 from rag.chat_models.stopping import within
 from rag.errors import ChatModelError, SettingsError
 
-# Seconds and bytes that a list may take.
+# Seconds and bytes allowed for a list.
 LIST_SECONDS = 15.0
 MOST_BYTES = 4_000_000
 MOST_MODELS = 2_000
 LONGEST_ADDRESS = 2_000
-# What is often copied along with an address.
+# Endings often copied along with an address.
 ENDINGS = ("/chat/completions", "/completions", "/models")
 
 
@@ -27,8 +27,8 @@ class _Models(BaseModel):
 
 
 def check_address(text: str) -> str:
-    """The base URL of an endpoint as it was meant. Raises SettingsError for what is none: another scheme than HTTP, a
-    name and password in it, a query."""
+    """The intended base URL of an endpoint. Raises SettingsError for an invalid one: a scheme other than HTTP, a name
+    and password, a query."""
     address = text.strip().rstrip("/")
     for ending in ENDINGS:
         address = address.removesuffix(ending)
@@ -60,14 +60,14 @@ def _problem(address: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port: whom a key is for."""
+    """Scheme, host and port: the scope of a key."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname or "", parts.port or {"http": 80}.get(parts.scheme, 443)
 
 
 def list_models(url: str, key: str, *, seconds: float = LIST_SECONDS) -> list[str]:
-    """The names of the models that an endpoint has, sorted. Raises SettingsError, or ChatModelError with what the
-    client said as its cause."""
+    """The names of an endpoint's models, sorted. Raises SettingsError, or ChatModelError with the client's error as its
+    cause."""
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -83,7 +83,7 @@ def list_models(url: str, key: str, *, seconds: float = LIST_SECONDS) -> list[st
             raise TimeoutError(f"no list of models within {seconds:.0f} seconds")
         names = {model.id for model in _Models.model_validate_json(body).data}
     except ValidationError as error:
-        # Not as its cause: it would show what came instead.
+        # Not as its cause: it would show the response.
         raise ChatModelError(f"{url}/models does not answer as OpenAI does") from ValueError(
             f"{error.error_count()} errors"
         )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rag.chat_models.local_server import LocalServer
 
 LOCAL_MODEL = "qwen2.5-coder-1.5b-instruct"
-# Seconds without a word from it: it may be reading the prompts of several readers.
+# Seconds without output: it may be reading several readers' prompts.
 TIMEOUT = 300.0
 ANSWER_TOKENS = 640
 # It reads some 50 tokens a second on two cores.
@@ -19,7 +19,7 @@ EVIDENCE_TOKENS = 600
 
 
 def open_local(settings: Settings) -> ChatModel:
-    """Starts nothing: the server is started by its first question. Raises ChatModelError."""
+    """Starts nothing: the first question starts the server. Raises ChatModelError."""
     import httpx
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
@@ -28,7 +28,7 @@ def open_local(settings: Settings) -> ChatModel:
 
     server = find_server(settings)
     client = ChatOpenAI(
-        # The transport puts in where the server listens and the key of this run.
+        # The transport fills in the server's address and the key of this run.
         base_url="http://local-model/v1",
         api_key=SecretStr("none"),
         http_client=httpx.Client(transport=LocalTransport(server)),
@@ -51,7 +51,7 @@ def open_local(settings: Settings) -> ChatModel:
 
 
 def is_fetched(settings: Settings) -> bool:
-    """Whether the model was fetched and the package that runs it is installed."""
+    """Whether the model is fetched and the package that runs it installed."""
     from rag.chat_models.local_server import is_installed
 
     present = {status.model.name for status in list_models(settings.models) if status.state is ModelState.PRESENT}
@@ -59,8 +59,7 @@ def is_fetched(settings: Settings) -> bool:
 
 
 def find_server(settings: Settings) -> "LocalServer":
-    """The server of the local model, running or not. Raises ChatModelError where the model or its package is
-    missing."""
+    """The local model's server, running or not. Raises ChatModelError if the model or its package is missing."""
     from rag.chat_models.local_server import is_installed, server_of
 
     try:

@@ -1,7 +1,7 @@
 """The local chat model: llama.cpp's server in a child process, started at the first question, ended with the program.
 
-In a separate process, a crash of its native code does not take ours down. It listens on loopback only, on a free port,
-and asks for a key made for this run, which travels through a pipe.
+A crash of its native code does not take our process down. It listens on loopback only, on a free port, and requires a
+key made for this run and sent through a pipe.
 """
 
 import atexit
@@ -35,7 +35,7 @@ CONTEXT = 8_192
 MOST_THREADS = 8
 START_SECONDS = 120.0
 STOP_SECONDS = 5.0
-# A server that dies is started anew; one that dies again before it has answered is left alone for a while.
+# A dead server is restarted; after a second death without an answer it rests for a while.
 MOST_DEATHS = 2
 REST_SECONDS = 60.0
 EXTRACTIVE_HINT = 'choose `llm = "extractive"` to answer with quotes'
@@ -53,7 +53,7 @@ def threads() -> int:
 
 @dataclass(slots=True)
 class _Child:
-    """One run of the server. `settled` is set when it answers or has failed; `address` says which. `ended` is set when
+    """One run of the server. `settled` is set when it is ready or has failed; `address` says which. `ended` is set when
     its process is gone."""
 
     key: str = field(repr=False)
@@ -86,7 +86,7 @@ class LocalServer:
         return None if child is None or child.process is None or child.ended.is_set() else child.process.pid
 
     def connection(self) -> tuple[str, str]:
-        """The address and the key; waits while the model is loaded. Raises ChatModelError."""
+        """The address and the key; waits while the model loads. Raises ChatModelError."""
         with self._lock:
             child = self._child
             if child is None or child.ended.is_set():
@@ -97,7 +97,7 @@ class LocalServer:
                         hint=f"it is tried again in {REST_SECONDS:.0f} seconds; or {EXTRACTIVE_HINT}",
                     )
                 child = self._child = _Child(secrets.token_urlsafe(32))
-                # The kernel ends the child with the thread that started it, so that thread stays as long as the child.
+                # The kernel ends the child with the thread that started it, so that thread outlives the child.
                 threading.Thread(target=self._keep, args=[child], name="local chat model", daemon=True).start()
         stop = CURRENT.get()
         until = time.monotonic() + START_SECONDS
@@ -117,11 +117,11 @@ class LocalServer:
         return child.address, child.key
 
     def answered(self) -> None:
-        """An answer came to its end: the server works."""
+        """An answer was completed: the server works."""
         self._deaths = 0
 
     def lost(self, address: str) -> None:
-        """Nobody listens at the address any more: take its child for dead."""
+        """Nobody listens at the address any more: treat its child as dead."""
         child = self._child
         if child is not None and child.address == address and child.process is not None:
             child.process.kill()
@@ -140,7 +140,7 @@ class LocalServer:
         """Start the child and stay until it ends."""
         try:
             with self._lock:
-                if self._child is child:  # else it was stopped before it began
+                if self._child is child:  # else stopped before it began
                     child.process = self._start()
             if child.process is not None:
                 self._follow(child, child.process)
@@ -149,7 +149,7 @@ class LocalServer:
             if child.process is not None:
                 child.process.kill()
         with self._lock:
-            if self._child is child:  # nobody asked for its end
+            if self._child is child:  # nobody stopped it
                 self._deaths += 1
                 self._died = time.monotonic()
             child.ended.set()
@@ -166,7 +166,7 @@ class LocalServer:
             "threads": threads(),
             "parent": os.getpid(),
         }
-        with suppress(OSError):  # it died before it had read everything
+        with suppress(OSError):  # it died before reading everything
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
         for raw in process.stdout:
@@ -193,8 +193,8 @@ class LocalServer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            # Nothing of the caller's: its environment may hold keys. Threads that wait must sleep: where another
-            # program keeps a core busy, spinning halves the speed and more.
+            # Not the caller's environment, which may hold keys. Waiting threads must sleep: if another program keeps a
+            # core busy, spinning at least halves the speed.
             env={"PYTHONPATH": str(PROGRAM), "PYTHONUTF8": "1", "PATH": os.defpath, "OMP_WAIT_POLICY": "PASSIVE"},
             cwd="/",
             start_new_session=True,  # Ctrl-C is the parent's to handle
@@ -202,7 +202,7 @@ class LocalServer:
 
 
 class LocalTransport(httpx.BaseTransport):
-    """HTTP to the local server, wherever it listens; starts it where it does not run."""
+    """HTTP to the local server, wherever it listens; starts it if needed."""
 
     def __init__(self, server: LocalServer) -> None:
         self._server = server
@@ -211,7 +211,7 @@ class LocalTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         try:
             response = self._send(request)
-        except httpx.ConnectError:  # it died while nobody asked
+        except httpx.ConnectError:  # it died while idle
             self._server.lost(f"{request.url.scheme}://{request.url.netloc.decode()}")
             response = self._send(request)
         return httpx.Response(
@@ -234,7 +234,7 @@ class LocalTransport(httpx.BaseTransport):
 
 
 class _Counted(httpx.SyncByteStream):
-    """A reply that tells the server when it was whole."""
+    """A reply that tells the server when it is complete."""
 
     def __init__(self, stream: Any, server: LocalServer) -> None:
         self._stream = stream
@@ -243,7 +243,7 @@ class _Counted(httpx.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         try:
             for block in self._stream:
-                if b"[DONE]" in block:  # where a client of such streams stops to read
+                if b"[DONE]" in block:  # clients of such streams stop reading here
                     self._server.answered()
                 yield block
         except httpx.TransportError as error:
@@ -256,7 +256,7 @@ class _Counted(httpx.SyncByteStream):
 
 @cache
 def server_of(model: Path) -> LocalServer:
-    """The server of a model file: one for all who ask in this process, stopped when it ends."""
+    """The server of a model file: one per process, stopped when the process ends."""
     server = LocalServer(model)
     atexit.register(server.stop)
     return server

@@ -9,7 +9,7 @@ from rag.settings import ChatModelName
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-# What a model may be given to read, in its own tokens.
+# Evidence that a model may get, in its own tokens.
 EVIDENCE_TOKENS = 2_000
 
 
@@ -19,10 +19,10 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """An opened chat model. `name` says which kind it is, `model_name` what it is called.
+    """An opened chat model. `name` is its kind, `model_name` its own name.
 
-    `is_small` says that it needs a shorter prompt and help; `evidence_tokens` is how much it may be given to read, in
-    its own tokens; `is_ready` tells whether it can begin at once.
+    `is_small` says that it needs a shorter prompt and help; `evidence_tokens` limits its evidence, in its own tokens;
+    `is_ready` tells whether it can begin at once.
     """
 
     name: ChatModelName

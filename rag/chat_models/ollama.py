@@ -1,4 +1,4 @@
-"""A running Ollama on this machine, and the models that it has."""
+"""A running Ollama on this machine, and its models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,20 +9,20 @@ from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
 
 OLLAMA_URL = "http://127.0.0.1:11434"
-# Seconds: for `auto`, which must not keep anybody waiting, and where Ollama was asked for.
+# Seconds: for `auto`, which must not keep anybody waiting, and for a configured Ollama.
 PROBE_SECONDS = 0.3
 ANSWER_SECONDS = 5.0
 
 
 def open_ollama(settings: Settings) -> ChatModel:
-    """Raises ChatModelError where Ollama does not run or lacks the model."""
+    """Raises ChatModelError if Ollama does not run or lacks the model."""
     model = _choose_model(settings, ANSWER_SECONDS)
     client = openai_client(f"{OLLAMA_URL}/v1", model, "ollama", settings.endpoint_timeout)
     return ChatModel(ChatModelName.OLLAMA, model, client)
 
 
 def is_running(settings: Settings) -> bool:
-    """Whether Ollama answers at once and has a model to ask."""
+    """Whether Ollama answers at once and has a chat model."""
     try:
         return bool(_choose_model(settings, PROBE_SECONDS))
     except ChatModelError:
@@ -52,7 +52,7 @@ def _choose_model(settings: Settings, seconds: float) -> str:
 
 
 def _can_chat(model: Mapping[str, Any]) -> bool:
-    """Leaves out models that Ollama runs on its makers' machines, and those that only embed."""
+    """Excludes models that Ollama runs on its makers' machines, and those that only embed."""
     details = model.get("details")
     family = str(details.get("family", "")) if isinstance(details, dict) else ""
     return not (model.get("remote_host") or "bert" in family or "embed" in str(model["name"]))

@@ -1,4 +1,4 @@
-"""Error responses without the key: some servers repeat it in what they say, which is shown, logged and kept."""
+"""Removes the key from error responses: some servers repeat it in texts that are shown, logged and stored."""
 
 import httpx
 
@@ -8,7 +8,7 @@ REDACTED = b"***"
 
 
 class RedactedRefusals(httpx.BaseTransport):
-    """Responses above 299 are read whole, and the key is taken out of body and reason."""
+    """Reads responses above 299 whole, and removes the key from body and reason."""
 
     def __init__(self, inner: httpx.BaseTransport, key: str) -> None:
         self._inner = inner

@@ -1,6 +1,6 @@
-"""Which chat model writes: a configured OpenAI-compatible endpoint, a running Ollama, or the local model.
+"""Selects the chat model: a configured OpenAI-compatible endpoint, a running Ollama, or the local model.
 
-Nothing remote is used that was not configured.
+Never uses an unconfigured remote service.
 """
 
 from rag.chat_models.endpoint import is_loopback, open_endpoint
@@ -11,10 +11,10 @@ from rag.settings import ChatModelName, Settings
 
 
 def resolve(settings: Settings) -> ChatModelName:
-    """What `auto` means here and now: the configured endpoint, a running Ollama that has a model, the local model where
-    it was fetched and can be run, else no chat model.
+    """What `auto` means here and now: the configured endpoint, a running Ollama with a model, the local model if
+    fetched and runnable, else no chat model.
 
-    The answer changes with what runs, so it is asked once: `open_chat_model` gives a model that knows which it is.
+    The answer changes with what is running, so ask once: the model from `open_chat_model` knows its kind.
     """
     if settings.llm is not ChatModelName.AUTO:
         return settings.llm
@@ -42,8 +42,7 @@ def open_chat_model(settings: Settings) -> ChatModel | None:
 
 
 def usable_answerers(settings: Settings) -> tuple[ChatModelName, ...]:
-    """Everyone who can write answers here and now: quotes always, the others where they are configured, running or
-    fetched."""
+    """Every answerer usable here and now: quotes always, the others if they are configured, running or fetched."""
     others = {
         ChatModelName.ENDPOINT: bool(settings.endpoint_url and settings.endpoint_model),
         ChatModelName.OLLAMA: is_running(settings),

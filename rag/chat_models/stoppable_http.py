@@ -1,4 +1,4 @@
-"""HTTP whose connection is cut at once when the work that it belongs to is stopped.
+"""HTTP whose connection is cut at once when its work is stopped.
 
 A model server notices, and is free for the next question even if it was still reading the prompt.
 """
@@ -15,7 +15,7 @@ from rag.chat_models.stopping import CURRENT
 
 
 def stoppable_transport(proxy: str | None = None) -> "StoppableTransport":
-    """A connection for each request, so that cutting one ends nothing else. Of proxies it knows only the one named."""
+    """A connection for each request, so that cutting one ends nothing else. Uses only the proxy given here."""
     limits = httpx.Limits(max_keepalive_connections=0)
     return StoppableTransport(httpx.HTTPTransport(limits=limits, proxy=proxy))
 
@@ -45,7 +45,7 @@ class StoppableTransport(httpx.BaseTransport):
 
 
 class _Cut:
-    """The connection of one request, as httpcore tells of it."""
+    """The connection of one request, as httpcore reports it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,8 +66,8 @@ class _Cut:
 
     def _shut(self) -> None:
         if self._socket is not None:
-            with suppress(OSError):  # it is closed already
-                # Not the method of an SSL socket, which first forgets the session that the other thread reads from.
+            with suppress(OSError):  # already closed
+                # Not the SSL socket's method, which first drops the session that the other thread reads from.
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 

@@ -1,4 +1,4 @@
-"""Passes a reader's wish to stop on to work in another thread, even while that waits for a connection."""
+"""Passes a reader's stop request on to work in another thread, even while it waits for a connection."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
-    """The work was stopped; nobody waits for what it would have been."""
+    """The work was stopped; nobody waits for its result."""
 
 
 class Stop:
@@ -32,7 +32,7 @@ class Stop:
 
     @contextmanager
     def calling(self, action: Callable[[], None]) -> Iterator[None]:
-        """Within the block, `action` ends what is waited for; it runs at once where the stop was asked for before."""
+        """Within the block, `action` ends the wait; it runs at once if the stop was requested before."""
         with self._lock:
             late = self.asked
             if not late:
@@ -52,8 +52,8 @@ CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 @contextmanager
 def within(seconds: float) -> Iterator[Stop]:
-    """Work in the block is stopped after so many seconds, or together with the work around it. What was cut off need
-    not have failed: a stream may just end. Its `asked` tells."""
+    """Stops the work in the block after this many seconds, or together with the work around it. Interrupted work need
+    not fail: a stream may just end. `asked` tells."""
     stop, outer = Stop(), CURRENT.get()
     timer = threading.Timer(seconds, stop.ask)
     timer.daemon = True

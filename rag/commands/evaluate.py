@@ -1,4 +1,4 @@
-"""python -m rag eval …: measure how good the program is, on questions whose answers are known."""
+"""python -m rag eval …: measure the program's quality on questions with known answers."""
 
 import argparse
 import json
@@ -12,12 +12,12 @@ from rag.errors import UsageError
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
-    # argparse gives no public name to what add_subparsers() returns.
+    # argparse has no public name for the type of add_subparsers().
     from rag.cli import Commands
 
 
 def add_eval(commands: "Commands") -> None:
-    """The command `eval`; what it can measure are its sub-commands."""
+    """The command `eval`, with a sub-command for each measurement."""
     kinds = commands.add_parser("eval", help="measure quality").add_subparsers(dest="kind", required=True)
     _add_retrieval(kinds)
     _add_answers(kinds)
@@ -209,7 +209,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _require_writable(file: Path | None) -> None:
-    """Raise UsageError before the work is done where its result cannot be written."""
+    """Raise UsageError, before the work starts, if its result cannot be written."""
     if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):
         raise UsageError(f"cannot write {file}: its folder is not there", hint="make the folder, and name a file in it")
 
@@ -220,7 +220,7 @@ def _give(
     rows: Iterable[Mapping[str, Any]],
     as_text: Callable[[dict[str, Any]], str],
 ) -> None:
-    """Write the files that were asked for, and print what was measured."""
+    """Write the requested files, and print the measurements."""
     if options.out:
         _write(options.out, json.dumps(result, ensure_ascii=False, indent=1) + "\n")
     if options.per_query:

@@ -1,4 +1,4 @@
-"""python -m rag mcp: search, ask, read and practise from any program that speaks the Model Context Protocol."""
+"""python -m rag mcp: search, ask, read and practise from any program with the Model Context Protocol."""
 
 import argparse
 from pathlib import Path
@@ -15,7 +15,7 @@ PORT = 7870
 
 
 def add_mcp(commands: "Commands") -> None:
-    """The command `mcp`. On stdio nothing but the protocol is written to stdout."""
+    """The command `mcp`. On stdio it writes only the protocol to stdout."""
     mcp = commands.add_parser("mcp", help="serve the index to chat programs (Model Context Protocol)")
     mcp.add_argument(
         "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"

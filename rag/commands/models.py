@@ -49,7 +49,7 @@ def models_list(settings: Settings, *, as_json: bool) -> int:
 
 
 def models_verify(settings: Settings, *, as_json: bool) -> int:
-    """Exit code 1 where a model is damaged."""
+    """Exit code 1 if a model is damaged."""
     statuses = verify(settings.models)
     _print(statuses, as_json=as_json)
     return int(any(status.state is ModelState.DAMAGED for status in statuses))

@@ -1,4 +1,4 @@
-"""Evidence and answers as the command line prints them for people to read."""
+"""Evidence and answers as the command line prints them for people."""
 
 from rag.search.retrieval import Evidence
 from rag.types import Answer

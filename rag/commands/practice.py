@@ -1,4 +1,4 @@
-"""python -m rag practice ask | grade | due | export: questions of the material, asked, graded and scheduled."""
+"""python -m rag practice ask | grade | due | export: asks, grades and schedules the material's questions."""
 
 import argparse
 import sys
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rag.practice.grading import Grade
     from rag.practice.schedule import Card
 
-# Who grades: rag.practice.grading.Method, which `--help` must not load.
+# Values of rag.practice.grading.Method, which `--help` must not load.
 METHODS = ("overlap", "embedder", "chat_model")
 FILE_TYPES = ("anki", "csv", "markdown")
 
@@ -140,7 +140,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _keep(options: argparse.Namespace, question: "Question", grade: "Grade") -> "Card | None":
-    """Keep the attempt in the log and set the day of the next one; nothing where nothing was written."""
+    """Log the attempt and schedule the next one; an empty answer does neither."""
     from rag.practice.schedule import review_of
     from rag.practice.store import PracticeStore
 

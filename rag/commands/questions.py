@@ -72,8 +72,8 @@ def _one_of(question: str | None, batch: str | None, name: str) -> None:
 
 
 def run_batch(name: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
-    """Answer each row on a line of its own. Whatever a row runs into costs that row alone: it gives an error row, and
-    exit code 1 at the end."""
+    """Answer each row on its own line. A failure affects only its row: it gives an error row, and exit code 1 at the
+    end."""
     failed = False
     for row in json_lines(name):
         try:

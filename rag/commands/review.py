@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rag.review.report import Review
     from rag.review.statements import Statement
 
-# Of each list, where no limit is given and people read it.
+# Entries per list, without a limit, in text for people.
 SHOWN = 20
 
 

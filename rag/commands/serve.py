@@ -69,5 +69,5 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _end(number: int, frame: object) -> None:
-    """End as if by itself, so that everything is cleaned up."""
+    """Exit normally, so that everything is cleaned up."""
     raise SystemExit(0)

@@ -1,4 +1,4 @@
-"""Who writes the answers of a command."""
+"""The writer of a command's answers."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def open_assistant(settings: Settings) -> "Assistant":
-    """With the chat model that was set up on the page, where the settings name no endpoint. Tells on stderr which chat
-    model writes, where one does."""
+    """Uses the chat model set up on the page if the settings name no endpoint. Reports on stderr which chat model
+    writes, if any."""
     from rag.answer.assistant import Assistant
 
     assistant = Assistant.open(settings, kept=True)
@@ -32,8 +32,8 @@ def _where(assistant: "Assistant", stated: Settings) -> str:
 
 
 def only_chosen(settings: Settings) -> Settings:
-    """For a client that has a model of its own: a chat model that somebody chose writes, in the settings or on the
-    page, but none that merely happens to be on this machine."""
+    """For a client with its own model: allows a chat model that somebody chose in the settings or on the page, but none
+    that merely happens to be on this machine."""
     from rag.chat_models.kept import with_kept
 
     if settings.llm is ChatModelName.AUTO and not with_kept(settings).endpoint_url:

@@ -1,1 +1,1 @@
-"""How good and how fast the answers are, measured through the code that answers users."""
+"""Measures the quality and speed of answers through the code that answers users."""

@@ -1,13 +1,13 @@
 """Evaluation sets from disk: a BEIR folder, or a gold file over documents that are already in an index.
 
 BEIR (Thakur et al., 2021): `corpus.jsonl` {"_id", "title", "text"}, `queries.jsonl` {"_id", "text"}, `qrels.tsv` with a
-header row and the columns query id, document id, grade. A gold file has one question a line with the quotes that
+header row and the columns query id, document id, grade. A gold file has one question per line with the quotes that
 answer it; a document with such a quote is relevant.
 
-What cannot be meant is a UsageError with file, line and value: a missing or empty file, a malformed row, an id given
-twice, judgements on unknown ids or that contradict each other. What real sets do have is kept: documents that say the
-same, documents without text (which cannot be found), very long ones, and queries without a relevant document, which
-are left out of the averages. A grade of 0 or less says what no judgement says, not relevant.
+Invalid input raises UsageError with file, line and value: a missing or empty file, a malformed row, a duplicate id,
+judgements on unknown ids or that contradict each other. Oddities of real sets are kept: duplicate documents, documents
+without text (which cannot be found), very long ones, and queries without a relevant document, which the averages omit.
+A grade of 0 or less means the same as no judgement: not relevant.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with the conversation before it. `kind` is what a gold file calls it."""
+    """A question with the conversation before it. `kind` comes from a gold file."""
 
     id: str
     text: str
@@ -53,11 +53,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Questions and what answers them.
+    """Questions and their answers.
 
-    `qrels` has the grades (above 0) of the relevant documents of a query; a query that is not in it has none.
-    `evidence` has the quotes of a query, each in all its wordings. `documents` is None for a gold file, whose
-    documents are those of an index.
+    `qrels` has the grades (above 0) of a query's relevant documents; a query without an entry has none. `evidence` has
+    a query's quotes, each in all its wordings. `documents` is None for a gold file, whose documents are those of an
+    index.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Dataset:
 
     @property
     def duplicate_documents(self) -> int:
-        """How many documents say word for word what an earlier one says."""
+        """The number of documents identical to an earlier one."""
         documents = self.documents or ()
         return len(documents) - len({(document.title, document.text) for document in documents})
 
     def part(self, split: Split) -> "Dataset":
-        """The dataset with the queries of a split only. Raises UsageError where none of them can be scored."""
+        """The dataset with only the queries of a split. Raises UsageError if none of them can be scored."""
         part = self if split is Split.ALL else replace(self, queries=_of(self.queries, split))
         if not part.scored:
             raise UsageError(
@@ -118,7 +118,7 @@ class _Judgement(_Row):
 
 
 class GoldEvidence(_Row):
-    """What an answer rests on; `translation` says the same in a page's other language."""
+    """Evidence for an answer; `translation` says the same in a page's other language."""
 
     document: _Id
     quote: _Text
@@ -130,7 +130,7 @@ class GoldEvidence(_Row):
 
 
 class GoldRow(IdentifiedRow):
-    """A question of a gold file. `standalone` is what a follow-up asks, without the conversation before it."""
+    """A question of a gold file. `standalone` states a follow-up without the conversation before it."""
 
     question: _Text
     history: tuple[tuple[Literal["user", "assistant"], str], ...] = ()
@@ -159,17 +159,17 @@ def load_dataset(path: Path) -> Dataset:
 
 
 def load_gold(file: Path) -> list[GoldRow]:
-    """The rows of a gold file, those without an answer too. Raises UsageError."""
+    """The rows of a gold file, even those without an answer. Raises UsageError."""
     return list(json_rows(file, GoldRow))
 
 
 def split_of(query_id: str) -> Split:
-    """The half of a question that names none: by the parity of the first byte of the SHA-256 of its id, even is dev."""
+    """The split of a question that names none: by the parity of the first byte of its id's SHA-256, even is dev."""
     return Split.TEST if hashlib.sha256(query_id.encode()).digest()[0] & 1 else Split.DEV
 
 
 def evenly_spread(questions: Sequence[str], count: int) -> list[str]:
-    """At most `count` of the distinct questions, evenly spread over them in their order: the same ones each time."""
+    """At most `count` of the distinct questions, evenly spread in their order; deterministic."""
     unique = list(dict.fromkeys(question for question in questions if question.strip()))
     count = max(0, min(count, len(unique)))
     return [unique[place * len(unique) // count] for place in range(count)]
@@ -241,8 +241,8 @@ def _qrels(
 
 
 def first_row_has(file: Path, field: str) -> bool:
-    """Whether the first row of a JSON-lines file has a field, which tells its kind; not where it cannot be read, for
-    that is told by whoever reads the rows."""
+    """Whether the first row of a JSON-lines file has a field, which tells its kind. False for an unreadable file, which
+    whoever reads the rows reports."""
     try:
         with file.open(encoding="utf-8-sig") as stream:
             row = json.loads(stream.readline())
@@ -252,7 +252,7 @@ def first_row_has(file: Path, field: str) -> bool:
 
 
 def json_rows(file: Path, model: type[Identified]) -> Iterator[Identified]:
-    """The rows of a JSON-lines file ; at least one, no id twice."""
+    """The rows of a JSON-lines file; at least one, unique ids."""
     first: dict[str, int] = {}
     for number, line in _lines(file):
         row = _validated(file, number, model, line)
@@ -281,14 +281,14 @@ def _validated(file: Path, number: int, model: type[Row], value: str | dict[str,
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers from 1."""
+    """Non-blank lines, numbered from 1."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}", hint=f"a dataset is {FORMS}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
-    # Not splitlines: U+2028 and its like may stand in a JSON string as they are.
+    # Not splitlines: JSON strings may contain U+2028 and its like unescaped.
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")

@@ -1,4 +1,4 @@
-"""What only evaluation needs is installed by the extra `evaluation`; where it is missing, say so before the work."""
+"""Packages that only evaluation needs, from the extra `evaluation`; checked before the work starts."""
 
 import warnings
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from rag.errors import UsageError
 
 INSTALL = 'pip install "interview-rag[evaluation]"'
-# What measuring needs; baselines and figures import theirs where they are used.
+# For measuring; baselines and figures import theirs where they use them.
 PACKAGES = ("ir_measures", "scipy", "sklearn")
 
 
 def require_evaluation_extra() -> None:
-    """Raises UsageError where a package is missing, before a model is loaded for nothing."""
+    """Raises UsageError if a package is missing, before a model is loaded for nothing."""
     missing = [package for package in PACKAGES if find_spec(package) is None]
     if missing:
         raise UsageError(f"evaluation needs what is not installed: {', '.join(missing)}", hint=INSTALL)
@@ -21,7 +21,7 @@ def require_evaluation_extra() -> None:
 
 @contextmanager
 def evaluation_extra() -> Iterator[None]:
-    """For imports of packages of the extra: where one fails, a UsageError says what to install."""
+    """For imports of the extra's packages: if one fails, UsageError says what to install."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # langchain-community announces its retirement

@@ -1,7 +1,7 @@
-"""How sure a mean over queries is: the percentile bootstrap (Efron & Tibshirani 1993), with 2,000 resamples.
+"""Confidence in a mean over queries: the percentile bootstrap (Efron & Tibshirani 1993), with 2,000 resamples.
 
 Queries are drawn with replacement; the same draws serve every column, so differences between systems are paired. The
-draws are fixed, so that the same values give the same intervals.
+draws are fixed, so the same values give the same intervals.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,10 +26,10 @@ def resampled_means(values: Values) -> Values:
 
 
 def _resampled(columns: Values, statistic: Callable[..., Values]) -> Values:
-    """What the statistic makes of resamples of the columns, which are drawn together; resamples are the last axis."""
+    """The statistic of resampled columns, drawn together; resamples are the last axis."""
     with evaluation_extra():
         from scipy.stats import bootstrap
-    if columns.shape[1] == 1:  # which SciPy refuses: every resample is the one query
+    if columns.shape[1] == 1:  # SciPy refuses it: every resample is the one query
         return np.repeat(statistic(*columns, axis=-1)[..., np.newaxis], RESAMPLES, axis=-1)
     drawn = bootstrap(
         tuple(columns), statistic, n_resamples=RESAMPLES, batch=_AT_ONCE, vectorized=True, paired=True, axis=-1,
@@ -45,10 +45,10 @@ def interval(means: Values) -> tuple[float, float]:
 
 
 def two_sided_p(differences: Values) -> float:
-    """How often chance alone gives a mean difference at least this far on its side of 0.
+    """Probability that chance alone gives a mean difference at least this far on its side of 0.
 
-    Twice the smaller share of resampled differences on either side; one is added, since a share of a sample is never
-    known to be 0 (Davison & Hinkley 1997).
+    Twice the smaller share of resampled differences on either side; counts are raised by one, since a sample never
+    proves a share to be 0 (Davison & Hinkley 1997).
     """
     tails = [(np.count_nonzero(side) + 1) / (len(differences) + 1) for side in (differences <= 0, differences >= 0)]
     return float(min(1.0, 2 * min(tails)))
@@ -60,7 +60,7 @@ def summary(value: float, means: Values) -> dict[str, Any]:
 
 
 def share(count: int, total: int) -> dict[str, Any]:
-    """A share of questions and its 95% interval by Wilson; `of` is the total. Empty without any."""
+    """A share of questions with its 95% Wilson interval; `of` is the total. Empty without any."""
     if not total:
         return {}
     with evaluation_extra():
@@ -70,10 +70,10 @@ def share(count: int, total: int) -> dict[str, Any]:
 
 
 def ratio(parts: Sequence[float], wholes: Sequence[float]) -> dict[str, Any]:
-    """The sum of `parts` by that of `wholes`, one of each for a question, and its interval over resampled questions;
-    `of` is the sum of wholes. Empty where that is 0.
+    """The sum of `parts` by that of `wholes`, one of each per question, with its interval over resampled questions;
+    `of` is the sum of wholes. Empty if that is 0.
 
-    Where every part is nothing or all of its whole, alike, the interval is Wilson's over the questions.
+    If every part is 0, or every part its whole, the interval is Wilson's over the questions.
     """
     total = sum(wholes)
     if not total:
@@ -88,7 +88,7 @@ def ratio(parts: Sequence[float], wholes: Sequence[float]) -> dict[str, Any]:
 
 
 def quantile(values: Sequence[float], at: float) -> dict[str, Any]:
-    """A quantile, by linear interpolation, and its interval over resampled values. Empty without any."""
+    """A quantile, by linear interpolation, with its interval over resampled values. Empty without any."""
     if not values:
         return {}
     column = np.asarray(values, np.float64)

@@ -1,4 +1,4 @@
-"""How far an evaluation is: told to whoever runs it, by default as a bar on stderr."""
+"""The progress of an evaluation, by default as a bar on stderr."""
 
 from collections.abc import Collection, Iterable
 from typing import Protocol, TypeVar
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Track(Protocol):
-    """Goes through `items` and tells how many are done; `name` says what is measured."""
+    """Goes through `items` and reports progress; `name` says what is measured."""
 
     def __call__(self, items: Collection[T], name: str) -> Iterable[T]: ...
 

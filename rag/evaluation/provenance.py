@@ -1,4 +1,4 @@
-"""Where a result comes from: the code, the machine, the day."""
+"""A result's provenance: code, machine and day."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ ROOT = PROGRAM
 
 
 def commit(root: Path = ROOT) -> str | None:
-    """The commit of the working copy, with `-dirty` where files differ from it; None outside of one, or without git."""
+    """The working copy's commit, with `-dirty` if files differ from it; None outside one, or without git."""
     if not (root / ".git").exists() or shutil.which("git") is None:
         return None
     done = subprocess.run(

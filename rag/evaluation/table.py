@@ -1,4 +1,4 @@
-"""A retrieval result for people."""
+"""A retrieval result as text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,7 +51,7 @@ def as_text(result: Mapping[str, Any]) -> str:
 
 
 def short(value: float) -> str:
-    """Three digits behind the point, without the zero before it: .871, 1.000, -.020."""
+    """Three decimals, without the zero before the point: .871, 1.000, -.020."""
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.3f}"
 
 
@@ -64,7 +64,7 @@ def signed(value: Mapping[str, float]) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width; the first to the left, the others to the right."""
+    """Aligned columns; the first to the left, the others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
 

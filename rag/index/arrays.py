@@ -1,4 +1,4 @@
-"""Named arrays on disk, each in a .npy file of its own: written in pieces, read memory-mapped.
+"""Named arrays on disk, each in its own .npy file: written in pieces, read memory-mapped.
 
 The arrays `starts` and `codes` of `tokens` are `tokens.starts.npy` and `tokens.codes.npy`.
 """
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-# numpy reads a header by `ast.literal_eval`, which in CPython 3.11 now and then fails where two threads do so at once
-# ("AST constructor recursion depth mismatch", python/cpython#106905).
+# numpy parses a header with `ast.literal_eval`, which in CPython 3.11 sometimes fails when two threads call it at
+# once ("AST constructor recursion depth mismatch", python/cpython#106905).
 _HEADERS = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """An array that comes in pieces, one after another along its first axis."""
+    """An array delivered in consecutive pieces along its first axis."""
 
     dtype: type[np.generic]
     shape: tuple[int, ...]
@@ -38,8 +38,7 @@ def write_arrays(prefix: Path, arrays: Mapping[str, NDArray[Any] | Pieces]) -> N
 
 
 def map_arrays(prefix: Path) -> dict[str, NDArray[Any]]:
-    """What `write_arrays` wrote, memory-mapped. Flipped bytes are accepted without complaint: verify the checksums
-    first."""
+    """Memory-map what `write_arrays` wrote. It does not detect flipped bytes: verify the checksums first."""
     start, end = f"{prefix.name}.", ".npy"
     return {
         file.name.removeprefix(start).removesuffix(end): map_array(file)
@@ -54,7 +53,7 @@ def map_array(file: Path) -> NDArray[Any]:
 
 
 def _write_pieces(stream: Any, name: str, array: Pieces) -> None:
-    # Not into a memory map: where the disk is full, writing to one kills the process.
+    # Not into a memory map: writing to one on a full disk kills the process.
     dtype = np.dtype(array.dtype)
     header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": array.shape}
     npy.write_array_header_1_0(stream, header)

@@ -1,12 +1,12 @@
-"""One generation of the index on disk: whole, verified and immutable, or not there.
+"""One generation of the index on disk: complete, verified and immutable, or absent.
 
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
 INDEX/generations/000007/           manifest.json and the files that it lists: passages.sqlite, vectors.faiss,
                                     keywords.*.npy, keywords-counts.*.npy (for the next run),
                                     tokens.*.npy (unless late interaction is off), report.json;
-                                    in a large index also vectors.npy; keywords-counts.*.npy for the next generation
+                                    in a large index also vectors.npy
 INDEX/writer.lock                   one writer at a time; readers never wait
-INDEX/writer.json                   which process that is, while it writes
+INDEX/writer.json                   identifies the writer while it writes
 """
 
 import errno
@@ -50,13 +50,13 @@ from rag.index.vectors import Vectors, load_vectors
 logger = logging.getLogger(__name__)
 
 STORAGE_FILE = "passages.sqlite"
-# What the names of several files begin with.
+# Each is a prefix of several file names.
 KEYWORDS = "keywords"
 TOKENS = "tokens"
 REPORT_FILE = "report.json"
-# The one before the live one is what a rebuild falls back on where the live one is damaged.
+# A rebuild falls back on the previous generation if the live one is damaged.
 KEPT_GENERATIONS = 2
-# What a file system without locks says.
+# Errors of a file system without locks.
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
@@ -64,7 +64,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 class DiskIndex(Index):
     """An open generation in a folder. Opening verifies every byte and modifies nothing.
 
-    Everything is loaded or held open from the start, and the generation is not collected while it is held.
+    Opening loads everything or holds it open; while it is held, the generation is not collected.
     """
 
     folder: Path
@@ -93,19 +93,19 @@ class DiskIndex(Index):
 
 
 def current_generation(index_folder: Path) -> str | None:
-    """Name of the live generation; None where there is no index."""
+    """Name of the live generation; None if there is no index."""
     file = index_folder / "CURRENT"
     return read_current(file).generation if file.is_file() else None
 
 
 def live_manifest(index_folder: Path) -> str | None:
-    """SHA-256 of the live generation's manifest, which tells it from every other; None where there is no index."""
+    """SHA-256 of the live generation's manifest, which identifies it; None if there is no index."""
     file = index_folder / "CURRENT"
     return read_current(file).manifest_sha256 if file.is_file() else None
 
 
 class Freshness(StrEnum):
-    """What the disk says about an open generation."""
+    """Whether the disk has a newer generation."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
@@ -115,8 +115,8 @@ class Freshness(StrEnum):
 def freshness(index_folder: Path, index: DiskIndex) -> Freshness:
     """Whether an open generation is still the live one. Costs one small read and raises nothing.
 
-    UNKNOWN where CURRENT cannot be read or is gone, which may last for a moment only: the open generation is whole and
-    can go on answering.
+    UNKNOWN if CURRENT is unreadable or missing, perhaps only for a moment: the open generation is complete and can go
+    on answering.
     """
     try:
         live = live_manifest(index_folder)
@@ -125,15 +125,15 @@ def freshness(index_folder: Path, index: DiskIndex) -> Freshness:
         return Freshness.UNKNOWN
     if live is None:
         return Freshness.UNKNOWN
-    # Not by its name: an index that was made anew or restored counts from where it stands.
+    # Names do not tell: a rebuilt or restored index may reuse the same numbers.
     return Freshness.UNCHANGED if live == index.manifest_sha256 else Freshness.CHANGED
 
 
 def reopen(index_folder: Path, index: DiskIndex) -> DiskIndex:
-    """The live generation: `index` itself while nothing newer is known, else the new one, opened and verified.
+    """The live generation: `index` itself unless a newer one is known, else the new one, opened and verified.
 
     Takes no lock, and verifying takes about 2.5 ms per megabyte: call it outside any lock that a question needs, and
-    swap what it returns under that lock. Raises what `open_index` does where a new generation cannot be used.
+    swap in the result under that lock. If the new generation is unusable, raises what `open_index` raises.
     """
     if freshness(index_folder, index) is not Freshness.CHANGED:
         return index
@@ -141,7 +141,7 @@ def reopen(index_folder: Path, index: DiskIndex) -> DiskIndex:
 
 
 def open_index(index_folder: Path, *, embedder: str | None = None) -> DiskIndex:
-    """Open the live generation. With `embedder` (an identity) an index made with another one is refused.
+    """Open the live generation. With `embedder` (an identity), refuses an index made with another one.
 
     Raises IndexMissingError, IndexCorruptError or IndexMismatchError.
     """
@@ -154,7 +154,7 @@ def open_index(index_folder: Path, *, embedder: str | None = None) -> DiskIndex:
             return _open_generation(index_folder, current, embedder)
         except (IndexCorruptError, OSError, sqlite3.Error) as error:
             if read_current(file) != current:
-                continue  # newer generations were published while this one was being opened, and it was collected
+                continue  # newer generations were published during opening, and this one was collected
             if not isinstance(error, IndexCorruptError):
                 message = f"the index at {index_folder} cannot be read: {error}"
                 raise IndexCorruptError(message, hint=REBUILD_HINT) from error
@@ -193,7 +193,7 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
 
 
 def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) -> DiskIndex:
-    """The parts of a generation, as they stand on disk: the caller has verified or just written them."""
+    """Load a generation without checks: the caller has verified or just written its files."""
     vectors = load_vectors(folder)
     keywords = KeywordIndex.load(folder / KEYWORDS)
     tokens = load_tokens(folder / TOKENS) if any(folder.glob(f"{TOKENS}.*")) else None
@@ -204,8 +204,8 @@ def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) 
 
 
 def sealed_generations(index_folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Folder and manifest, as JSON, of every generation whose manifest can be read, newest first, whatever CURRENT
-    says. For repair only: neither the manifest nor the files are verified, and the format may be another one."""
+    """Folder and JSON manifest of every generation with a readable manifest, newest first, whatever CURRENT says.
+    For repair only: verifies neither manifest nor files, and the format may differ."""
     for file in sorted((index_folder / "generations").glob("[0-9]*/manifest.json"), reverse=True):
         try:
             manifest = json.loads(file.read_bytes())
@@ -218,9 +218,9 @@ def sealed_generations(index_folder: Path) -> Iterator[tuple[Path, dict[str, Any
 
 @contextmanager
 def new_generation(index_folder: Path, number: int) -> Iterator[Path]:
-    """A folder to write generation `number` into. Leaving normally keeps it for `publish`; an error removes it.
+    """A folder to write generation `number` into. A normal exit keeps it for `publish`; an error removes it.
 
-    The caller holds the writer lock, so what an interrupted writer left behind can be removed first.
+    The caller holds the writer lock, so leftovers of an interrupted writer are removed first.
     """
     generations = index_folder / "generations"
     generations.mkdir(parents=True, exist_ok=True)
@@ -236,7 +236,7 @@ def new_generation(index_folder: Path, number: int) -> Iterator[Path]:
 
 
 def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) -> Manifest:
-    """Seal the written folder with a manifest of its files, sync it to disk, and make it live by one rename."""
+    """Seal the written folder with a manifest of its files, sync it to disk, make it live with one rename."""
     files = {file.name: record_of(file) for file in sorted(written.iterdir())}
     written_format = UNFILLED if f"{TOKENS}.missing.npy" in files else FORMAT
     manifest = Manifest(format=written_format, files=files, **manifest_fields)
@@ -247,7 +247,7 @@ def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) 
     _sync(written)
     name = written.name.removesuffix(".writing")
     final = written.with_name(name)
-    if final.exists():  # sealed by a writer that died before the rename of CURRENT
+    if final.exists():  # sealed by a writer that died before renaming CURRENT
         shutil.rmtree(final)
     written.rename(final)
     _sync(final.parent)
@@ -261,13 +261,12 @@ def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) 
 
 
 def collect(index_folder: Path, *, live: str) -> None:
-    """Remove all but the newest generations. One that a reader holds is left for another time.
-    The caller holds the writer lock."""
+    """Remove all but the newest generations, except those that a reader holds. The caller holds the writer lock."""
     folders = (index_folder / "generations").iterdir()
     others = sorted((path for path in folders if path.name.isdigit() and path.name != live), key=lambda f: int(f.name))
     for folder in others[: max(0, len(others) + 1 - KEPT_GENERATIONS)]:
         try:
-            descriptor = os.open(folder / "manifest.json", os.O_RDWR)  # NFS asks for writing to lock exclusively
+            descriptor = os.open(folder / "manifest.json", os.O_RDWR)  # NFS: exclusive locks need write access
         except OSError:  # half removed by a writer that died: no reader can open it
             shutil.rmtree(folder, ignore_errors=True)
             continue
@@ -281,7 +280,7 @@ def collect(index_folder: Path, *, live: str) -> None:
                 continue
             logger.debug("%s: this file system has no locks", folder)
         else:
-            # Without its manifest it cannot be opened, so no reader comes upon it half removed.
+            # Without its manifest it cannot be opened, so no reader opens it half removed.
             (folder / "manifest.json").unlink(missing_ok=True)
         finally:
             os.close(descriptor)

@@ -1,8 +1,7 @@
-"""BM25 over keyword terms, as arrays: the postings of a term are one slice, so a query touches only what it names.
+"""BM25 over keyword terms, as arrays: a term's postings are one slice, so a query reads only its own terms.
 
 Robertson & Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), with the idf of Lucene,
-ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. On disk the arrays are memory-mapped, so
-opening costs nothing and a query reads the postings of its terms.
+ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. The arrays are memory-mapped, so opening costs nothing.
 """
 
 import hashlib
@@ -25,7 +24,7 @@ from rag.language.terms import terms
 # The usual middle of the ranges that Robertson & Zaragoza recommend (k1 1.2-2, b 0.5-0.8).
 K1 = 1.2
 B = 0.75
-# A text of all kinds that are cut into terms.
+# Sample of each kind of text to tokenize.
 CUT = "旋轉位置編碼（RoPE）旋转 q、k：ＧＰＴ-4 的 head_dim 是 128，naïve Attention 是 O(n²)；multi-head_attention v2"
 
 
@@ -36,8 +35,8 @@ class KeywordIndex:
     Terms are numbered in the order of their UTF-8 bytes; `names` (uint8) holds them one after another, and
     `name_starts[t]:name_starts[t + 1]` is the slice of term t. `passages` (int32) and `weights` (float32, idf times
     saturated frequency) run in parallel; `ceilings` (float32) is the most a term can add to a score. `counts` (int32)
-    are the frequencies themselves, for the next generation; None in an index of a version that has none, or
-    cuts text into other terms.
+    are the raw frequencies, for the next generation; None if the version that wrote the index stored none or
+    tokenized differently.
     """
 
     names: NDArray[np.uint8]
@@ -51,7 +50,7 @@ class KeywordIndex:
 
     @classmethod
     def build(cls, documents: Iterable[Sequence[str]]) -> "KeywordIndex":
-        """Index passages given as lists of terms; their numbers are their places. Each list is let go once read."""
+        """Index passages given as lists of terms, numbered in order. Each list is released once read."""
         seen: defaultdict[str, int] = defaultdict(count().__next__)  # numbered as they appear
         term_column, count_column = array("i"), array("i")
         distinct_column = array("i")
@@ -68,8 +67,8 @@ class KeywordIndex:
     def updated(
         self, places: NDArray[np.int64], new: Mapping[int, Sequence[str]], passage_count: int
     ) -> "KeywordIndex":
-        """What `build` would make where passage p of this index is number places[p] (-1: gone) and those in `new` are
-        as given, by number. Nothing that was there is cut into terms again. Needs `counts`."""
+        """The same result as `build` when passage p of this index becomes number places[p] (-1: gone) and `new` gives
+        further passages by number. Does not tokenize old passages again. Needs `counts`."""
         assert self.counts is not None
         stayed = places[self.passages] >= 0
         term_numbers = np.repeat(np.arange(len(self.ceilings)), np.diff(self.starts))[stayed]
@@ -99,14 +98,14 @@ class KeywordIndex:
         counts: NDArray[np.integer[Any]],
         passage_count: int,
     ) -> "KeywordIndex":
-        """Of three columns in parallel, in any order: a term by its place in `encoded`, the passage that it stands in,
-        and how often. Terms that stand nowhere are left out."""
+        """Build from three parallel columns in any order: a term's position in `encoded`, the passage that contains
+        it, and how often. Omits terms that occur nowhere."""
         standing = np.flatnonzero(np.bincount(terms, minlength=len(encoded)))
         order_of_names = sorted(standing.tolist(), key=encoded.__getitem__)
         renumbered = np.full(len(encoded), -1, dtype=np.int64)
         renumbered[order_of_names] = np.arange(len(order_of_names))
         terms = renumbered[terms]
-        # One 64-bit key per posting, since sorting such numbers is several times faster than a stable sort by term.
+        # One 64-bit key per posting: sorting those is several times faster than a stable sort by term.
         order = np.argsort(terms * max(passage_count, 1) + passages)
         terms, passages, counts = terms[order], passages[order], counts[order]
         frequencies = np.bincount(terms, minlength=len(order_of_names))
@@ -137,14 +136,11 @@ class KeywordIndex:
             number = self._number(term)
             if number is not None:
                 part = slice(self.starts[number], self.starts[number + 1])
-                scores[self.passages[part]] += occurrences * self.weights[part]  # a passage stands once in a slice
+                scores[self.passages[part]] += occurrences * self.weights[part]  # passages in a slice are unique
         return scores
 
     def ceiling(self, query: Sequence[str]) -> float:
-        """The score no passage can exceed.
-
-        A term that stands nowhere counts as the rarest, for it is what is missing.
-        """
+        """The score no passage can exceed. A term that occurs nowhere counts as the rarest."""
         unknown = float(np.log1p((self.passage_count + 0.5) / 0.5) * (K1 + 1))
         numbers = ((self._number(term), occurrences) for term, occurrences in Counter(query).items())
         return sum(
@@ -153,7 +149,7 @@ class KeywordIndex:
         )
 
     def frequency(self, term: str) -> int:
-        """In how many passages the term stands."""
+        """The number of passages with the term."""
         number = self._number(term)
         return 0 if number is None else int(self.starts[number + 1] - self.starts[number])
 
@@ -163,12 +159,12 @@ class KeywordIndex:
 
     @cached_property
     def latin_terms(self) -> list[str]:
-        """The terms that begin with a Latin letter or a digit: in the order of bytes, those before all others."""
+        """The terms that begin with a Latin letter or a digit; in byte order they precede all others."""
         end = bisect_left(range(len(self.ceilings)), b"\x80", key=self._name)
         return [self._name(number).decode() for number in range(end)]
 
     def _number(self, term: str) -> int | None:
-        # A search in the sorted file, not a dict: that of a million terms takes 150 MB and a second to make.
+        # Searches the sorted file: a dict of a million terms takes 150 MB and a second to build.
         name = term.encode()
         number = bisect_left(range(len(self.ceilings)), name, key=self._name)
         return number if number < len(self.ceilings) and self._name(number) == name else None
@@ -194,7 +190,7 @@ class KeywordIndex:
 
     @classmethod
     def load(cls, prefix: Path) -> "KeywordIndex":
-        """Map what `save` wrote. Flipped bytes are accepted without complaint: verify the checksums first."""
+        """Map what `save` wrote. It does not detect flipped bytes: verify the checksums first."""
         arrays, beside = map_arrays(prefix), map_arrays(_beside(prefix))
         counts = beside.get("counts") if np.array_equal(beside.get("cutter", []), _cutter()) else None
         return cls(passage_count=int(arrays.pop("passage_count")[0]), counts=counts, **arrays)
@@ -209,8 +205,8 @@ class KeywordScores:
     def best(
         self, count: int, within: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Numbers and scores of the `count` best passages, of those `within`, best first; those without a term of the
-        query are out."""
+        """Numbers and scores of the `count` best passages (among `within`), best first; excludes passages without a
+        query term."""
         found = np.flatnonzero(self.scores > 0) if within is None else within[self.scores[within] > 0]
         if len(found) > count:
             threshold = np.partition(self.scores[found], -count)[-count]
@@ -224,12 +220,12 @@ class KeywordScores:
 
 @cache
 def _cutter() -> NDArray[np.uint8]:
-    """What tells one way to cut text into terms from another: counts of terms that were cut otherwise do not go on."""
+    """Fingerprint of the tokenization: counts made with another one cannot be reused."""
     return np.frombuffer(hashlib.sha256("\n".join(terms(CUT)).encode()).digest(), np.uint8)
 
 
 def _beside(prefix: Path) -> Path:
-    """Where the counts are: an earlier version takes every file after the prefix itself for what it knows."""
+    """Where the counts are; earlier versions would load any file with the plain prefix as their own."""
     return prefix.with_name(f"{prefix.name}-counts")
 
 

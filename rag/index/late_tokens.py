@@ -1,5 +1,5 @@
-"""Tokens that are made when a question needs them, of passages that have none yet: the pages that come with the program
-have ready vectors, and are asked before their tokens are made."""
+"""Makes the tokens of passages that lack them when a question needs them: the program's own pages come with ready
+vectors, and readers ask about them before their tokens exist."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,16 +14,16 @@ from rag.index.generation import DiskIndex
 from rag.index.store import Index, Numbers
 from rag.index.tokens import Coded, SomeTokens, TokenIndex
 
-# Passages whose tokens are made for one search, and for the pages that one answer is taken from: 40 ms each. More find
-# hardly better (docs/results/tokens.md).
+# Passages whose tokens one search makes, and the pages of one answer: 40 ms each. More hardly improve retrieval
+# (docs/results/tokens.md).
 OF_A_SEARCH = 16
 OF_PAGES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class LateTokens(TokenIndex):
-    """The tokens of an index in which some are missing. `make` gives those of the passages of these numbers; what it
-    gave is kept as long as this is. Safe to use from several threads."""
+    """The tokens of an index that lacks some. `make` returns the tokens of passages by number; its results are kept
+    for the lifetime of this object. Safe to use from several threads."""
 
     make: Callable[[Sequence[int]], Sequence[Coded]]
     made: dict[int, Coded] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class LateTokens(TokenIndex):
         return frozenset(self.missing.tolist())
 
     def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
-        """Makes what the first of the passages lack."""
+        """Makes the first passages' missing tokens."""
         self._make_some(numbers, max(OF_A_SEARCH, wanted))
         return np.asarray([not self._is_missing(int(number)) for number in numbers], np.bool_)
 
@@ -46,7 +46,7 @@ class LateTokens(TokenIndex):
         return self._some([number])[0].vectors(0)
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:
-        self._make_some(numbers, OF_A_SEARCH)  # of those that a refusal compares with, too
+        self._make_some(numbers, OF_A_SEARCH)  # also for a refusal's passages
         own, places = self._some(numbers)
         return own.scores(question, places)
 
@@ -73,8 +73,8 @@ class LateTokens(TokenIndex):
 
 
 def with_late_tokens(index: Index, embedder: Embedder) -> Index:
-    """The index; where it lacks tokens, as one that makes them with this embedder, which is the one that it was made
-    with."""
+    """The index; if it lacks tokens, wrapped so that it makes them with `embedder`, which must be the one that built
+    it."""
     if not isinstance(index, DiskIndex) or index.tokens is None or not len(index.tokens.missing):
         return index
     tokens, storage = index.tokens, index.storage

@@ -28,11 +28,11 @@ class Writer(BaseModel):
 
 
 class Hold:
-    """A shared lock on a generation's manifest. While it lasts the generation is not collected; it ends with
-    `release`, with the object, or with the process. Nothing is written."""
+    """A shared lock on a generation's manifest. It keeps the generation from being collected until `release`, or until
+    the object or the process ends. Writes nothing."""
 
     def __init__(self, manifest_file: Path) -> None:
-        """Raises OSError where the file is not there; BlockingIOError where it is being collected."""
+        """Raises OSError if the file is missing; BlockingIOError if it is being collected."""
         self._descriptor = os.open(manifest_file, os.O_RDONLY)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -54,8 +54,8 @@ class Hold:
 
 @contextmanager
 def writer_lock(index_folder: Path, *, wait: float = 0.0) -> Iterator[None]:
-    """Hold the index for writing. Where another process holds it, waits up to `wait` seconds, then raises
-    IndexLockedError naming that process. The lock of a process that died is free."""
+    """Hold the index for writing. If another process holds it, waits up to `wait` seconds, then raises
+    IndexLockedError naming that process. A dead process holds no lock."""
     index_folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(index_folder / "writer.lock")
     file = index_folder / "writer.json"
@@ -87,6 +87,6 @@ def writer_lock(index_folder: Path, *, wait: float = 0.0) -> Iterator[None]:
 def _held_by(file: Path) -> str:
     try:
         writer = Writer.model_validate_json(file.read_bytes())
-    except (ValidationError, OSError):  # it has the lock and has not said who it is yet
+    except (ValidationError, OSError):  # it has the lock but has not written its name
         return f"another process is writing to {file.parent}"
     return f"another process ({writer.pid}) on {writer.host} is writing to {file.parent} since {writer.since}"

@@ -1,4 +1,4 @@
-"""What an index says of itself: CURRENT, the manifest of a generation, and the files that it lists."""
+"""How an index describes itself: CURRENT, a generation's manifest, and the files that it lists."""
 
 import hashlib
 from pathlib import Path
@@ -10,7 +10,7 @@ from rag.errors import IndexCorruptError, IndexMismatchError
 
 # Stored fingerprints of passages are part of the format: change it with ingest.structure.repeats.
 FORMAT = 5
-# That of a generation in which passages lack their tokens, which earlier versions would take for a whole one.
+# The format of a generation whose passages lack tokens, which earlier versions would take for complete.
 UNFILLED = 6
 FORMATS = (FORMAT, UNFILLED)
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
@@ -23,8 +23,8 @@ class Model(BaseModel):
 class Root(Model):
     """A file or folder that the index mirrors.
 
-    `number` never changes. `prefixed` says whether its documents are named after it; that is settled when the root is
-    added, so that names stay whatever other roots come and go. None is what indexes made before 2.0 say.
+    `number` never changes. `prefixed` says whether document names start with the root's; it is fixed when the root is
+    added, so that names stay whatever other roots come and go. It is None in indexes made before 2.0.
     """
 
     number: int
@@ -39,8 +39,8 @@ class FileRecord(Model):
 
 
 class Anchor(Model):
-    """Where the `match` of questions that the material does not answer lies: its median, and the distance of its 10%
-    and 90% quantiles. Both depend on the material and on the embedder."""
+    """Distribution of `match` for questions that the material does not answer: its median, and the distance between
+    10% and 90% quantiles. Both depend on the material and embedder."""
 
     median: float
     spread: float
@@ -49,7 +49,7 @@ class Anchor(Model):
 class Anchors(Model):
     """The anchors of questions in Chinese and in other languages, and whether the material has passages in them.
 
-    Measured when there were so many `passages`; `changed` counts those added and removed since.
+    Measured over `passages` passages; `changed` counts those added and removed since.
     """
 
     chinese: Anchor
@@ -97,7 +97,7 @@ class Current(Model):
 
 
 def read_current(file: Path) -> Current:
-    """What CURRENT says. Raises IndexCorruptError."""
+    """Parse CURRENT. Raises IndexCorruptError."""
     try:
         return Current.model_validate_json(file.read_bytes())
     except (ValidationError, OSError) as error:
@@ -111,7 +111,7 @@ def record_of(file: Path) -> FileRecord:
 
 
 def verify_file(file: Path, record: FileRecord) -> None:
-    """Raise IndexCorruptError where the file is not, byte for byte, the one of the record."""
+    """Raise IndexCorruptError unless the file matches the record byte for byte."""
     if not file.is_file():
         raise IndexCorruptError(f"{file} is missing", hint=REBUILD_HINT)
     actual = record_of(file)
@@ -122,7 +122,7 @@ def verify_file(file: Path, record: FileRecord) -> None:
 
 
 def require_embedder(index_folder: Path, manifest: Manifest, embedder: str) -> None:
-    """Raise IndexMismatchError where the index was made with another embedder than the one of this identity."""
+    """Raise IndexMismatchError if the index was made with an embedder of another identity."""
     if manifest.embedder != embedder:
         raise IndexMismatchError(
             f"the index at {index_folder} was made with embedder {manifest.embedder!r}, the settings name {embedder!r}",

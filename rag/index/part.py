@@ -10,7 +10,7 @@ from rag.types import Passage
 
 @dataclass(frozen=True, kw_only=True)
 class IndexPart(Index):
-    """Searches the structures of the whole, of which `within` may be found."""
+    """Searches the structures of the whole, restricted to `within`."""
 
     whole: Index
 
@@ -19,9 +19,9 @@ class IndexPart(Index):
 
 
 class PassagesOfPart:
-    """The documents and passages of a part. Reads the storage of the whole, which stays open; a passage that stands in
-    several documents is given as one of the part. `repeats` gives the passages that say the same as others, under the
-    numbers of those."""
+    """The documents and passages of a part. Reads the storage of the whole, which stays open; attributes a passage that
+    occurs in several documents to one of the part. `repeats` returns the duplicates of passages, under the numbers of
+    the originals."""
 
     def __init__(
         self, whole: Passages, names: frozenset[str], repeats: Callable[[Sequence[int]], list[Passage]]
@@ -31,7 +31,7 @@ class PassagesOfPart:
         self._repeats = repeats
 
     def close(self) -> None:
-        """The whole is closed by whoever opened it."""
+        """Whoever opened the whole closes it."""
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
         found = self._whole.passages(numbers)

@@ -1,7 +1,7 @@
-"""A part of an index, to answer from some of its documents only. What is outside is no candidate of any search, so what
-is inside is ranked as if it were alone; how rare a word is, the whole material says.
+"""A part of an index, to answer from some of its documents only. No search considers passages outside the part, so
+those inside are ranked as if alone; word rarity still comes from the whole material.
 
-A part is named by documents and by folders ("alignment/"), below their root or with it.
+Documents and folders ("alignment/") name a part, by their path below the root or with it.
 """
 
 import unicodedata
@@ -13,7 +13,7 @@ from rag.index.store import Index
 
 
 def part_of(index: Index, only: Sequence[str]) -> Index:
-    """The part that documents and folders name; without names the index itself. Names of nothing add nothing."""
+    """The part that documents and folders name; without names, the index itself. Unknown names add nothing."""
     if not only:
         return index
     names = [*map(typed, only)]
@@ -21,7 +21,7 @@ def part_of(index: Index, only: Sequence[str]) -> Index:
 
 
 def check_names(index: Index, only: Sequence[str]) -> None:
-    """Raises UsageError for a name of nothing."""
+    """Raises UsageError for an unknown name."""
     entries = index.storage.entries() if only else []
     for name in only:
         if not any(_is_in(entry, typed(name)) for entry in entries):
@@ -34,7 +34,7 @@ def check_names(index: Index, only: Sequence[str]) -> None:
 
 
 def source_of(index: Index, document: str) -> str | None:
-    """The source text of a document by its name, or by one that looks the same; None where there is none."""
+    """The source text of a document by its name, or by one that looks the same; None if there is none."""
     source = index.storage.source(document)
     if source is not None or document.isascii():
         return source
@@ -44,7 +44,7 @@ def source_of(index: Index, document: str) -> str | None:
 
 
 def typed(name: str) -> str:
-    """A name as keyboards give it. Some systems keep an accent apart from its letter, which looks the same:
+    """A name as keyboards enter it. Some systems store an accent apart from its letter, which looks the same:
 
     >>> typed("cafe\u0301.md") == "café.md"
     True

@@ -1,4 +1,4 @@
-"""Documents and passages of one generation in SQLite. A generation is written once and then only read."""
+"""Documents and passages of one generation in SQLite, written once and then only read."""
 
 import json
 import sqlite3
@@ -34,16 +34,16 @@ CREATE INDEX passages_of_document ON passages (document);
 CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 """
 
-# Values of a list in a question to SQLite.
+# Values per list in an SQLite query.
 NAMES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage as it is stored.
+    """A passage as stored.
 
-    Of passages that say the same, one has a `number` (its row in the vectors and keywords); the others name it in
-    `same_as`. `fingerprint` is what repeats are found by; it is empty where it has not been taken.
+    Among duplicate passages, one has a `number` (its row in the vectors and keywords); the others name it in
+    `same_as`. `fingerprint` identifies duplicates; it is empty if not yet computed.
     """
 
     section: tuple[str, ...]
@@ -61,14 +61,14 @@ class StoredPassage:
 
 
 def embedded_text(header: str, text: str) -> str:
-    """What is embedded of a passage: the heading path, then the text, in simplified script."""
+    """The text to embed: the heading path, then the passage, in simplified script."""
     return simplified(f"{header}\n{text}" if header else text)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentEntry:
-    """Which file a document was and is. `root` is the number of its root in the manifest; `relative` its path below
-    it; `sha256` that of the file's bytes."""
+    """A document's file. `root` is the number of its root in the manifest; `relative` its path below that root;
+    `sha256` the hash of its bytes."""
 
     root: int
     relative: str
@@ -83,7 +83,7 @@ class DocumentEntry:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummary:
-    """What a list of documents shows. `size` is that of the file in bytes; `characters` those of its source text."""
+    """A document as lists show it. `size` is the file's in bytes; `characters` counts its source text."""
 
     root: int
     relative: str
@@ -98,8 +98,8 @@ class DocumentSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as it is stored. `pages` are the offsets in `source` at which its pages begin, where it has pages;
-    `questions` the terms of those that its sections answer, by heading."""
+    """A document as stored. `pages` are the offsets in `source` at which its pages begin, if it has pages; `questions`
+    the terms of the questions that its sections answer, by heading."""
 
     root: int
     relative: str
@@ -120,8 +120,8 @@ class StoredDocument:
         return DocumentEntry(self.root, self.relative, self.name, self.sha256, self.stale)
 
     def keyword_terms(self, passage: StoredPassage) -> tuple[str, ...]:
-        """What the keyword search knows a passage of this document by: what is embedded, and the tags of the document
-        and other ways to ask for it, where these are not in it: passages deep in a page are found by its names too."""
+        """The terms that keyword search indexes for a passage of this document: its embedded text, plus any tags and
+        alternative names of the document that the text lacks, so that they also find passages deep in a page."""
         embedded = passage.embedded_text
         names = (simplified(name) for name in (*self.tags, *self.asked_as))
         return terms("\n".join((embedded, *(name for name in names if name not in embedded))))
@@ -131,7 +131,7 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
     """Write a new database. The file must not exist."""
     connection = sqlite3.connect(file)
     try:
-        # The whole file is thrown away if anything fails; a journal would only cost time.
+        # If anything fails, the whole file is discarded; a journal would only cost time.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.executescript(SCHEMA)
         for number, document in enumerate(documents):
@@ -186,7 +186,7 @@ class Storage:
         self._connection.close()
 
     def __del__(self) -> None:
-        # An index that was replaced is closed when its last reader lets go of it.
+        # A replaced index closes when its last reader releases it.
         if hasattr(self, "_connection"):
             self._connection.close()
 
@@ -220,7 +220,7 @@ class Storage:
         return [found[number] for number in numbers]
 
     def repeats(self, numbers: Sequence[int]) -> list[Passage]:
-        """The passages that say the same as others, under the numbers of those."""
+        """The duplicates of these passages, under the numbers of the originals."""
         rows = self._rows(
             "SELECT p.same_as, d.name, d.title, p.section, p.text, p.pieces, p.blocks"
             " FROM passages p JOIN documents d ON d.id = p.document"
@@ -230,7 +230,7 @@ class Storage:
         return [_passage(row, ()) for row in rows]
 
     def document_numbers(self, name: str) -> list[int]:
-        """Numbers of the passages of a document, in order; a repeat counts as the passage it repeats."""
+        """Numbers of a document's passages, in order; a duplicate counts as the passage it repeats."""
         rows = self._rows(
             "SELECT coalesce(p.number, p.same_as) FROM passages p JOIN documents d ON d.id = p.document"
             " WHERE d.name = ? ORDER BY p.id",
@@ -252,7 +252,7 @@ class Storage:
         return list(found)
 
     def embedded_texts(self, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
-        """What passages are embedded as, with its key, by their numbers."""
+        """Embedding key and embedded text of each passage, by number."""
         rows = self._rows(
             "SELECT number, embedding_key, header, text FROM passages"
             f" WHERE number IN ({','.join('?' * len(numbers))})",
@@ -261,7 +261,7 @@ class Storage:
         return {int(str(row[0])): (str(row[1]), embedded_text(str(row[2]), str(row[3]))) for row in rows}
 
     def entries(self) -> list[DocumentEntry]:
-        """All documents in order of name, without what is in them."""
+        """All documents in order of name, without their contents."""
         rows = self._rows("SELECT root, relative, name, sha256, stale FROM documents ORDER BY id")
         return [
             DocumentEntry(int(str(root)), str(relative), str(name), str(sha256), bool(stale))
@@ -269,7 +269,7 @@ class Storage:
         ]
 
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
-        """All documents in order of name; with passages only where the caller is going to write them again."""
+        """All documents in order of name; with passages only if the caller is going to write them again."""
         passages: dict[object, list[StoredPassage]] = {}
         if with_passages:
             for document, section, text, pieces, blocks, header, key, fingerprint, number, same_as in self._rows(
@@ -303,7 +303,7 @@ class Storage:
         ]  # fmt: skip
 
     def summaries(self) -> list[DocumentSummary]:
-        """All documents in order of name, with how much is in them."""
+        """All documents in order of name, with content sizes."""
         rows = self._rows(
             "SELECT d.root, d.relative, d.name, d.title, d.size, d.stale, d.tags, length(d.source), count(p.id)"
             " FROM documents d LEFT JOIN passages p ON p.document = d.id GROUP BY d.id ORDER BY d.id"
@@ -317,7 +317,7 @@ class Storage:
         ]  # fmt: skip
 
     def names(self, most: int) -> list[str]:
-        """What documents and sections are called, and asked for by: titles, tags, other ways to ask, headings."""
+        """Names of documents and sections: titles, tags, other ways to ask, headings."""
         rows = self._rows("SELECT title, tags, asked_as FROM documents ORDER BY id LIMIT ?", [most])
         names = [str(row[0]) for row in rows]
         names += [name for row in rows for listed in row[1:] for name in json.loads(str(listed))]
@@ -329,17 +329,17 @@ class Storage:
         return [str(row[0]) for row in self._rows("SELECT text FROM passages ORDER BY id LIMIT ?", [most])]
 
     def known_as(self, name: str) -> tuple[str, ...]:
-        """The title of a document and other ways to ask for it; nothing where there is no such document."""
+        """A document's title and other ways to ask for it; empty if there is no such document."""
         rows = self._rows("SELECT title, asked_as FROM documents WHERE name = ?", [name])
         return tuple(str(n) for title, asked_as in rows for n in (title, *json.loads(str(asked_as))))
 
     @cached_property
     def _has_questions(self) -> bool:
-        """An index of an earlier version has none; they come as its documents are read again."""
+        """An index of an earlier version has none until its documents are read again."""
         return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'questions'"))
 
     def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
-        """The terms of the questions that the sections of a document answer, by heading."""
+        """The terms of the questions that a document's sections answer, by heading."""
         if not self._has_questions:
             return {}
         rows = self._rows(
@@ -353,12 +353,12 @@ class Storage:
         return found
 
     def source(self, name: str) -> str | None:
-        """The source text of a document; None where there is no such document."""
+        """The source text of a document; None if there is no such document."""
         rows = self._rows("SELECT source FROM documents WHERE name = ?", [name])
         return str(rows[0][0]) if rows else None
 
     def pages(self, name: str) -> tuple[int, ...]:
-        """The offsets at which the pages of a document begin; none where it has no pages."""
+        """The offsets at which a document's pages begin; empty if it has no pages."""
         rows = self._rows("SELECT pages FROM documents WHERE name = ?", [name])
         return tuple(json.loads(str(rows[0][0]))) if rows else ()
 

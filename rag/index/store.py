@@ -1,7 +1,7 @@
-"""What search and answers need of an index, wherever it lives.
+"""The index interface for search and answers, whatever the store.
 
-`Index` is one open generation: whole, and the same for as long as it is held. Its parts are protocols. The embedded
-store (`rag.index.generation`) reads them from files, the distributed one (`rag.index.milvus`) asks a Milvus server.
+`Index` is one open generation: complete, and unchanged while it is held. Its parts are protocols. The embedded store
+(`rag.index.generation`) reads them from files, the distributed one (`rag.index.milvus`) asks a Milvus server.
 """
 
 from abc import ABC, abstractmethod
@@ -23,12 +23,12 @@ Numbers = Sequence[int] | NDArray[np.int64]
 Found = tuple[NDArray[np.int64], NDArray[np.float32]]
 """Numbers of passages, best first, and their scores. Of equal scores the lower number comes first."""
 
-# Passages at equal distances over the whole material, which a question is compared with beside what was found.
+# Passages spaced evenly over the whole material, with which a question is compared besides its search results.
 BACKGROUND = 10
 
 
 class Passages(Protocol):
-    """Documents and passages. Numbers of passages are stable within a generation, and never stand for two passages."""
+    """Documents and passages. Passage numbers are stable and unique within a generation."""
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]: ...
     def document_numbers(self, name: str) -> list[int]: ...
@@ -52,14 +52,14 @@ class VectorSearch(Protocol):
     def search(self, vector: NDArray[np.float32], count: int, within: NDArray[np.int64] | None = None) -> Found: ...
     def rows(self, numbers: Numbers) -> NDArray[np.float32]: ...
     def background(self) -> NDArray[np.int64]:
-        """The numbers of BACKGROUND passages at equal distances."""
+        """The numbers of BACKGROUND evenly spaced passages."""
 
 
 class KeywordMatch(Protocol):
     """The BM25 scores of one query."""
 
     def best(self, count: int, within: NDArray[np.int64] | None = None) -> Found:
-        """The best of the passages (of those `within`) that share a term with the query."""
+        """The best passages (among `within`) that share a term with the query."""
 
     def of(self, numbers: Numbers) -> NDArray[np.float32]: ...
 
@@ -79,11 +79,11 @@ class TokenScores(Protocol):
 
     @property
     def centre(self) -> NDArray[np.float32]:
-        """The mean about which token vectors are coded."""
+        """The mean that the codec subtracts."""
 
     def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
-        """Which of these passages, best first, can be compared: those whose tokens are there, or are made now, for the
-        first `wanted` at least."""
+        """Which of these passages, best first, can be compared: those with tokens; missing ones are made for at least
+        the first `wanted`."""
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]: ...
     def part_scores(
@@ -95,10 +95,10 @@ class TokenScores(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Index(ABC):
-    """One open generation. `manifest_sha256` tells it from every other.
+    """One open generation, identified by `manifest_sha256`.
 
-    `within` holds the numbers of the passages that may be found, in order; None is all that `vectors` and `keywords`
-    find. `whole` is the index that this one is a part of; see `rag.index.scope`.
+    `within` holds the numbers of the passages that a search may return, in order; None allows all that `vectors` and
+    `keywords` find. `whole` is the index that this one is a part of; see `rag.index.scope`.
     """
 
     manifest: Manifest
@@ -124,22 +124,22 @@ class Index(ABC):
 
     @abstractmethod
     def part(self, documents: Sequence[str]) -> "Index":
-        """These documents of the whole, by name: nothing else is found or read."""
+        """These documents of the whole, by name; it finds and reads no others."""
 
     def close(self) -> None:
         self.storage.close()
 
 
 class Store(Protocol):
-    """Where generations live, one of which is live."""
+    """Holds generations, one of which is live."""
 
     def is_there(self) -> bool:
         """Whether there is a generation to open."""
 
     def open(self, *, embedder: str | None = None) -> Index:
-        """The live generation, held until it is closed. With `embedder` (an identity) an index made with another one
-        is refused. Raises IndexMissingError, IndexCorruptError, IndexMismatchError or StoreError."""
+        """The live generation, held until closed. With `embedder` (an identity), refuses an index made with another
+        one. Raises IndexMissingError, IndexCorruptError, IndexMismatchError or StoreError."""
 
     def reopen(self, index: Index) -> Index:
-        """The live generation: `index` itself while nothing newer is known. Costs little where nothing changed, and
-        takes no lock: call it outside any lock that a question needs."""
+        """The live generation: `index` itself unless a newer one is known. Costs little if nothing changed, and takes
+        no lock: call it outside any lock that a question needs."""

@@ -1,13 +1,12 @@
-"""Vectors of the tokens of every passage, four bits per number: what late interaction compares a question with.
+"""Token vectors of every passage, four bits per number: late interaction compares a question with them.
 
 Late interaction (Khattab & Zaharia, ColBERT, 2020): each token of the question looks for the most similar token of the
 passage, and the passage scores the mean of these similarities. A mean-pooled embedder was trained on the mean alone,
-and yet its token vectors say more than their mean does: compare `ours` with `ours-without-tokens` in
-`python -m rag eval retrieval`. Rare tokens count for more here, by the idf that BM25 uses.
+yet its token vectors carry more than their mean: compare `ours` with `ours-without-tokens` in
+`python -m rag eval retrieval`. Rare tokens weigh more here, by BM25's idf.
 
-A vector is centred and rotated at random, after which its numbers are nearly Gaussian, and each is rounded to the
-nearest of sixteen levels (Max, Quantizing for Minimum Distortion, 1960), which is half a byte; see
-docs/results/tokens.md.
+A vector is centred and rotated at random, which makes its numbers nearly Gaussian; each is rounded to the nearest of
+sixteen levels (Max, Quantizing for Minimum Distortion, 1960), which takes half a byte; see docs/results/tokens.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,13 +22,13 @@ from rag.embedding import Encoded
 from rag.index.arrays import Pieces, map_arrays, write_arrays
 from rag.index.store import Numbers
 
-# Of a Gaussian of deviation 1: the sixteen levels with the least squared error, and the borders between them.
+# For a Gaussian of deviation 1: the sixteen levels with least squared error, and the borders between them.
 UPPER = [0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733]
 LEVELS = np.asarray([-level for level in reversed(UPPER)] + UPPER, np.float32)
 BORDERS = (LEVELS[1:] + LEVELS[:-1]) / 2
 PER_BYTE = 2
-# The levels of the four codes in two bytes, the lowest bits first: looked up four at a time, they cost 1.5 ms for 48
-# passages, one at a time 7.
+# The levels of the four codes in two bytes, lowest bits first: looking up four at a time takes 1.5 ms for 48 passages,
+# one at a time 7.
 PER_WORD = 4
 DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, 4) & 15]
 # Passages scored together; bounds the memory of a search for many (some 300 kB for each).
@@ -40,7 +39,7 @@ AT_ONCE = 128
 class Coded:
     """The tokens of one passage: `codes`, shape (n, dimension / 2); the others have shape (n,).
 
-    What a code stands for is multiplied by its scale, and the whole divided by its length, to have a unit vector again.
+    Multiplying a code's levels by its scale, then dividing by its length, restores a unit vector.
     """
 
     codes: NDArray[np.uint8]
@@ -63,12 +62,12 @@ class TokenCodec:
         return cls(np.linalg.qr(random)[0].astype(np.float32), centre.astype(np.float32))
 
     def nothing(self) -> Coded:
-        """What a passage without tokens is."""
+        """The coded form of no tokens."""
         none = np.zeros(0, np.float16)
         return Coded(np.zeros((0, len(self.centre) // PER_BYTE), np.uint8), none, none, np.zeros(0, np.int32))
 
     def encode(self, text: Encoded) -> Coded:
-        """The tokens of a passage, coded. PER_WORD must divide the dimension."""
+        """Code a passage's tokens. PER_WORD must divide the dimension."""
         rotated = (text.tokens - self.centre) @ self.rotation
         scales = np.sqrt(np.mean(rotated * rotated, axis=1)).astype(np.float16)
         ratios = rotated / np.maximum(scales[:, np.newaxis], 1e-4)
@@ -85,7 +84,7 @@ class TokenCodec:
 class TokenIndex:
     """The tokens of all passages, one passage after another: those of passage p are `starts[p]:starts[p + 1]`.
 
-    `codes` has shape (tokens, dimension / 2). The token `vocabulary[i]` stands in `frequencies[i]` passages. `missing`
+    `codes` has shape (tokens, dimension / 2). The token `vocabulary[i]` occurs in `frequencies[i]` passages. `missing`
     are the numbers of the passages whose tokens are still to be made.
     """
 
@@ -107,7 +106,7 @@ class TokenIndex:
         return len(self.starts) - 1
 
     def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
-        """Those whose tokens are there: of a whole index all."""
+        """Those that have tokens: in a complete index, all."""
         return ~np.isin(numbers, self.missing)
 
     def passage(self, number: int) -> Coded:
@@ -115,7 +114,7 @@ class TokenIndex:
         return Coded(self.codes[part], self.scales[part], self.lengths[part], self.token_ids[part])
 
     def vectors(self, number: int) -> NDArray[np.float32]:
-        """Unit vectors of the tokens of a passage, shape (n, dimension), as far as their codes tell."""
+        """Unit vectors of a passage's tokens, shape (n, dimension), decoded approximately."""
         rows = slice(int(self.starts[number]), int(self.starts[number + 1]))
         decoded = np.take(DECODED, self.codes[rows].view("<u2"), axis=0).reshape(-1, self.codec.centre.shape[0])
         decoded = (decoded * self.scales[rows, np.newaxis]) @ self.codec.rotation.T + self.codec.centre
@@ -124,8 +123,8 @@ class TokenIndex:
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:
         """How well passages answer, shape (len(numbers),), about -1..1.
 
-        Each token of the question, weighted by its rarity, counts the cosine of the passage's token most like it. A
-        passage without tokens scores -1; a question without tokens finds all alike.
+        Each question token, weighted by its rarity, contributes the cosine of the passage token most like it. A passage
+        without tokens scores -1; a question without tokens scores all -1.
         """
         if len(numbers) > AT_ONCE:
             blocks = (numbers[start : start + AT_ONCE] for start in range(0, len(numbers), AT_ONCE))
@@ -151,7 +150,7 @@ class TokenIndex:
         """How well parts of passages answer, scored as passages are, shape (m,) for each passage.
 
         The parts of a passage, shape (m, n), say which of its last n tokens each part holds; one without tokens scores
-        -1. All passages at once cost a third of what they do one after the other.
+        -1. Scoring all passages at once takes a third of the time of one by one.
         """
         result = [np.full(len(held), -1.0, np.float32) for held in parts]
         if not len(question.tokens) or not len(numbers):
@@ -167,13 +166,13 @@ class TokenIndex:
             if len(rows):
                 own = cosines[begin : begin + len(rows)]
                 best = np.stack([own[part].max(axis=0, initial=-1.0) for part in held[:, held.shape[1] - len(rows) :]])
-                # Not a matrix product: that of a few rows may warn of numbers beyond their end.
+                # Not a matrix product: on a few rows it may warn about numbers beyond their end.
                 result[place] = np.asarray((best * weights).sum(axis=1) / weights.sum(), np.float32)
                 begin += len(rows)
         return result
 
     def _cosines(self, question: Encoded, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Of the tokens in `rows` with those of the question, shape (len(rows), len(question.tokens))."""
+        """Cosines of the tokens in `rows` with the question's, shape (len(rows), len(question.tokens))."""
         decoded = np.take(DECODED, self.codes[rows].view("<u2"), axis=0).reshape(len(rows), -1)
         cosines: NDArray[np.float32] = decoded @ (question.tokens @ self.codec.rotation).T
         cosines *= self.scales[rows, np.newaxis]
@@ -182,7 +181,7 @@ class TokenIndex:
         return cosines
 
     def rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The idf of each token, shape (n,); one that stands nowhere counts as the rarest."""
+        """The idf of each token, shape (n,); one that occurs nowhere counts as the rarest."""
         places = np.searchsorted(self.vocabulary, token_ids)
         known = places < len(self.vocabulary)
         known[known] = self.vocabulary[places[known]] == token_ids[known]
@@ -193,7 +192,7 @@ class TokenIndex:
 
 @dataclass(frozen=True)
 class SomeTokens(TokenIndex):
-    """The tokens of some passages; how rare a token is counts over all of them, as far as their tokens are made."""
+    """The tokens of some passages; a token's rarity comes from all passages whose tokens are made."""
 
     passage_count: int = 0
 
@@ -209,8 +208,8 @@ class SomeTokens(TokenIndex):
         frequencies: NDArray[np.int32],
         passage_count: int,
     ) -> "SomeTokens":
-        """The passages in their order; the rest tells of all passages, how many there are and what stands in them."""
-        coded = [codec.nothing(), *passages]  # of no passages, too, there are arrays
+        """The passages in their order; the other arguments describe all passages: their number and their tokens."""
+        coded = [codec.nothing(), *passages]  # no passages still give arrays
         return cls(
             codec=codec,
             starts=np.cumsum([len(one.scales) for one in coded]),
@@ -225,8 +224,8 @@ class SomeTokens(TokenIndex):
 
 
 def save_tokens(codec: TokenCodec, passages: Sequence[Coded | None], prefix: Path) -> None:
-    """Write the tokens of passages in their order, as arrays whose names begin with `prefix`; of those that are None
-    they are still to be made. They are written piece by piece, so the passages may lie in other files."""
+    """Write the tokens of passages in order, as arrays whose names begin with `prefix`; those of None are still to be
+    made. Writes piece by piece, so the passages may be mapped from other files."""
     missing = [number for number, coded in enumerate(passages) if coded is None]
     made = [coded or codec.nothing() for coded in passages]
     lengths = np.asarray([len(passage.scales) for passage in made], np.int64)
@@ -250,6 +249,6 @@ def save_tokens(codec: TokenCodec, passages: Sequence[Coded | None], prefix: Pat
 
 
 def load_tokens(prefix: Path) -> TokenIndex:
-    """Map what `save_tokens` wrote: a question reads the passages it is compared with, and no others."""
+    """Map what `save_tokens` wrote: a question reads only the passages that it is compared with."""
     arrays = map_arrays(prefix)
     return TokenIndex(TokenCodec(np.array(arrays.pop("rotation")), np.array(arrays.pop("centre"))), **arrays)

@@ -1,5 +1,5 @@
-"""What the folders of a root are called for readers, and which of them a role asks about: `topics` and `roles` in the
-front matter of the README of the root.
+"""Readers' names for the folders of a root, and the folders that each role covers: `topics` and `roles` in the front
+matter of the root's README.
 
 ---
 topics:
@@ -19,7 +19,7 @@ from rag.language.language import Language
 
 README = "README.md"
 FENCE = "---\n"
-# A README whose front matter is longer has other things to say in it.
+# A README with longer front matter uses it for something else.
 MAX_CHARACTERS = 20_000
 
 Titles = Mapping[str, Mapping[Language, str]]
@@ -27,14 +27,14 @@ Titles = Mapping[str, Mapping[Language, str]]
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What somebody is interviewed for, and the folders it asks about."""
+    """A job to interview for, and the folders that it covers."""
 
     titles: Mapping[Language, str]
     topics: frozenset[str]
 
 
 def topic_titles(roots: Iterable[Path]) -> Titles:
-    """The titles of each folder by its path below the root; the first root that names one counts."""
+    """Each folder's titles by its path below the root; the first root to name one wins."""
     found: dict[str, Mapping[Language, str]] = {}
     for root in roots:
         for folder, titles in _section(root / README, "topics").items():
@@ -43,7 +43,7 @@ def topic_titles(roots: Iterable[Path]) -> Titles:
 
 
 def roles_of(roots: Iterable[Path]) -> Mapping[str, Role]:
-    """The roles by name; the first root that names one counts."""
+    """The roles by name; the first root to name one wins."""
     found: dict[str, Role] = {}
     for root in roots:
         for name, role in _section(root / README, "roles").items():
@@ -61,7 +61,7 @@ def _titles(said: Mapping[str, object]) -> Mapping[Language, str]:
 
 
 def _section(readme: Path, name: str) -> Mapping[str, Mapping[str, object]]:
-    """What cannot be read names nothing."""
+    """Empty if the README is unreadable."""
     try:
         with readme.open(encoding="utf-8") as file:
             text = file.read(MAX_CHARACTERS)

@@ -1,8 +1,8 @@
 """Vectors of one generation, in FAISS.
 
 Up to FLAT_LIMIT passages the index is flat: every vector is compared. Above that, memory holds codes of two bits per
-dimension (RaBitQ), and the passages that they propose are ranked by their exact vectors, which are memory-mapped from
-disk; only a passage that was not proposed can be missed.
+dimension (RaBitQ); the passages that they propose are ranked by exact vectors, memory-mapped from disk, so only a
+passage that was not proposed can be missed.
 """
 
 import math
@@ -21,17 +21,17 @@ from rag.index.store import BACKGROUND
 
 EXACT_FILE = "vectors.npy"
 SEARCH_FILE = "vectors.faiss"
-# Comparing this many vectors of 384 numbers takes a few milliseconds; for less a miss is not worth it.
+# Comparing this many vectors of 384 numbers takes a few milliseconds; saving less is not worth a miss.
 FLAT_LIMIT = 20_000
-# Bits a dimension. With one, 4 times as many passages must be proposed for the same recall, each a read from the disk.
+# Bits per dimension. One bit would need 4 times as many proposals, each a disk read, for the same recall.
 CODE_BITS = 2
-# The codes propose half the square root of their number (1,000,000: 500), and at least four for each one asked for;
+# The codes propose half the square root of their number (1,000,000: 500), and at least four per requested result;
 # recall@10 is then above .99: `python -m tools.bench vectors`.
 PROPOSED_PER_ROOT = 0.5
 PROPOSED_PER_RESULT = 4
-# Vectors of a part of the index that are read at once.
+# Vectors read at once from a part of the index.
 WITHIN_AT_ONCE = 20_000
-CODES_IN_A_BLOCK = 32  # the default of FAISS, to be stated where the bits are
+CODES_IN_A_BLOCK = 32  # FAISS's default; it precedes the bits in the call
 
 
 @dataclass(frozen=True)
@@ -48,23 +48,23 @@ class Vectors:
         self, vector: NDArray[np.float32], count: int, within: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Numbers and cosines of the `count` passages nearest to a unit vector of shape (dimension,), best first; with
-        `within` of these numbers only.
+        `within`, only among these numbers.
 
-        The cosines are exact. Of equally near passages the lower number comes first.
+        The cosines are exact. Ties go to the lower number.
         """
         count = min(count, len(self) if within is None else len(within))
         if not count:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         query = np.ascontiguousarray(vector, dtype=np.float32)
         if within is not None:
-            # All of them are compared: how many codes would have to propose them is not known.
+            # Compare all: how many codes would have to be proposed is unknown.
             parts = np.split(within, range(WITHIN_AT_ONCE, len(within), WITHIN_AT_ONCE))
             numbers, cosines = within, np.concatenate([_products(self.rows(part), query) for part in parts])
         elif isinstance(self.index, faiss.IndexFlat):
-            # Not the search of FAISS: it wakes threads for each question, which costs up to 15 ms where those of
-            # another library are spinning, and can only be told otherwise for the whole process.
+            # Not FAISS's search: it wakes threads for each question, which costs up to 15 ms while another library's
+            # threads spin, and can only be turned off for the whole process.
             cosines = _products(self.exact, query)
-            numbers = np.flatnonzero(cosines >= np.partition(cosines, -count)[-count])  # the best, and equals of them
+            numbers = np.flatnonzero(cosines >= np.partition(cosines, -count)[-count])  # the best, with ties
             cosines = cosines[numbers]
         else:
             wanted = max(int(PROPOSED_PER_ROOT * math.sqrt(len(self))), PROPOSED_PER_RESULT * count)
@@ -86,12 +86,12 @@ class Vectors:
         return spread_evenly(len(self), BACKGROUND)
 
     def all(self) -> NDArray[np.float32]:
-        """Every vector, shape (n, dimension), bit by bit as it was saved; a view."""
+        """Every vector, shape (n, dimension), bit for bit as saved; a view."""
         return self.exact
 
 
 def save_vectors(vectors: NDArray[np.float32], folder: Path) -> None:
-    """Write unit vectors, shape (n, dimension), in passage order. The same vectors make the same files."""
+    """Write unit vectors, shape (n, dimension), in passage order. The same vectors give the same files."""
     vectors = np.ascontiguousarray(vectors, dtype=np.float32)
     if len(vectors) <= FLAT_LIMIT:
         index = faiss.IndexFlatIP(vectors.shape[1])
@@ -103,7 +103,7 @@ def save_vectors(vectors: NDArray[np.float32], folder: Path) -> None:
 
 
 def load_vectors(folder: Path) -> Vectors:
-    """Read what `save_vectors` wrote. Flipped bytes are accepted without complaint: verify the checksums first."""
+    """Read what `save_vectors` wrote. It does not detect flipped bytes: verify the checksums first."""
     file = folder / SEARCH_FILE
     try:
         index = faiss.read_index(str(file))
@@ -124,7 +124,7 @@ def load_vectors(folder: Path) -> Vectors:
 
 
 def _view(index: Any) -> NDArray[np.float32]:
-    """The vectors of a flat index without a copy: the index owns the memory and must live as long as the view."""
+    """A flat index's vectors, not copied: the index owns the memory and must outlive the view."""
     if not index.ntotal:
         return np.zeros((0, index.d), np.float32)
     view: NDArray[np.float32] = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
@@ -133,20 +133,20 @@ def _view(index: Any) -> NDArray[np.float32]:
 
 
 def spread_evenly(length: int, count: int) -> NDArray[np.int64]:
-    """`count` of the numbers below `length`, at equal distances."""
+    """`count` evenly spaced numbers below `length`."""
     return np.linspace(0, length - 1, count).astype(np.int64)
 
 
 def _products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
     """`rows @ query` in the calling thread.
 
-    BLAS shares so little work among its threads that it mostly waits for them, on a busy machine 40 times as long.
+    With so little work BLAS mostly waits for its threads, on a busy machine 40 times as long.
     """
     return np.asarray(np.einsum("ij,j->i", rows, query), dtype=np.float32)
 
 
 def build_proposals(vectors: NDArray[np.float32]) -> Any:
-    """The codes of unit vectors, about their mean; nothing in it is random.
+    """Index of codes of unit vectors, about their mean; deterministic.
 
     Gao & Long, RaBitQ: Quantizing High-Dimensional Vectors with a Theoretical Error Bound (2024).
     """

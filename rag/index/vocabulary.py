@@ -1,8 +1,8 @@
-"""The material's own words for things: what its titles, tags and headings name, how that sounds, and what stands beside
-its translation ("投机解码（speculative decoding）").
+"""The material's own vocabulary: words in its titles, tags and headings, their pronunciation, and terms given with
+their translation ("投机解码（speculative decoding）").
 
-Read from an open index when first needed; it says how a question's misspelt, transcribed and translated words are
-written in the material.
+Read from an open index when first needed; it maps a question's misspelt, transcribed and translated words to the
+material's spelling.
 """
 
 import re
@@ -14,24 +14,23 @@ from typing import Protocol
 
 from rag.language.terms import CHINESE_RUN, simplified
 
-# A Chinese word of a name has so many characters.
+# Characters in a Chinese word of a name.
 WORD_CHARACTERS = range(2, 8)
-# Names and passages beyond this are not read: by then every common word has been seen.
+# Reading stops here: by then every common word has been seen.
 MOST_NAMES, MOST_PASSAGES = 50_000, 20_000
 # A shorter Chinese word before a bracket is likely the end of a longer one.
 SHORTEST_TRANSLATED = 3
 LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 LATIN_PHRASE = r"[A-Za-z][A-Za-z0-9.+/-]*(?: [A-Za-z0-9.+/-]+){0,4}"
 CHINESE_THEN_LATIN = re.compile(rf"({CHINESE_RUN})\s?[（(]\s?({LATIN_PHRASE})\s?[，,）)]")
-# From the middle of a word the same end is reached as from its beginning.
+# A match from mid-word would only repeat the one from its beginning.
 LATIN_THEN_CHINESE = re.compile(rf"(?<![A-Za-z])({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s?[，,）)]")
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """`words` counts the words of names, Chinese and Latin ones in lower case; `spellings` maps the latter to how they
-    are mostly written; `translations` maps a term, in lower case where it is Latin, to the one in the other
-    language."""
+    """`words` counts the Chinese and the lowercased Latin words of names; `spellings` maps the latter to their most
+    common spelling; `translations` maps a term, in lower case if Latin, to its equivalent in the other language."""
 
     words: Counter[str]
     spellings: dict[str, str]
@@ -40,7 +39,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Sounds:
-    """`words` maps pinyin without tones or spaces to the commonest word that is spoken so, `syllables` are those of all
+    """`words` maps pinyin without tones or spaces to the commonest word with that sound; `syllables` are those of all
     words."""
 
     words: dict[str, str]
@@ -48,7 +47,7 @@ class Sounds:
 
 
 class Named(Protocol):
-    """What a vocabulary is read from: names of documents and sections, and texts of passages, so many at most."""
+    """Source of a vocabulary: names of documents and sections, and texts of passages, `most` of each."""
 
     def names(self, most: int) -> list[str]: ...
     def texts(self, most: int) -> list[str]: ...
@@ -69,7 +68,7 @@ def read_vocabulary(storage: Named) -> Vocabulary:
 
 
 def read_sounds(storage: Named) -> Sounds:
-    """How the words of names are spoken: half a second that a question of known words is spared."""
+    """How words of names sound; takes half a second, which questions of known words save."""
     counts: Counter[str] = Counter()
     words: dict[str, str] = {}
     syllables: set[str] = set()
@@ -86,16 +85,16 @@ def read_sounds(storage: Named) -> Sounds:
 
 
 def _words_of(run: str) -> Iterator[tuple[int, int]]:
-    """Where the words that a name may hold begin and end in it."""
+    """Start and end of each possible word in a name."""
     for length in WORD_CHARACTERS:
         for start in range(len(run) - length + 1):
             yield start, start + length
 
 
-@lru_cache(maxsize=1 << 15)  # the next generation has the same names, but for a few
+@lru_cache(maxsize=1 << 15)  # the next generation has nearly the same names
 def pinyin(chinese: str) -> tuple[str, ...]:
     """The syllable of each character, without its tone."""
-    from pypinyin import lazy_pinyin  # its tables take half a second to load
+    from pypinyin import lazy_pinyin  # loading its tables takes 0.5 s
 
     return tuple(lazy_pinyin(chinese))
 
@@ -106,8 +105,8 @@ def _runs(names: Iterable[str]) -> Iterator[str]:
 
 
 def _translations(texts: Iterable[str], words: Counter[str]) -> dict[str, str]:
-    """Terms with the translation that stands beside them most often. The Chinese one begins somewhere in the text
-    before it: the longest end of it that is a word of some name is taken."""
+    """Each term's most frequent adjacent translation. Where a Chinese term begins is unknown, so the longest ending of
+    the run that is a word of some name is taken."""
     pairs: Counter[tuple[str, str]] = Counter()
     for text in texts:
         found = [(match[1], match[2]) for match in CHINESE_THEN_LATIN.finditer(text)]

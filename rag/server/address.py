@@ -1,4 +1,4 @@
-"""Addresses that a server of ours can bind to, and who may come in there."""
+"""Addresses that our servers can bind to, and who may connect there."""
 
 import socket
 
@@ -6,14 +6,14 @@ from rag.errors import UsageError
 from rag.server.keys import Client
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-# The names by which a browser on this machine may call a server on loopback. Whoever comes under another one was sent
-# by a web site whose name was made to point here (DNS rebinding).
+# The names by which a browser on this machine may call a server on loopback. A request under another name comes from a
+# web site whose name was made to point here (DNS rebinding).
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 PORTS_TRIED = 100
 
 
 def free_port(host: str, first: int) -> int:
-    """The first port from `first` on that nobody listens on. Raises UsageError."""
+    """The first free port from `first` on. Raises UsageError."""
     for port in range(first, min(first + PORTS_TRIED, 65_536)):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -29,7 +29,7 @@ def free_port(host: str, first: int) -> int:
 
 
 def check_open_door(host: str, clients: tuple[Client, ...] | None) -> None:
-    """Raises UsageError where everyone on the network could ask."""
+    """Raises UsageError if everyone on the network could ask."""
     if host not in LOOPBACK and clients is None:
         raise UsageError(
             f"binding to {host} would let everyone on the network ask and read the material",
@@ -38,9 +38,9 @@ def check_open_door(host: str, clients: tuple[Client, ...] | None) -> None:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at exactly this port, for clients are told of it; 0 takes any. Raises UsageError."""
+    """A socket at exactly this port, which clients know; 0 takes any. Raises UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns Nagle's delay off, some 40 ms an answer, only where it is told that this is TCP.
+    # asyncio turns off Nagle's delay, some 40 ms an answer, only if the socket says that it is TCP.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

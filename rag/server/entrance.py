@@ -1,4 +1,4 @@
-"""What the guards of the page and of the HTTP API ask alike: where a request comes from, and what is in its body."""
+"""Checks that the guards of the page and the HTTP API share: the origin of a request, and its body."""
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
@@ -7,11 +7,11 @@ from rag.server.address import LOOPBACK_NAMES
 
 
 class TooLargeError(Exception):
-    """A body is larger than allowed; the rest of it has not been read."""
+    """A body is larger than allowed; its rest is unread."""
 
 
 def is_for_this_machine(request: Request) -> bool:
-    """Whether a request names its server as a browser on this machine does. One under another name was sent by a web
+    """Whether a request names its server as a browser on this machine does. One under another name comes from a web
     site whose name was made to point here (DNS rebinding)."""
     host = request.headers.get("host", "").lower()
     name = host[: host.rfind("]") + 1] if host.startswith("[") else host.partition(":")[0]
@@ -19,9 +19,9 @@ def is_for_this_machine(request: Request) -> bool:
 
 
 def is_foreign(request: Request, *, may_be_linked: bool) -> bool:
-    """Whether a browser says that another web site made the request; following a link is fine where there may be one.
+    """Whether a browser says that another web site made the request; following a link is fine if `may_be_linked`.
 
-    Browsers that send `Sec-Fetch-Site` are believed: no page can set it, and unlike the host it survives a proxy.
+    `Sec-Fetch-Site` from a browser is trusted: no page can set it, and unlike the host it survives a proxy.
     """
     headers = request.headers
     if (site := headers.get("sec-fetch-site")) is not None:
@@ -32,7 +32,7 @@ def is_foreign(request: Request, *, may_be_linked: bool) -> bool:
 
 
 async def body_of(request: Request, most: int) -> bytes | None:
-    """All of the body; None where the client goes away. Raises TooLargeError for more than `most` bytes."""
+    """The whole body; None if the client disconnects. Raises TooLargeError for more than `most` bytes."""
     body = bytearray()
     try:
         async for part in request.stream():
@@ -45,7 +45,7 @@ async def body_of(request: Request, most: int) -> bytes | None:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """`receive` for the application, to which the body comes whole."""
+    """A `receive` that gives the application the whole body."""
     parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:

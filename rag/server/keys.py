@@ -1,6 +1,6 @@
 """Who may use the API: a file of keys that only its owner can read.
 
-# name:key, or name:key:how often it may ask
+# name:key, or name:key:rate limit
 laptop:3q2-7wEjRr0s9n4mXr8kZ1c5vT6b
 open-webui:Jw8dK2mPq4sT7vXy9zB1cE3fG5h:600 per 1 hour
 """
@@ -22,7 +22,7 @@ MAKE_ONE = "make one: python -c 'import secrets; print(secrets.token_urlsafe(32)
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who has a key. Of the key only the SHA-256 is kept, so that it shows up in no log and no traceback."""
+    """The holder of a key. Stores only the key's SHA-256, so that it shows up in no log and no traceback."""
 
     name: str
     digest: bytes = field(repr=False)
@@ -30,14 +30,14 @@ class Client:
 
 
 def client_of(clients: tuple[Client, ...], key: str) -> Client | None:
-    """Whose key it is. Takes as long for a wrong key as for a right one."""
+    """A key's owner. Takes as long for a wrong key as for a right one."""
     digest = hashlib.sha256(key.encode(errors="replace")).digest()
     found = [client for client in clients if hmac.compare_digest(client.digest, digest)]
     return found[0] if found else None
 
 
 def read_keys(file: Path) -> tuple[Client, ...]:
-    """The clients of a key file. Raises UsageError, never with a key in it."""
+    """The clients in a key file. Raises UsageError, never containing a key."""
     lines = read_private(file, "the key file", error=UsageError).splitlines()
     clients: list[Client] = []
     for number, line in enumerate(lines, start=1):
@@ -65,7 +65,7 @@ def _client(line: str, where: str) -> Client:
 
 
 def check_limit(limit: str, where: str) -> str:
-    """A limit as `limits` reads it. Raises UsageError."""
+    """A limit valid for `limits`. Raises UsageError."""
     try:
         parse(limit)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What happened, as Prometheus reads it: counts and times, never text. docs/api.md has a dashboard."""
+"""Metrics for Prometheus: counts and times, never text. docs/api.md has a dashboard."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
 class Metrics:
-    """Those of one server, in a registry of their own."""
+    """The metrics of one server, in their own registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""How often each client does something."""
+"""Rate limits per client."""
 
 import time
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 @dataclass(slots=True)
 class Rate:
-    """Counts what each client does within a moving window, in memory."""
+    """Counts each client's actions within a moving window, in memory."""
 
     allowed: str
     _item: RateLimitItem = field(init=False)
@@ -21,12 +21,12 @@ class Rate:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def take(self, client: str) -> bool:
-        """Count one; whether it is allowed. What is not allowed is not counted."""
+        """Whether one more action is allowed; counts it only then."""
         return self._limiter.hit(self._item, client)
 
     def spent(self, client: str) -> bool:
         return not self._limiter.test(self._item, client)
 
     def seconds_left(self, client: str) -> int:
-        """Until the next one is allowed, at least 1."""
+        """Time until the next is allowed, at least 1."""
         return max(1, round(self._limiter.get_window_stats(self._item, client).reset_time - time.time() + 0.5))

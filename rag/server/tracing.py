@@ -1,5 +1,5 @@
-"""OpenTelemetry spans, made of the pipeline's own `Trace` after an answer: times, counts and kinds, and text only where
-that was asked for. Nothing is sent unless an endpoint was named."""
+"""OpenTelemetry spans, made from the pipeline's own `Trace` after an answer: times, counts and kinds, and text only on
+request. Sends nothing unless an endpoint is named."""
 
 import time
 from typing import TYPE_CHECKING
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span
 
-# What follows the stages that keep their time.
+# What follows the timed stages.
 WRITE = "write"
 NANOSECONDS = 1_000_000_000
 
 
 class Tracing:
-    """One span an answer, with one below it for each stage. Safe to use from several threads."""
+    """One span per answer, with a child span per stage. Safe to use from several threads."""
 
     def __init__(self, provider: "TracerProvider", *, with_text: bool = False) -> None:
         self._provider = provider
@@ -47,7 +47,7 @@ class Tracing:
         context = set_span_in_context(span)
         begun = start
         for stage, milliseconds in trace.milliseconds.items():
-            # Stages follow each other; what lies between two of them is counted to the last.
+            # Stages follow each other; the time between two counts towards the later one.
             ended = begun + round(milliseconds * 1_000_000)
             self._tracer.start_span(stage, context, start_time=begun).end(ended)
             begun = ended
@@ -56,7 +56,7 @@ class Tracing:
         span.end(end)
 
     def failed(self, error: Exception) -> None:
-        """The kind of the failure alone: its message may quote what was asked."""
+        """Records only the kind of failure: its message may quote the question."""
         from opentelemetry.trace import StatusCode
 
         span = self._tracer.start_span("answer")
@@ -65,12 +65,12 @@ class Tracing:
         span.end()
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the rest."""
         self._provider.shutdown()
 
 
 def open_tracing(endpoint: str, *, with_text: bool) -> Tracing:
-    """Spans for a collector that takes OTLP over HTTP, such as http://localhost:4318/v1/traces. Raises UsageError."""
+    """Spans for a collector of OTLP over HTTP, such as http://localhost:4318/v1/traces. Raises UsageError."""
     if not endpoint.startswith(("http://", "https://")):
         raise UsageError(f"{endpoint!r} is no address", hint="it looks like http://localhost:4318/v1/traces")
     try:

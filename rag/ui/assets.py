@@ -6,7 +6,7 @@ from importlib.resources import files
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.ui.texts import TEXTS, Texts
 
-# The script of the chat; each may use what those before it define.
+# The chat's scripts; each may use what earlier ones define.
 SCRIPTS = (
     "basics", "sources", "overlays", "quote_tip", "clicks", "search", "choosing", "keys", "shortcuts", "offering",
     "asking", "attaching", "toasts", "copying", "sharing", "packing", "importing", "speech", "address", "refresh",
@@ -18,7 +18,7 @@ def read_asset(name: str) -> str:
 
 
 def behaviour() -> str:
-    """The script of the chat, and where it finds Gradio's own KaTeX; without that formulas stay as they are written."""
+    """The chat's script, and the path of Gradio's own KaTeX; without it formulas stay unrendered."""
     names = sorted(file.name for file in files("gradio").joinpath("templates/frontend/assets").iterdir())
     values = {
         "KATEX": {end: f"assets/{name}" for name in names for end in ("js", "css") if _is_katex(name, end)},
@@ -30,8 +30,7 @@ def behaviour() -> str:
 
 
 def _gradio_words(texts: Texts) -> dict[str, str]:
-    """What Gradio says in English whatever the reader speaks, and what is said instead; and what is asked before
-    something is gone for good."""
+    """Gradio's English-only messages with their translations, and the question asked before a permanent deletion."""
     return {
         "sure": texts.really,
         "Error": texts.toast_error,

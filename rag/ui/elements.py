@@ -1,4 +1,4 @@
-"""Small pieces of HTML that every room has: how something went, tables, files to save."""
+"""Small pieces of HTML that every room uses: outcomes, tables, files to save."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,17 +26,17 @@ def done(text: str) -> str:
 
 
 def problem(text: str, *, details: str = "", summary: str = "") -> str:
-    """What went wrong; `details` are behind a `summary` that opens."""
+    """An error; a `summary` unfolds its `details`."""
     return HTML("problem", text=text, details=details, summary=summary)
 
 
 def figures(rows: Rows, raw: Rows = ()) -> str:
-    """A table whose first row is its head. `raw` are the same cells as files and commands call them: where that is
-    something else, it is the title of the cell."""
+    """A table whose first row is its head. `raw` are the same cells as files and commands call them: a different name
+    becomes the cell's title."""
     pairs = [[*zip(texts, names, strict=True)] for texts, names in zip(rows, raw or rows, strict=True)]
     return HTML("figures", head=pairs[0], rows=pairs[1:])
 
 
 def parcel(moment: str, value: Mapping[str, str]) -> str:
-    """A file for the browser to save; `moment` tells one from the next."""
+    """A file for the browser to save; `moment` makes it unique."""
     return HTML("parcel", moment=moment, value=json.dumps(value, ensure_ascii=False))

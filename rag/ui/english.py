@@ -1,4 +1,4 @@
-"""What a document calls itself in English, where it says itself again in that language."""
+"""English names of documents that have an English part."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ TITLE = re.compile(r"^##[ \t]+English[ \t]*\n\s*###[ \t]+([^\n]+)", re.MULTILINE
 
 
 def english_title(source: str) -> str:
-    """The first heading of the English part; empty where there is none.
+    """The first heading of the English part; empty if there is none.
 
     >>> english_title("# 什么是 LoRA？\\n\\n## English\\n\\n### What is LoRA?\\nA method.")
     'What is LoRA?'
@@ -22,7 +22,7 @@ def english_title(source: str) -> str:
 
 
 def english_path(source: str, section: Sequence[str]) -> tuple[str, ...]:
-    """The headings above a place as the page calls them in English; what it has no English name for is left out.
+    """The headings above a place by the page's English names; omits those without one.
 
     >>> page = "# 什么是 LoRA？\\n## 追问\\n### 秩多大？\\n8。\\n## English\\n### What is LoRA?\\n### Which rank?\\n8."
     >>> english_path(page, ("什么是 LoRA？", "追问", "秩多大？")), english_path(page, ("什么是 LoRA？", "细节"))
@@ -39,7 +39,7 @@ def english_path(source: str, section: Sequence[str]) -> tuple[str, ...]:
 
 
 def _english_names(source: str) -> dict[str, str]:
-    """Those of the follow-ups, where a page asks all of them again in English."""
+    """English names of the follow-ups, if a page repeats all of them in English."""
     asked: list[str] = []
     english: list[str] = []
     part = ""
@@ -54,13 +54,13 @@ def _english_names(source: str) -> dict[str, str]:
 
 
 def path_within(section: Sequence[str], *titles: str) -> list[str]:
-    """The headings above a place, without those that are the title already or only say the language."""
+    """The headings above a place, without those that repeat the title or only name the language."""
     return [name for name in section if name not in titles and translation_of((name,)) is None]
 
 
 def place_of(citation: Citation, names: Mapping[str, str]) -> str:
-    """Where a quote stands: its page, and the headings below that. `names` are what those are called in the reader's
-    language, where that is not the page's own; what has no name there is left out.
+    """The place of a quote: its page, and the headings below that. `names` are their names in the reader's language, if
+    that is not the page's own; omits what has no name there.
 
     >>> quote = Citation(1, "lora.md", "什么是 LoRA？", 0, 1, "A", section=("什么是 LoRA？", "要点"))
     >>> place_of(quote, {}), place_of(quote, {"什么是 LoRA？": "What is LoRA?"})

@@ -1,4 +1,4 @@
-"""Which requests get in: Gradio's server answers far more than its page needs, whoever asks."""
+"""Admits requests: Gradio's server answers far more than its page needs, to anybody."""
 
 import json
 from typing import Any
@@ -15,14 +15,14 @@ from rag.ui.texts import Language, language_of
 
 API = "/gradio_api/"
 JOIN, UPLOAD, FILE = f"{API}queue/join", f"{API}upload", f"{API}file="
-# What the page uses. All else does not exist: direct calls, proxies, streams, monitoring, profiling, editing, runs.
+# What the page uses. All else gives 404: direct calls, proxies, streams, monitoring, profiling, editing, runs.
 OPEN = {"/", "/config", "/login", "/logout", "/theme.css", "/favicon.ico", "/manifest.json", "/robots.txt"}
 OPEN |= {JOIN, UPLOAD} | {
     f"{API}{name}" for name in ("app_id", "cancel", "info", "login_check", "queue/data", "reset", "run/predict")
 }
 OPEN |= {f"{API}{name}" for name in ("startup-events", "theme.css", "token", "upload_progress", "user")}
 OPEN_BELOW = ("/assets/", "/static/", f"{API}heartbeat/", FILE)
-# A file is shown or downloaded; it never becomes a part of the page that runs.
+# A file is shown or downloaded; it never becomes code of the page.
 CODE = {"script", "style", "worker", "sharedworker", "serviceworker", "object", "embed", "iframe", "frame", "xslt"}
 TEXTS = {
     Language.ZH: {
@@ -37,11 +37,11 @@ TEXTS = {
 
 
 class Guard:
-    """ASGI middleware that refuses, each with its status: other names than this machine's where browsers can come from
-    it only (400), addresses that the page does not use (404), requests that another web site made (403), bodies that
-    are too large or of untold length (413, 411), and what comes too often or waits too much (429).
+    """ASGI middleware that refuses, each with its status: foreign host names if only this machine can connect (400),
+    addresses that the page does not use (404), requests from another web site (403), bodies that are too large or of
+    undeclared length (413, 411), and too many requests or waiting questions (429).
 
-    Where only this machine can connect and nobody signs in, all addresses are the same: tabs are told apart instead.
+    If only this machine can connect and nobody signs in, all addresses are the same: clients are browser tabs instead.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits, is_loopback: bool, has_users: bool) -> None:
@@ -96,7 +96,7 @@ class Guard:
     async def _join(self, request: Request, send: Send) -> None:
         body = await body_of(request, self.limits.body)
         if body is None:
-            return  # gone before it was said
+            return  # the client left early
         texts = TEXTS[language_of(request.headers.get("accept-language", ""))]
         client = user_of(request) or (tab_of(body) if self.alone else address_of(request))
         events = request.app.get_blocks()._queue.event_ids_to_events.values()
@@ -136,14 +136,14 @@ def is_open(path: str, wanted_as: str | None = None) -> bool:
     (True, False)
     """
     if path.startswith(FILE):
-        # Gradio would fetch a remote file for whoever asks.
+        # Gradio would fetch a remote file for anybody.
         remote = ":/" in path.removeprefix(FILE)
         return not remote and wanted_as not in CODE
     return (path.rstrip("/") or "/") in OPEN or path.startswith(OPEN_BELOW)
 
 
 def user_of(request: Request) -> str | None:
-    """Who has signed in, as Gradio remembers it."""
+    """The signed-in user, as Gradio remembers it."""
     app = request.app
     for name in (f"access-token-{app.cookie_id}", f"access-token-unsecure-{app.cookie_id}"):
         if user := app.tokens.get(request.cookies.get(name)):

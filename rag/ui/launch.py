@@ -1,4 +1,4 @@
-"""Serving the page: address and port, sign-in, and what the server allows."""
+"""Serves the page: address and port, sign-in, and the server's limits."""
 
 import os
 import shutil
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from rag.ui.rooms import Rooms
 
 T = TypeVar("T")
-# Bytes of a request that uploads, beside the file itself.
+# Bytes of an upload request besides the file itself.
 UPLOAD_MARGIN = 100_000
-# Where nothing is uploaded, the server's own upload address must not be of use to anybody.
+# If uploads are off, the server's own upload address must be useless to anybody.
 NO_UPLOAD = 1_000_000
 SESSIONS_KEPT = 200
-# Seconds between two looks of Gradio at its queue, and at what reports progress, which nothing does here: it looks a
-# thousand times a second by itself, at 4% of a core.
+# Seconds between Gradio's checks of its queue, and of progress reports, which nothing here makes: by default it checks
+# a thousand times a second, at 4% of a core.
 QUEUE_SECONDS, PROGRESS_SECONDS = 0.05, 1.0
 STYLES = (
     "style.css", "screens.css", "page.css",
@@ -45,7 +45,7 @@ STYLES = (
 
 
 def check_host(host: str, auth_file: Path | None) -> list[tuple[str, str]] | None:
-    """Users who may sign in; None where nobody has to. Raises UsageError for an open door to the network."""
+    """Users who may sign in; None if nobody has to. Raises UsageError for an open door to the network."""
     users = read_users(auth_file) if auth_file is not None else None
     if host not in LOOPBACK and users is None:
         raise UsageError(
@@ -75,15 +75,15 @@ def read_users(file: Path) -> list[tuple[str, str]]:
 
 @contextmanager
 def private_environment() -> Iterator[None]:
-    """Gradio reads its environment when it is imported: no telemetry, a folder of our own, no hidden options."""
+    """Gradio reads its environment on import: no telemetry, our own folder, no hidden options."""
     write_no_stubs()
     folder = tempfile.mkdtemp(prefix="interview-rag-")  # made with mode 0700
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
         del os.environ[name]
     os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "GRADIO_TEMP_DIR": folder, "HF_HUB_DISABLE_TELEMETRY": "1"}
-    # After every event Gradio makes a table of the last 10,000, for a page of its own that is not served.
+    # After every event Gradio tabulates the last 10,000, for a page of its own that is not served.
     os.environ |= {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000000"}
-    # Gradio asks itself whether it is up; that question must not go to a proxy.
+    # Gradio's request to itself at start-up must not go to a proxy.
     known = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, [known, *sorted(LOOPBACK)]))
     try:
@@ -113,7 +113,7 @@ def serve(
 
 
 def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None) -> "list[Middleware]":
-    """The HTTP API beside the page. Raises UsageError where the page asks who comes and the API would not."""
+    """The HTTP API beside the page. Raises UsageError if the page requires sign-in and the API no key."""
     from starlette.middleware import Middleware
 
     from rag.server.http.app import build_app
@@ -139,7 +139,7 @@ def serve_guide(
     users: list[tuple[str, str]] | None = None,
     language: Language | None = None,
 ) -> None:
-    """Open a page that says what is missing, and return when the start shall be tried again."""
+    """Open a page that says what is missing; returns when the start should be retried."""
     from rag.ui.guide.page import build_guide
 
     again = threading.Event()
@@ -154,7 +154,7 @@ def serve_preparing(
     users: list[tuple[str, str]] | None = None,
     language: Language | None = None,
 ) -> T:
-    """What `work` gives or raises; as long as it takes, a page shows how far it is."""
+    """Returns or raises what `work` does; meanwhile a page shows its progress."""
     from rag.ui.guide.preparing import Preparation, build_preparing
 
     preparation, end = Preparation(), threading.Event()
@@ -163,7 +163,7 @@ def serve_preparing(
     def run() -> None:
         try:
             done.set_result(work(preparation))
-        except BaseException as error:  # handed over, whatever it is
+        except BaseException as error:  # passed on, whatever it is
             done.set_exception(error)
         finally:
             end.set()
@@ -192,7 +192,7 @@ def _stay(
 
     signal.signal(signal.SIGTERM, _end)
     page._queue.sleep_when_free, page._queue.progress_update_sleep_when_free = QUEUE_SECONDS, PROGRESS_SECONDS
-    page.api_open = False  # what waits in the queue cannot be called past it
+    page.api_open = False  # queued functions cannot be called past the queue
     free = free_port(host, port)
     if free != port:
         _tell_taken(port, free)
@@ -237,10 +237,10 @@ def _stay(
 
 @cache
 def _tell_taken(port: int, free: int) -> None:
-    """Once, however many pages are served there one after the other."""
+    """Tells only once, however many pages are served there in turn."""
     sys.stderr.write(f"port {port} is taken, using {free}\n")
 
 
 def _end(number: int, frame: object) -> None:
-    """End as if by itself, so that everything is cleaned up."""
+    """Exit normally, so that everything is cleaned up."""
     raise SystemExit(0)

@@ -1,20 +1,20 @@
-"""How much one client of the page may ask for."""
+"""Limits for one client of the page."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """A client is who has signed in, else an address; on loopback, a tab of the browser."""
+    """A client is a signed-in user, else an address; on loopback, a browser tab."""
 
-    # Whatever waits for its turn: questions, and other long work.
+    # Everything queued: questions, and other long work.
     questions: str = "60 per 1 minute"
-    # All other requests that do something.
+    # All other requests with an effect.
     actions: str = "1200 per 1 minute"
-    # Wrong passwords, of an address.
+    # Wrong passwords per address.
     passwords: str = "10 per 5 minute"
-    # Questions that one client may have waiting and being answered.
+    # One client's questions that wait or are being answered.
     waiting: int = 6
-    # Bytes of a request, and of one that uploads files.
+    # Bytes of a request, and of a file upload.
     body: int = 1_000_000
     upload: int = 1_000_000

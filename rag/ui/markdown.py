@@ -1,7 +1,7 @@
 """Answer text -> Markdown that is safe to show, with its citation markers as links.
 
-Documents and answers are data: HTML in them is shown as text, an image becomes a link that nothing fetches by itself.
-Gradio sanitises what it renders and a Content-Security-Policy forbids remote requests; neither is relied on here.
+Documents and answers are data: their HTML is shown as text, an image becomes a link that nothing fetches by itself.
+Gradio sanitises its output and a Content-Security-Policy forbids remote requests; this module relies on neither.
 """
 
 import re
@@ -11,7 +11,7 @@ from rag.text.blocks import Block, BlockKind
 from rag.text.markdown import parse
 from rag.types import Answer
 
-# A marker that we know to be one stands between these while the text around it is made safe.
+# These enclose a known marker while the text around it is made safe.
 OPEN, CLOSE = "\ue000", "\ue001"
 PRIVATE = re.compile("[\ue000-\ue00a]")
 KNOWN_MARKER = re.compile(f"{OPEN}(\\d+)(?:–(\\d+))?{CLOSE}")
@@ -19,13 +19,13 @@ MARKER = re.compile(r"\[(\d{1,3})\]")
 MARKERS_AFTER = re.compile(r"[ \n]*((?:\[\d{1,3}\] ?)+)")
 MARKERS_AT_END = re.compile(r"((?:\[\d{1,3}\])+)(\s*)$")
 
-# What is shown verbatim outside of code blocks: inline code (not across a blank line), display and inline formulas.
+# Shown verbatim outside code blocks: inline code (not across a blank line), display and inline formulas.
 VERBATIM = re.compile(
     r"(?P<code>(?<!`)(?P<quote>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=quote)(?!`))"
     r"|(?P<formula>\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$\n]+?(?<!\s)\$|\\\(.+?\\\)|\\\[.+?\\\])",
     re.MULTILINE | re.DOTALL,
 )
-# Outside of what is verbatim; its text may hold code.
+# Outside verbatim text; its own text may hold code.
 LINK = re.compile(
     rf"(?P<verbatim>{VERBATIM.pattern})"
     r"|!?\[(?P<text>(?:[^\[\]\n`]|`[^`\n]*`){0,400})\]"
@@ -33,44 +33,44 @@ LINK = re.compile(
     VERBATIM.flags,
 )
 ADDRESS = re.compile(r"<(https?://[^<>\s]+)>")
-# How Gradio is told of formulas. It would look for `$` everywhere, in code and across paragraphs; these occur nowhere.
+# Delimit formulas for Gradio. It would find `$` anywhere, in code and across paragraphs; these occur nowhere.
 DISPLAY = ("\ue002", "\ue003")
 INLINE = ("\ue004", "\ue005")
 LATEX_DELIMITERS: list[dict[str, str | bool]] = [
     {"left": DISPLAY[0], "right": DISPLAY[1], "display": True},
     {"left": INLINE[0], "right": INLINE[1], "display": False},
 ]
-# An unsupported claim stands between these, in the same way.
+# These enclose an unsupported claim, in the same way.
 GREY, GREY_END = "\ue006", "\ue007"
 GREYED = re.compile(f"{GREY}([^{GREY}{GREY_END}]*){GREY_END}")
-# What a citation proves stands between these, the first two with its marker.
+# These enclose what a citation proves, the first two its marker.
 CLAIM, CLAIM_MARKER, CLAIM_END = "\ue008", "\ue009", "\ue00a"
 CLAIM_OF = re.compile(f"{CLAIM}(\\d+){CLAIM_MARKER}([^{CLAIM}{CLAIM_END}]*){CLAIM_END}")
 PRIVATE_MARKS = re.compile(f"[{GREY}{GREY_END}{CLAIM_END}]|{CLAIM}\\d+{CLAIM_MARKER}")
-# From here on characters need no space after them.
+# Characters from here on need no space after them.
 FULL_WIDTH = "\u2e80"
-# What stands between the markers of two sentences of a paragraph or a list: the second of them.
+# Text between the markers of two sentences in a paragraph or list: the second sentence.
 ONE_SENTENCE = re.compile(rf"\s*(?:(?:[-*+•]|\d+\.) )?{CLAIM}\d+{CLAIM_MARKER}[^{CLAIM}{CLAIM_END}]*{CLAIM_END}\s*")
-# Of what is longer than a sentence, or part of a table, no stretch can be marked without taking the Markdown apart.
+# No stretch of a text longer than a sentence, or of a table, can be marked without breaking the Markdown.
 NOT_ONE_LINE = re.compile(r"[\n|]|```|~~~")
-# Signs of Markdown and HTML, and how each is written so that it stays a sign.
+# Signs of Markdown and HTML, each with its escape.
 SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "<>&\"'`*_[]()\\#!|~$"}
-# Gradio draws these as diagrams with a library of its own; quoted material stays text.
+# Gradio draws these as diagrams; quoted material stays text.
 DIAGRAM = re.compile(r"mermaid\b", re.IGNORECASE)
-# To the browser a fence that is indented by this much, outside of a list, is text.
+# The browser takes a fence indented this much, outside a list, for text.
 INDENTED = 4
 
 
 def mark_chunk(chunk: str) -> str:
-    """A chunk of a streamed answer, whose markers stand at its end."""
+    """A chunk of a streamed answer, with its markers at its end."""
     return MARKERS_AT_END.sub(lambda match: MARKER.sub(_known, match[1]) + match[2], without_private(chunk))
 
 
 def mark_answer(answer: Answer) -> str:
-    """The text of a finished answer: markers are what stands right after a claim and names one of its citations. A
-    sentence is known by the first of its citations.
+    """The text of a finished answer: a marker directly follows a claim and names one of its citations. A sentence's
+    first citation identifies it.
 
-    `[1]` anywhere else is text of the material, such as an index or a reference of the author.
+    `[1]` anywhere else is text of the material, such as an index or the author's reference.
     """
     text = without_private(answer.text)
     result: list[str] = []
@@ -81,7 +81,7 @@ def mark_answer(answer: Answer) -> str:
             continue
         end = found + len(without_private(claim.text))
         in_one_line = not NOT_ONE_LINE.search(claim.text)
-        # A claim that ends what `**` in front of it begins.
+        # A claim that closes a `**` opened before it.
         torn = in_one_line and claim.text.count("**") % 2 == 1
         found -= 2 * (torn and text[position:found].endswith("**"))
         said = text[found:end]
@@ -100,8 +100,8 @@ def mark_answer(answer: Answer) -> str:
 
 
 def join_markers(marked: str, documents: Mapping[int, str]) -> str:
-    """Marked text in which consecutive markers of one document stand as one, such as 2–5, at the end of the paragraph
-    or list whose sentences they prove. `documents` has the document of each marker."""
+    """Marked text that joins consecutive markers of one document, such as 2–5, at the end of the paragraph or list
+    whose sentences they prove. `documents` maps each marker to its document."""
     result: list[str] = []
     position = first = 0
     matches = list(KNOWN_MARKER.finditer(marked))
@@ -128,9 +128,9 @@ def _are_consecutive(between: str, number: int, after: int, documents: Mapping[i
 def render(
     marked: str, *, turn: int, label: str, quotes: Mapping[int, str] | None = None, unsupported: str = ""
 ) -> str:
-    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart. A link is named by the quote it
-    leads to, where that is known, else by `label`, as in "source {number}"; `unsupported` names what has none. Of a
-    link to anywhere but the web, such as a file beside the document, its text is left."""
+    """Safe Markdown of marked text. `turn` keeps the links of repeated questions apart. A link's title is its quote, if
+    known, else `label`, as in "source {number}"; `unsupported` is the title of unsupported claims. A link to anywhere
+    but the web, such as a file beside the document, keeps only its text."""
     parts: list[str] = []
     position = 0
     for block in parse(marked):
@@ -155,7 +155,7 @@ def render(
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it stands, on one line: for titles and questions inside our own HTML."""
+    """Text that Markdown shows literally, on one line: for titles and questions inside our own HTML."""
     return " ".join(without_private(text).translate(SIGNS).split())
 
 
@@ -164,7 +164,7 @@ def join_chunks(chunks: Iterable[str]) -> str:
 
 
 def without_private(text: str) -> str:
-    """The text without the characters that we use as brackets."""
+    """The text without our bracket characters."""
     return PRIVATE.sub("", text)
 
 
@@ -193,7 +193,7 @@ def _safe_verbatim(match: re.Match[str]) -> str:
 
 
 def _safe_code(marked: str, block: Block) -> str:
-    """Fenced code with its end, which may not have come yet: what we write below must not become code."""
+    """Fenced code with its end, which may not have arrived yet: our text below must not become code."""
     text = marked[block.start : block.end]
     if DIAGRAM.match(block.language):
         text = text.replace(block.language, DIAGRAM.sub("text", block.language), 1)
@@ -206,7 +206,7 @@ def _safe_code(marked: str, block: Block) -> str:
 
 
 def _without_marks(text: str) -> str:
-    """Verbatim text: a link cannot stand inside, so a marker stays as it was written."""
+    """Verbatim text: it cannot hold a link, so a marker stays as written."""
     return PRIVATE_MARKS.sub("", KNOWN_MARKER.sub(lambda match: match[0].replace(OPEN, "[").replace(CLOSE, "]"), text))
 
 

@@ -1,4 +1,4 @@
-"""Opens the web UI: `python app.py`, and `interview-rag chat`. What is missing is made first."""
+"""Opens the web UI: `python app.py`, and `interview-rag chat`. First makes whatever is missing."""
 
 import argparse
 import sys
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rag.embedding import Embedder
     from rag.ui.guide.preparing import Preparation, Step
 
-# Documents that are read before the chat opens, of those whose vectors are ready and of others: some seconds, half a
-# minute on a laptop.
+# Documents read before the chat opens, with ready vectors and without: some seconds, half a minute on a laptop.
 FIRST_READY, FIRST_DOCUMENTS = 64, 24
 
 
@@ -103,7 +102,7 @@ def open_page(options: argparse.Namespace) -> int:
 
 
 def _is_first(settings: Settings) -> bool:
-    """Whether something must be made first that takes its time."""
+    """Whether something slow must be made first."""
     from rag.index.stores import open_store
 
     return not open_store(settings).is_there() or _is_to_fetch(settings)
@@ -117,7 +116,7 @@ def _is_to_fetch(settings: Settings) -> bool:
 
 
 def _open(settings: Settings) -> "Assistant":
-    """The assistant that the settings name; a damaged index is told of before anything heavy is loaded."""
+    """The assistant that the settings name; reports a damaged index before loading anything heavy."""
     from rag.answer.assistant import Assistant
     from rag.chat_models.kept import open_kept
     from rag.embedding import load_embedder
@@ -129,7 +128,7 @@ def _open(settings: Settings) -> "Assistant":
 
 
 def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
-    """The assistant, once what is missing is there: the embedder, and an index of the first documents."""
+    """The assistant, after making what is missing: the embedder, and an index of the first documents."""
     from rag.answer.assistant import Assistant
     from rag.chat_models.kept import open_kept
     from rag.embedding import load_embedder
@@ -148,7 +147,7 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
 
 
 def index_the_first(settings: Settings, embedder: "Embedder", tell: "Callable[[Step, int, int], None]") -> None:
-    """An index of the first documents; the others follow while readers ask."""
+    """Index the first documents; the others follow while readers ask."""
     from ingest.progress import Bars
     from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root

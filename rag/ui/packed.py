@@ -1,4 +1,4 @@
-"""A file that the browser packed and sent with an event; see browser/packing.js."""
+"""Files that the browser packs and sends with an event; see browser/packing.js."""
 
 import base64
 import zlib
@@ -7,8 +7,8 @@ from rag.errors import UsageError
 
 
 def unpacked(packed: str, most_bytes: int) -> bytes | None:
-    """What was packed with gzip and sent as base64; None where it is larger than `most_bytes`. Raises UsageError where
-    it did not arrive as it was sent; the caller knows the name of the file and the way out."""
+    """Decode gzip in base64; None if the result is larger than `most_bytes`. Raises UsageError if the data are damaged;
+    the caller knows the file's name and the way out."""
     try:
         unzip = zlib.decompressobj(wbits=31)
         data = unzip.decompress(base64.b64decode(packed, validate=True), most_bytes + 1)

@@ -28,19 +28,19 @@ from rag.ui.texts import TEXTS, Language, Texts, language_of
 
 # Readers who may wait for an answer.
 WAITING = 32
-# Seconds that the server keeps what was sent to it and did not become a document.
+# Seconds that the server keeps uploads that did not become documents.
 CACHED = 600
 CHAT = {Language.ZH: "问答", Language.EN: "Chat"}
 HTML = macros_of("page.html")
 GENERAL = {Language.ZH: "常用", Language.EN: "General"}
-# The browser's storage is scrambled with it; nothing in there is secret, and it must outlive the program.
+# Scrambles the browser's storage, which holds no secrets and must outlive the program.
 SCRAMBLE = "interview-rag"
-# The menu beside the question tells the settings who shall write.
+# The menu beside the question tells the settings who is to write.
 CHOOSE_WRITER = "window.chooseWriter = (name) => trigger('input', { name });"
 
 
 def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: Language | None = None) -> gr.Blocks:
-    """The page over an assistant. Without `language` each reader gets the one that was chosen before, else the
+    """The page over an assistant. Without `language` each reader gets the language chosen before, else the
     browser's."""
     rooms = rooms or Rooms()
     first = language or Language.ZH
@@ -74,7 +74,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 auto_update.render()  # type: ignore[no-untyped-call]
                 updates.render()  # type: ignore[no-untyped-call]
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
-                # It stays on the page while another tab is read: an answer goes on being written.
+                # Stays on the page while another tab is open: answers continue to be written.
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
                     parts = [build_chat(assistant, session, rooms, overlays, first), _named(chat, CHAT)]
                 with gr.Tab(id="practice", elem_id="room-practice") as tab:
@@ -96,7 +96,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
             if state.user not in (None, request.username or ""):
-                state.clear()  # somebody else has signed in
+                state.clear()  # someone else has signed in
                 state.practice = Practice()
             state.user = request.username or ""
             chosen = take(assistant, state, stored)
@@ -132,8 +132,8 @@ def _settings(
     first: Language,
     on_change: Callable[[Any], None],
 ) -> list[Part]:
-    """The reader's settings, and beside them what is of use to whoever looks after the program; see `build_preferences`
-    for `kept` and `on_change`."""
+    """The reader's settings, and tools for whoever maintains the program; see `build_preferences` for `kept` and
+    `on_change`."""
     setup = rooms.setup if rooms.may_change else None
     model_setup = None if setup is None else partial(build_model_setup, setup, session, kept, tab, first, on_change)
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
@@ -153,7 +153,7 @@ def _settings(
 
 
 def _feedback(tab: gr.Tab, first: Language) -> Part:
-    """Its buttons are those of the chat; see `rag.ui.chat.actions`."""
+    """The chat handles its buttons; see `rag.ui.chat.actions`."""
     with gr.Column(elem_classes="room"):
         shown = gr.HTML(feedback_export(TEXTS[first]), elem_id="feedback-export")
 
@@ -169,12 +169,12 @@ def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
 
 
 def _finder(texts: Texts) -> str:
-    """The way to the search in the conversations, from every room; see search.js."""
+    """Opens the conversation search, from every room; see search.js."""
     return HTML("finder", texts=texts)
 
 
 def _account(session: Session, texts: Texts) -> str:
-    """The way out, for a reader who has signed in."""
+    """Sign-out, for a reader who has signed in."""
     return HTML("account", user=session.user, texts=texts) if session.user else ""
 
 

@@ -1,4 +1,4 @@
-"""The page of a PDF on which a quote stands, as a picture."""
+"""The PDF page of a quote, as a picture."""
 
 import logging
 from functools import lru_cache
@@ -13,13 +13,12 @@ from rag.types import Citation
 
 logger = logging.getLogger(__name__)
 
-# Pictures that are kept, some hundred kB each, and the processor time that one may take.
+# Cached pictures, some hundred kB each, and the processor seconds that one may take.
 KEPT, SECONDS = 16, 10
 
 
 def picture_of(assistant: Assistant, citation: Citation) -> Picture | None:
-    """None for what is no PDF, and where the file is not there any more, says something else by now, or cannot be
-    drawn."""
+    """None if the document is no PDF, or its file is gone, has changed, or cannot be drawn."""
     if citation.page is None or not citation.document.lower().endswith(".pdf"):
         return None
     index = assistant.index

@@ -1,4 +1,4 @@
-"""What every response carries: a Content-Security-Policy that names the page's own scripts, and strict cookies."""
+"""Adds to every response a Content-Security-Policy that names the page's own scripts, and strict cookies."""
 
 import re
 import secrets
@@ -7,21 +7,21 @@ from typing import Any
 
 Header = tuple[bytes, bytes]
 SCRIPT = re.compile(rb"<script(?=[\s>])")
-# A sheet with a mark beside one of its lines. Drawn in the address itself: nothing is fetched for it.
+# A sheet with a mark beside one of its lines. The address itself holds the drawing: nothing is fetched.
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
     "%3Crect width='32' height='32' rx='7' fill='%231f6f8b'/%3E"
     "%3Cpath d='M8 9h16M8 16h9M8 23h16' stroke='white' stroke-width='3' stroke-linecap='round'/%3E"
     "%3Crect x='20' y='12.500' width='7' height='7' rx='2' fill='%23ffd95e'/%3E%3C/svg%3E"
 )
-# Gradio measures the time of whatever it waits for, sixty times a second, and goes on when that has left the page, as
-# its own "Loading..." has: 8% of a core, for a number that is never shown here. By its source the clock is told.
+# Gradio times whatever it waits for, sixty times a second, and goes on after that has left the page, as its own
+# "Loading..." has: 8% of a core, for a number that is never shown here. The clock's source identifies it.
 CLOCK = r"^\(\)=>\{\w+\(\w+,\(performance\.now\(\)-"
 NO_CLOCK = (
     "<script>{const frame=requestAnimationFrame.bind(window);"
     f"requestAnimationFrame=(work)=>/{CLOCK}/.test(work)?0:frame(work)}}</script>"
 )
-# What Gradio's page to sign in lacks: a name, and a button that can be read. Its own page takes a name of its own.
+# What Gradio's sign-in page lacks: a title, and a readable button. The main page sets its own title.
 HEAD = (
     f'<head><link rel="icon" href="{ICON}">'
     "<title>大模型面试问答 · LLM interview Q&amp;A</title>"
@@ -31,7 +31,7 @@ HEAD = (
     "<style>button.primary{background:#1f6f8b!important}</style>"
     f"{NO_CLOCK}"
 )
-# What Gradio tells of itself to whoever shows a link to the page.
+# Gradio's description of itself for link previews.
 TOLD_OF_GRADIO = re.compile(rb'\s*<meta\s+(?:property="og:|name="twitter:)[^>]*>')
 SAME_SITE = re.compile(rb";\s*samesite=\w+", re.IGNORECASE)
 HEADERS: list[Header] = [
@@ -41,16 +41,16 @@ HEADERS: list[Header] = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
-# Files that were uploaded or made for a download: whatever is in them, a browser that opens one runs none of it.
+# Files uploaded or made for a download: a browser that opens one runs none of its content.
 FILE_POLICY = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
 def content_policy(nonce: str) -> str:
-    """Nothing is fetched from, or sent to, any other host, and no script runs that stands in the page without the
-    nonce, be it an element, an event handler or a `javascript:` address.
+    """Nothing is fetched from, or sent to, any other host, and no script in the page runs without the nonce, be it an
+    element, an event handler or a `javascript:` address.
 
-    Gradio's HTML component compiles its template with `Function`, hence 'unsafe-eval': code that already runs may make
-    code of text, but text does not become code by getting into the page. Gradio and KaTeX set style attributes.
+    Gradio's HTML component compiles its template with `Function`, hence 'unsafe-eval': running code may turn text into
+    code, but text in the page does not become code by itself. Gradio and KaTeX set style attributes.
     """
     return (
         f"default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -61,7 +61,7 @@ def content_policy(nonce: str) -> str:
 
 class SafeResponses:
     """ASGI middleware: adds the policy and HEADERS to every response, the nonce to every script of an HTML page, and
-    SameSite to cookies. HTML responses are short and are held back until they are complete."""
+    SameSite to cookies. Holds back HTML responses, which are short, until they are complete."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -88,7 +88,7 @@ class SafeResponses:
                 body.extend(message.get("body", b""))
                 if message.get("more_body"):
                     return
-                # What the page quotes of the material is JSON with "<" escaped, so these are Gradio's and NO_CLOCK.
+                # Material quoted in the page is JSON with "<" escaped, so these scripts are Gradio's and NO_CLOCK.
                 page = TOLD_OF_GRADIO.sub(b"", bytes(body))
                 page = page.replace(b"<head>", HEAD.encode(), 1)
                 page = SCRIPT.sub(b'<script nonce="%b"' % nonce.encode(), page)
@@ -107,7 +107,7 @@ def is_page(headers: Iterable[Header]) -> bool:
 
 
 def lax(cookie: bytes) -> bytes:
-    """A cookie that other sites do not make the browser send along.
+    """A cookie that browsers do not send with other sites' requests.
 
     >>> lax(b"token=x; HttpOnly; Path=/; SameSite=none; Secure")
     b'token=x; HttpOnly; Path=/; Secure; SameSite=Lax'

@@ -1,4 +1,4 @@
-"""What went wrong -> what a reader is told, in the reader's language, with the way out."""
+"""Errors -> messages in the reader's language, with the way out."""
 
 from rag.answer.written.writer import OF_THE_REPLY
 from rag.errors import ChatModelProblem, ModelError, RagError, as_called
@@ -17,12 +17,12 @@ SENTENCES = {
     "ingest": ("ingest_failed", ""),
     "user_data": ("data_unkept", ""),
 }
-# What a reader can look into in the settings.
+# What a reader can check in the settings.
 OF_THE_CONNECTION = frozenset(ChatModelProblem) - OF_THE_REPLY
 
 
 def tell(error: RagError, texts: Texts) -> str:
-    """One paragraph of plain text; what only the error knows stands at its end, as the error says it."""
+    """One paragraph of plain text, with the error's own message at its end."""
     if error.code not in SENTENCES:
         return f"{error.message}. {error.hint}" if error.hint else error.message
     sentence, command = sentence_of(error, texts)
@@ -30,14 +30,14 @@ def tell(error: RagError, texts: Texts) -> str:
 
 
 def sentence_of(error: RagError, texts: Texts) -> tuple[str, str]:
-    """What a reader is told of an error whose code is in SENTENCES, and the command that stands for {command} in it."""
+    """The reader's message for an error whose code is in SENTENCES, and the command for its {command}."""
     field, command = SENTENCES[error.code]
     fetch = error.fetch if isinstance(error, ModelError) else ""
     return str(getattr(texts, field)), as_called(fetch or command)
 
 
 def tell_fallback(code: str, texts: Texts) -> str:
-    """Why quotes took the place of a chat model's answer; `code` is `Answer.fallback`."""
+    """Why quotes replaced a chat model's answer; `code` is `Answer.fallback`."""
     known = code if code in list(ChatModelProblem) else ChatModelProblem.FAILED
     why = getattr(texts, "fallback_" + known)
     return str(texts.fallback).format(why=why) + (texts.fallback_settings if known in OF_THE_CONNECTION else "")

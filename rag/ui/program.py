@@ -1,4 +1,4 @@
-"""interview-rag …: the installed command, with all that `python app.py`, `python -m ingest` and `python -m rag` do."""
+"""interview-rag …: the installed command, which does all of `python app.py`, `python -m ingest` and `python -m rag`."""
 
 import argparse
 import sys
@@ -44,7 +44,7 @@ def _complete(options: argparse.Namespace) -> int:
 
 
 def _complete_paths(parser: argparse.ArgumentParser, file: object, folder: object) -> None:
-    """Options that take a path are completed with paths."""
+    """Complete options that take a path with paths."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for sub in action.choices.values():

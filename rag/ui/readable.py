@@ -1,7 +1,7 @@
-"""Source text with its quotes -> HTML that reads like the page it was written for, and is that text to the character.
+"""Source text with its quotes -> HTML that reads like the rendered page, yet keeps that text to the character.
 
-What Markdown writes beside the words (`##`, `**`, `|`, fences) stands in `<span class="sign">`, which the style sheet
-hides unless the reader wants the source as it is written. Formulas are drawn by sources.js.
+Markdown's own signs (`##`, `**`, `|`, fences) are in `<span class="sign">`, which the style sheet hides unless the
+reader wants the source as written. sources.js draws formulas.
 """
 
 import re
@@ -13,9 +13,9 @@ from itertools import pairwise
 from rag.text.blocks import Block, BlockKind
 from rag.text.markdown import parse
 
-# A run of text and the markers of the quotes that cover it (none: surroundings).
+# A run of text and the markers of the quotes covering it (none: surroundings).
 Run = tuple[str, tuple[int, ...]]
-# A stretch of the text that looks one way, and how.
+# A stretch of text with one look, and that look.
 Atom = tuple[int, int, tuple[str, ...]]
 Show = Callable[[Sequence[Atom]], str]
 SHOWN = frozenset({BlockKind.HEADING, BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
@@ -43,13 +43,13 @@ TAGS = {
 }
 FORMULAS = {"formula", "display"}
 WHOLES = FORMULAS | {"bullet"}
-# A formula is not cut in two, nor is a word of Latin letters.
+# Neither a formula nor a word of Latin letters is split.
 ATOM = re.compile(r"\$\$?[^$]+\$\$?|[A-Za-z0-9_.+-]+|.", re.DOTALL)
 
 
 def readable(runs: Sequence[Run], mark: Callable[[tuple[int, ...], str], str]) -> str:
-    """HTML whose text is that of the runs, one after the other. `mark` makes a highlight of the markers of a run and of
-    HTML; a run that goes across lines or cells is highlighted in pieces."""
+    """HTML whose text is that of the runs, in order. `mark` makes a highlight from a run's markers and HTML; a run
+    across lines or cells is highlighted in pieces."""
     text = "".join(part for part, _ in runs)
     borders = [0]
     for part, _ in runs:
@@ -105,7 +105,7 @@ def _front_matter_end(text: str) -> int:
 
 
 def _rest(text: str, position: int, show: Show) -> Iterator[str]:
-    """The blocks of a text that do not read as prose, and the prose between them."""
+    """The non-prose blocks of a text, and the prose between them."""
     blocks = parse(text[position:])
     codes = [block for block in blocks if block.kind is BlockKind.CODE]
     if codes and not codes[-1].is_closed and not codes[0].language:  # the text begins within code
@@ -129,7 +129,7 @@ def _block(text: str, block: Block, end: int, show: Show) -> str:
     """One block; `end` is where its last line ends."""
     low = block.start
     match block.kind:
-        case BlockKind.FORMULA:  # it has lines of its own: what ends them in the text would leave an empty one
+        case BlockKind.FORMULA:  # it has its own lines: the line ends in the text would add an empty one
             first, last = block.body_start - 2, block.body_end + 2
             return show(_atoms_of([(low, first, ("sign",)), (first, last, ("display",)), (last, end, ("sign",))]))
         case BlockKind.HEADING:
@@ -146,7 +146,7 @@ def _block(text: str, block: Block, end: int, show: Show) -> str:
 
 
 def _atoms_of(atoms: Sequence[Atom]) -> list[Atom]:
-    """Those that are not empty."""
+    """The non-empty ones."""
     return [atom for atom in atoms if atom[0] < atom[1]]
 
 
@@ -186,7 +186,7 @@ def _rows(text: str, low: int, high: int, show: Show) -> Iterator[str]:
 
 
 def _cells(text: str, low: int, high: int, show: Show) -> Iterator[str]:
-    """Each with the bar before it, the last one with that behind it: between cells nothing may stand."""
+    """Each with the bar before it, the last also with that after it: nothing may stand between cells."""
     last = low + text[low:high].rstrip(" \t\r\n").rindex("|")
     bars = [found.span() for found in BAR.finditer(text, low, last) if found["bar"]]
     for place, (start, inside) in enumerate(bars):
@@ -199,7 +199,7 @@ def _cells(text: str, low: int, high: int, show: Show) -> Iterator[str]:
 
 
 def _line_end(text: str, position: int) -> int:
-    """Behind the line feed of the line in which a place is."""
+    """The offset after the line feed that ends the line."""
     return text.find("\n", position) + 1 or len(text)
 
 
@@ -224,7 +224,7 @@ class _Words(HTMLParser):
 
 
 def words_of(text: str, most: int | None = None) -> str:
-    """On one line; cut with "…" where there would be more than so many characters, never within a word or a formula."""
+    """Words on one line; cut with "…" at `most` characters, never within a word or a formula."""
     parser = _Words()
     parser.feed(readable([(FRONT_MATTER.sub("", text), ())], lambda markers, html: html))
     parser.close()
@@ -240,5 +240,5 @@ def words_of(text: str, most: int | None = None) -> str:
 
 
 def balanced(text: str) -> str:
-    """A quote that begins or ends within bold words, without the signs of which half are missing."""
+    """A quote without its bold signs if it begins or ends within bold words."""
     return text.replace("**", "") if text.count("**") % 2 else text

@@ -1,4 +1,4 @@
-"""What the page is given for its rooms beside the chat."""
+"""What the page needs for its rooms besides the chat."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,9 @@ from rag.ui.model_setup.setup import ModelSetup
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """Without `auto_update` the documents cannot be kept up to date from the page, without `library` there is no room
-    for them, without `setup` no chat model can be set up. `results` is the folder of evaluation results, `gold` the
-    file that is evaluated on, where there is one.
+    """Without `auto_update` the page cannot keep the documents up to date, without `library` it has no room for them,
+    without `setup` it cannot set up a chat model. `results` is the folder of evaluation results, `gold` the file to
+    evaluate on, if there is one.
     """
 
     auto_update: AutoUpdate | None = None
@@ -23,5 +23,5 @@ class Rooms:
 
     @property
     def may_change(self) -> bool:
-        """Whether readers may change what is answered from."""
+        """Whether readers may change the documents."""
         return self.library is not None and self.library.may_change

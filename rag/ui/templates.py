@@ -18,8 +18,8 @@ LINE_BREAK = re.compile(r"\s*\n\s*")
 
 
 class _Layout(Extension):
-    """Leaves the line breaks and indents of a template out of its HTML: to Markdown they would mean something, and
-    beside a button they would show."""
+    """Strips a template's line breaks and indents from its HTML: Markdown would interpret them, and beside a button
+    they would show."""
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         return LINE_BREAK.sub(" ", BETWEEN_TAGS.sub("", source))
@@ -41,8 +41,8 @@ ENVIRONMENT.filters["grouped"] = lambda number: f"{number:,}"
 
 
 def macros_of(file: str) -> Callable[..., str]:
-    """Calls a macro of a template, by its name and with its arguments by theirs. Text is escaped there; what is HTML
-    already, the template says to be `safe`."""
+    """A function that calls a template's macros by name, with keyword arguments. The template escapes text, except HTML
+    that it declares `safe`."""
     module = ENVIRONMENT.get_template(file).module
 
     def call(macro: str, /, **values: object) -> str:

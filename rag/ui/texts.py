@@ -1,4 +1,4 @@
-"""Every text of the page, in Chinese and English: a TOML file a room, a line a text."""
+"""The page's texts, in Chinese and English: one TOML file per room, one line per text."""
 
 import string
 import tomllib
@@ -11,7 +11,7 @@ __all__ = ["TEXTS", "Language", "Texts", "language_of", "read_texts"]
 
 
 class Texts:
-    """The texts of a room in one language, each an attribute of its name; `{…}` are filled with `str.format`."""
+    """A room's texts in one language, each an attribute by its name; `str.format` fills `{…}`."""
 
     def __init__(self, room: str, texts: Mapping[str, str]) -> None:
         vars(self).update(texts, _room=room)
@@ -21,7 +21,7 @@ class Texts:
 
 
 def read_texts(file: Path) -> dict[Language, Texts]:
-    """The texts of a file in each language. Raises ValueError where one is missing in a language, or takes other values
+    """The texts of a file in each language. Raises ValueError if one is missing in a language, or takes other values
     there."""
     rows = tomllib.loads(file.read_text(encoding="utf-8"))
     for name, said in rows.items():
@@ -41,7 +41,7 @@ TEXTS = read_texts(Path(__file__).with_suffix(".toml"))
 
 
 def language_of(accept_language: str) -> Language:
-    """The interface language for an Accept-Language header: Chinese for Chinese readers and where nothing is said.
+    """The interface language for an Accept-Language header: Chinese for Chinese readers and for an empty header.
 
     >>> language_of("en-GB,en;q=0.9,zh;q=0.8"), language_of("zh-TW"), language_of("")
     (<Language.EN: 'en'>, <Language.ZH: 'zh'>, <Language.ZH: 'zh'>)

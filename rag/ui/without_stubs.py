@@ -1,5 +1,5 @@
-"""Gradio without the type stubs that it writes anew, beside its own components, whenever it is imported: they are for
-editors, and writing them takes two fifths of the time that importing takes."""
+"""Gradio without the type stubs that every import rewrites beside its own components: they are for editors, and writing
+them takes two fifths of the import time."""
 
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """The index in a Milvus server.
 
-Rows are inserted and deleted, never changed. Each carries the generation that it came with; a generation is made live
-by the insertion of one row that names it, and sees the rows up to its own number but for those of documents that are
-gone. So an update costs what the change costs, and readers of the generation before find theirs untouched until it
-is collected.
+Rows are inserted and deleted, never changed. Each carries the generation that added it. Inserting one row that names a
+generation makes it live; it sees the rows up to its own number, except those of removed documents. So an update costs
+as much as its change, and readers of the previous generation find it untouched until it is collected.
 """

@@ -1,4 +1,4 @@
-"""Rows that no generation needs any more are deleted: nothing of a document that is gone stays in the store."""
+"""Deletes rows that no generation needs any more, so that nothing of a removed document stays in the store."""
 
 import contextlib
 import json
@@ -11,18 +11,18 @@ from rag.index.milvus.generations import ATTEMPT, GENERATION, Generation, read_g
 from rag.index.milvus.lease import Lease
 from rag.index.milvus.schema import Table
 
-# Documents last: while one is there, the next run knows that there may be more of it.
+# Documents last: while one remains, the next run knows that its other rows may too.
 ORDER = (Table.PARTS, Table.PASSAGES, Table.DOCUMENTS)
 
 
 def sweep(connection: Connection, lease: Lease) -> None:
-    """Delete what writers left behind that were killed before they published."""
+    """Delete the rows of writers that were killed before they published."""
     if lease.aborted:
         _delete(connection, "generation", lease.aborted)
 
 
 def collect(connection: Connection, live: Generation, *, grace: float) -> None:
-    """Delete what the live generation does not see and readers have had `grace` seconds to let go of."""
+    """Delete what the live generation does not see and readers have had `grace` seconds to release."""
     now = time.time()
     gone = [hidden.document for hidden in live.hidden if hidden.since + grace <= now]
     if gone:
@@ -33,21 +33,21 @@ def collect(connection: Connection, live: Generation, *, grace: float) -> None:
     for number in sorted(int(row["number"]) for row in rows):
         _collect_record(connection, number, live)
     if rows:
-        # Whatever came before the generation that all was written anew for, and its tables.
+        # Everything from before the last full rewrite, with its tables.
         for table in ORDER:
             connection.delete(table, f"generation < {live.since}")
         connection.delete(Table.STATE, f'kind == "{ATTEMPT}" and number < {live.since}')
 
 
 def _collect_record(connection: Connection, number: int, live: Generation) -> None:
-    """Delete an earlier generation's record and those of its tables that the live one does not use."""
+    """Delete an earlier generation's record and its tables that the live one does not use."""
     (row,) = connection.query(Table.STATE, f'id == "{GENERATION}/{number}"', ["data"])
-    with contextlib.suppress(IndexCorruptError):  # its record is deleted last, so its tables are gone already
+    with contextlib.suppress(IndexCorruptError):  # records go last, so its tables are already gone
         earlier = read_generation(connection, number)
         tables = {*earlier.terms, *earlier.tokens, *earlier.codec} - {*live.terms, *live.tokens, *live.codec}
         _delete_keys(connection, sorted(tables))
     _delete_keys(connection, json.loads(row["data"])["parts"])
-    # The attempt first: alone it would look like one that published nothing.
+    # Attempt first: alone it would look like one that published nothing.
     connection.delete(Table.STATE, f'id in ["{ATTEMPT}/{number}"]')
     connection.delete(Table.STATE, f'id in ["{GENERATION}/{number}"]')
 

@@ -1,4 +1,4 @@
-"""The calls that are made to a Milvus server, and what is said where one fails."""
+"""Calls to a Milvus server, and the errors that explain their failures."""
 
 import base64
 import logging
@@ -19,18 +19,18 @@ T = TypeVar("T")
 Row = dict[str, Any]
 
 STRONG, BOUNDED = "Strong", "Bounded"
-# Values of a list in a filter, and rows of a page; the server allows 16,384 rows in an answer.
+# Values per list in a filter, and rows per page; the server returns at most 16,384 rows.
 MOST_VALUES = 1_000
 PAGE = 1_000
-# Seconds between two looks at a server that is away.
+# Seconds between retries of an unavailable server.
 LOOKS_AGAIN = 0.2
 NOT_LOADED = 101
 NO_COLLECTION = 100
 NO_COLLECTION_NAME = re.compile(r"CollectionNotExist|can't find collection|collection not found", re.I)
-# A server may hang up on a client that asks more often whether it is there; calls have a time limit of their own.
+# A server may hang up on a client that sends more frequent keepalives; calls have their own time limit.
 KEPT_ALIVE = {"grpc.keepalive_time_ms": 300_000}
 DENIED = re.compile(r"unauthenticated|auth check failure|permission[ _]?(deny|denied)|not authorized", re.I)
-# Also a server that denies writing since a quota is used up. It does so too when its nodes lag, and that passes.
+# Also a server that denies writes because a quota is used up. It does so too while its nodes lag, which passes.
 FULL = re.compile(r"no space left|disk (is )?full|(disk|memory) quota", re.I)
 AWAY = re.compile(
     r"unavailable|connect|deadline|timed? ?out|timeout|not ready|not serving|recovering|closed channel"
@@ -40,9 +40,9 @@ AWAY = re.compile(
 
 
 class Connection:
-    """A server, and the collections of one prefix in it. Safe to use from several threads.
+    """A server, and its collections with one prefix. Safe to use from several threads.
 
-    A server that restarts is waited for, `milvus_timeout` seconds a call; nothing has to be opened again.
+    Each call waits up to `milvus_timeout` seconds for a restarting server; nothing has to be reopened.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -56,12 +56,12 @@ class Connection:
         self._told(lambda client: None)
 
     def _checked(self, settings: Settings) -> "Callable[[], MilvusClient]":
-        """How to connect, once it is clear that the settings allow it."""
+        """Validate the settings and return a function that connects."""
         if not self.uri:
             raise SettingsError(
                 "`store` is milvus and `milvus_uri` is not set", hint="set it, such as to http://localhost:19530"
             )
-        if "@" in self.uri:  # an address is shown in messages
+        if "@" in self.uri:  # messages show the address
             raise SettingsError(
                 "`milvus_uri` holds credentials", hint="take them out of it and set INTERVIEW_RAG_MILVUS_TOKEN"
             )
@@ -76,7 +76,7 @@ class Connection:
             raise SettingsError(
                 "`store` is milvus, which needs pymilvus", hint='pip install "interview-rag[milvus]"'
             ) from error
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # what it logs, with a traceback, is raised here
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs, with a traceback, what is raised here
         options: dict[str, Any] = {"db_name": settings.milvus_database, "grpc_options": KEPT_ALIVE}
         if certificate is not None:
             options |= {"secure": True, "server_pem_path": str(certificate)}
@@ -101,7 +101,7 @@ class Connection:
         return {field["name"]: field for field in found["fields"]}
 
     def create(self, collection: str, make: "Callable[[MilvusClient], tuple[Any, Any]]") -> None:
-        """Create a collection of the schema and indexes that `make` gives."""
+        """Create a collection with the schema and indexes from `make`."""
         name = self.name(collection)
         try:
             self._told(
@@ -114,7 +114,7 @@ class Connection:
                 raise
 
     def complete(self, collection: str, make: "Callable[[MilvusClient], tuple[Any, Any]]") -> None:
-        """Create the indexes of a collection that are missing, and load it."""
+        """Create a collection's missing indexes, and load it."""
         name = self.name(collection)
 
         def create(client: "MilvusClient") -> None:
@@ -133,11 +133,11 @@ class Connection:
         self._told(lambda client: client.drop_collection(self.name(collection), timeout=self.timeout))
 
     def insert(self, collection: str, rows: Sequence[Row]) -> None:
-        """Insert rows whose keys are new. A call that was cut off is made again: `upsert` keeps one row of each key."""
+        """Insert rows with new keys. Repeating an interrupted call is safe: `upsert` keeps one row per key."""
         self._loaded(collection, lambda client, name: client.upsert(name, list(rows), timeout=self.timeout))
 
     def flush(self, collection: str) -> None:
-        """Have the server close the segments that rows were written to, after which it indexes them."""
+        """Have the server close the segments with new rows, after which it indexes them."""
         self._told(lambda client: client.flush(self.name(collection), timeout=self.timeout))
 
     def delete(self, collection: str, condition: str) -> None:
@@ -148,7 +148,7 @@ class Connection:
         return int(rows[0]["count(*)"])
 
     def query(self, collection: str, condition: str, fields: Sequence[str], consistency: str = STRONG) -> list[Row]:
-        """Rows that fulfil a condition; for some thousands of them at most."""
+        """Rows that meet a condition; for a few thousand rows at most."""
         return self._loaded(
             collection,
             lambda client, name: list(
@@ -163,14 +163,14 @@ class Connection:
         self, collection: str, field: str, values: Sequence[int], fields: Sequence[str], consistency: str = STRONG,
         *, also: str = "",
     ) -> Iterator[Row]:  # fmt: skip
-        """The rows in whose `field` one of the values stands."""
+        """The rows whose `field` has one of the values."""
         condition = f" and {also}" if also else ""
         for start in range(0, len(values), MOST_VALUES):
             some = [int(value) for value in values[start : start + MOST_VALUES]]
             yield from self.query(collection, f"{field} in {some}{condition}", fields, consistency)
 
     def all(self, collection: str, condition: str, fields: Sequence[str], key: str = "id") -> Iterator[Row]:
-        """Every row that fulfils a condition, in order of its key, read a page at a time."""
+        """Every row that meets a condition, in key order, read a page at a time."""
 
         def page(client: "MilvusClient", name: str, after: int) -> list[Row]:
             beyond = f"{key} > {after} and ({condition})"
@@ -204,8 +204,8 @@ class Connection:
         return [(int(hit["id"]), float(hit["distance"]), hit["entity"]) for hit in hits]
 
     def _loaded(self, collection: str, call: "Callable[[MilvusClient, str], T]") -> T:
-        """The call, made again after loading the collection where the server says that it is not: one that restarts may
-        forget it."""
+        """Make the call; if the server reports the collection as not loaded, load it and retry: a restart may have
+        unloaded it."""
         name = self.name(collection)
 
         def attempt(client: "MilvusClient") -> T:
@@ -222,8 +222,8 @@ class Connection:
         return self._told(attempt)
 
     def _told(self, call: "Callable[[MilvusClient], T]") -> T:
-        """The call, made again over a new connection while the server is away and there is time; what pymilvus and gRPC
-        raise becomes an error of ours that names the server and never the token."""
+        """Make the call, retrying over a new connection while the server is away and time remains; turns what pymilvus
+        and gRPC raise into a RagError that names the server, never the token."""
         until, pause = time.monotonic() + self.timeout, threading.Event()
         while True:
             client = self._client
@@ -234,7 +234,7 @@ class Connection:
             except RagError:
                 raise
             except Exception as error:
-                # pymilvus raises its own exceptions, those of gRPC, and plain ones of Python for what a server says.
+                # For a server's error pymilvus raises its own exceptions, gRPC's, and plain Python ones.
                 told, away = self._explained(error)
                 if not away or time.monotonic() >= until:
                     raise told from None
@@ -243,7 +243,7 @@ class Connection:
             pause.wait(LOOKS_AGAIN)
 
     def _explained(self, error: Exception) -> tuple[RagError, bool]:
-        """What is said of an error, and whether the server may only be away for a moment."""
+        """The RagError for an exception, and whether the outage may be temporary."""
         code, said = getattr(error, "code", None), str(getattr(error, "message", "") or error)
         cause, status = _cause(error)
         encoded = base64.b64encode(self._secret.encode()).decode()  # as it is sent
@@ -277,7 +277,7 @@ class Connection:
 
 
 def _cause(error: Exception) -> tuple[str, str]:
-    """What gRPC says, where the error is due to it, and its status."""
+    """gRPC's message and status, if it caused the error."""
     import grpc
 
     cause = error.__cause__

@@ -1,4 +1,4 @@
-"""Documents and passages of a generation, as the server has them."""
+"""Documents and passages of a generation, as stored in the server."""
 
 import json
 from collections import defaultdict
@@ -22,7 +22,7 @@ class MilvusDocuments:
         self._fetched = fetched
         self._connection = fetched.connection
         self._visible = fetched.generation.visible
-        # Documents of this generation that were asked for by name; they do not change.
+        # Documents of this generation already looked up by name; they do not change.
         self._named: dict[str, Mapping[str, Any]] = {}
         self._bodies: dict[int, Mapping[str, Any]] = {}
         self._entries: tuple[DocumentEntry, ...] | None = None
@@ -66,7 +66,7 @@ class MilvusDocuments:
         ]  # fmt: skip
 
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
-        """All documents in order of name. Every row of the index is read."""
+        """All documents in order of name. Reads every row of the index."""
         numbers = self._all_numbers() if with_passages else {}
         texts: defaultdict[tuple[int, str], dict[int, str]] = defaultdict(dict)
         for part in self._connection.all(
@@ -158,7 +158,7 @@ class MilvusDocuments:
         return {int(row["place"]): int(row["id"]) for row in rows}
 
     def _repeated(self, place: Sequence[Any]) -> int | None:
-        """The number of the passage that another one repeats."""
+        """The number of the passage that a duplicate repeats."""
         row = self._document(place[0])
         if row is None:
             return None
@@ -173,7 +173,7 @@ class MilvusDocuments:
         return {int(row["id"]): unpacked(row["record"]) for row in rows}
 
     def _first_records(self, most: int) -> list[Mapping[str, Any]]:
-        """The records of so many passages, the first to come."""
+        """The records of the first `most` passages."""
         found: list[Mapping[str, Any]] = []
         for row in self._connection.all(Table.PASSAGES, self._visible, ["record"]):
             found.append(unpacked(row["record"]))
@@ -183,5 +183,5 @@ class MilvusDocuments:
 
 
 def _questions(body: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Those of a document that was published by an earlier version are not there."""
+    """Empty for a document that an earlier version published."""
     return {heading: tuple(map(tuple, asked)) for heading, asked in body.get("questions", {}).items()}

@@ -1,4 +1,4 @@
-"""Rows of passages as they come from the server, the last ones kept: a row never changes."""
+"""Passage rows fetched from the server, with the latest cached: a row never changes."""
 
 import threading
 import time
@@ -20,12 +20,12 @@ from rag.types import Passage
 
 V = TypeVar("V")
 TOKENS = "tokens"
-# Passages whose rows are kept; token vectors are some 50 kB each.
+# Passages whose rows are cached; token vectors are some 50 kB each.
 KEPT, KEPT_TOKENS = 20_000, 1_000
 
 
 class Kept(Generic[V]):
-    """Values by number, the least lately used forgotten."""
+    """A least-recently-used cache of values by number."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -33,7 +33,7 @@ class Kept(Generic[V]):
         self._lock = threading.Lock()
 
     def get(self, numbers: Sequence[int], fetch: Callable[[list[int]], Mapping[int, V]]) -> list[V]:
-        """The values of these numbers; what is not kept comes from `fetch`, which may raise."""
+        """The values of these numbers; `fetch`, which may raise, supplies uncached ones."""
         with self._lock:
             known = {number: self._values[number] for number in numbers if number in self._values}
         missing = [number for number in dict.fromkeys(numbers) if number not in known]
@@ -52,7 +52,7 @@ class Kept(Generic[V]):
 
 
 class Rows:
-    """What was fetched over a connection, whichever generation it was for."""
+    """Everything fetched over a connection, for whichever generation."""
 
     def __init__(self) -> None:
         self.counts: Kept[TermCounts] = Kept(KEPT)
@@ -63,8 +63,7 @@ class Rows:
 
 
 class Fetched:
-    """The rows of one generation, of which those are searched that fulfil a condition. Safe to use from several
-    threads."""
+    """The rows of one generation; searches only those that meet a condition. Safe to use from several threads."""
 
     def __init__(self, connection: Connection, generation: Generation, rows: Rows, searched: str = "") -> None:
         self.connection = connection
@@ -82,7 +81,7 @@ class Fetched:
     def search(
         self, table: Table, field: str, query: Any, count: int, within: NDArray[np.int64] | None = None
     ) -> list[tuple[int, float]]:
-        """Numbers and inner products of the passages nearest to a query. What their terms are comes along."""
+        """Numbers and inner products of the passages nearest to a query. Caches their term counts too."""
         if not self.generation.manifest.passages:
             return []
         condition = self._searched if within is None else f"{self._searched} and id in {within.tolist()}"
@@ -152,6 +151,6 @@ def _counts(row: Mapping[str, Any]) -> TermCounts:
 
 
 def part_texts(connection: Connection, owner: int, kind: str, consistency: str) -> str:
-    """The text of one owner, put together."""
+    """The text of one owner, joined."""
     rows = connection.query(Table.PARTS, f'owner == {owner} and kind == "{kind}"', ["place", "data"], consistency)
     return "".join(row["data"] for row in sorted(rows, key=lambda row: int(row["place"])))

@@ -1,4 +1,4 @@
-"""What a generation in the store says of itself, and which one is live."""
+"""The record of a generation in the store, and which one is live."""
 
 import hashlib
 import json
@@ -13,24 +13,24 @@ from rag.index.milvus.schema import NOTHING, Table
 SCHEMA = 1
 GENERATION, ATTEMPT, CLAIM = "generation", "attempt", "claim"
 RECORD = "record"
-# So long after a flip every read sees the rows that it names, even one that may be some seconds behind.
+# This many seconds after a flip every read sees its rows, even a read that may lag by some seconds.
 SETTLED = 60.0
 
 
 class Hidden(Model):
-    """A document that this generation no longer sees; its rows may still be there for readers of earlier ones."""
+    """A document that this generation no longer sees; its rows may remain for readers of earlier ones."""
 
     document: int
     since: float
 
 
 class Generation(Model):
-    """A generation, which sees the rows whose `generation` is from `since` to `number`, but for those of `aborted`
-    attempts and of `hidden` documents.
+    """A generation, which sees the rows whose `generation` is from `since` to `number`, except those of `aborted`
+    attempts and `hidden` documents.
 
-    `mirrors` is the SHA-256 of the manifest of the generation on disk that it equals. `terms_in_all` counts the terms
-    of all passages; `weighed_at` is the mean length that the stored term weights were computed for. The tables are
-    numbers of rows in `parts`.
+    `mirrors` is the SHA-256 of the manifest of the equal generation on disk. `terms_in_all` counts the terms of all
+    passages; `weighed_at` is the mean length for which the stored term weights were computed. The tables are numbers
+    of rows in `parts`.
     """
 
     schema_version: int = SCHEMA
@@ -51,7 +51,7 @@ class Generation(Model):
 
     @property
     def visible(self) -> str:
-        """The condition that its rows of passages and documents fulfil."""
+        """The condition that its passage and document rows meet."""
         parts = [f"generation >= {self.since}", f"generation <= {self.number}"]
         if self.aborted:
             parts.append(f"generation not in {sorted(self.aborted)}")
@@ -65,12 +65,12 @@ class Generation(Model):
         return max(self.terms_in_all / max(self.manifest.passages, 1), 1.0)
 
     def consistency(self, now: float) -> str:
-        """What a read needs in order to see all of it."""
+        """Consistency at which a read sees all of it."""
         return BOUNDED if now > self.published + SETTLED else STRONG
 
 
 def live_number(connection: Connection, consistency: str = STRONG) -> int | None:
-    """The number of the live generation: the highest that a row names."""
+    """The number of the live generation: the highest in any row."""
     try:
         rows = connection.query(Table.STATE, f'kind == "{GENERATION}"', ["number"], consistency)
     except IndexMissingError:
@@ -94,7 +94,7 @@ def require_live(connection: Connection) -> Generation:
 
 
 def read_generation(connection: Connection, number: int) -> Generation:
-    """Raises IndexCorruptError where what the server has is not what was published."""
+    """Raises IndexCorruptError if the server's data differs from what was published."""
     try:
         (row,) = connection.query(Table.STATE, f'id == "{GENERATION}/{number}"', ["data"])
         named = json.loads(row["data"])
@@ -113,7 +113,7 @@ def read_generation(connection: Connection, number: int) -> Generation:
 
 
 def flip(connection: Connection, generation: Generation, text: str, parts: list[int]) -> None:
-    """Make a generation live, whose record lies in `parts`, by one row."""
+    """Make the generation with its record in `parts` live, by one row."""
     named = {"parts": parts, "sha256": hashlib.sha256(text.encode()).hexdigest(), "published": generation.published}
     connection.insert(
         Table.STATE, [state_row(GENERATION, str(generation.number), generation.number, json.dumps(named))]

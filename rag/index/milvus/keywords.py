@@ -1,10 +1,10 @@
 """BM25 whose scores equal those of the embedded store.
 
-A passage's vector of terms holds how often each stands in it, saturated; the question's holds how rare each is. Rarity
-changes with every generation and is known here. Saturation depends on the mean length of the passages, which changes
-with every generation too, while rows do not: so the server proposes passages by the mean that rows were written with,
-and they are scored here by the true one, from how often the terms stand in them. A score can be higher than what the
-server says by the ratio of the two means at most, so it is known when none can be missing.
+A passage's term vector holds the saturated frequency of each term; the question's holds each term's rarity. Rarity
+changes with every generation and is known here. Saturation depends on the mean passage length, which also changes with
+every generation, while rows do not: so the server proposes passages by the mean at the time of writing, and this module
+rescores them by the true mean, from their term counts. A score exceeds the server's by at most the ratio of the two
+means, which tells when no passage can be missing.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from rag.index.milvus.schema import Table
 from rag.index.milvus.vectors import ranked
 from rag.index.store import Found, Numbers
 
-# The server adds up 32-bit numbers in an order of its own.
+# The server adds 32-bit numbers in its own order.
 ROUNDING = 1e-4
 # The most that the server returns.
 MOST = 16_384
@@ -29,7 +29,7 @@ WIDER = 4
 
 
 class MilvusKeywords:
-    """`table` has, by term, its dimension and in how many passages it stands."""
+    """`table` maps a term to its dimension and its number of passages."""
 
     def __init__(self, fetched: Fetched, table: dict[str, tuple[int, int]]) -> None:
         self.fetched = fetched
@@ -71,7 +71,7 @@ class MilvusKeywords:
 
 
 class MilvusMatch:
-    """The scores of one query of known terms: their dimensions, how often it names each, and how rare each is."""
+    """The scores of one query of known terms: their dimensions, frequency in the query, and rarity."""
 
     def __init__(
         self, fetched: Fetched, dimensions: NDArray[np.uint32], named: NDArray[np.float32], idf: NDArray[np.float32]
@@ -108,12 +108,12 @@ class MilvusMatch:
         if not len(present):
             return 0.0
         weights = (self._idf[present] * saturated(row.counts[places[present]], row.length, mean)).astype(np.float32)
-        # One after another, as the embedded store adds them up; a sum in pairs would differ in the last bit.
+        # Added one by one, as in the embedded store; a pairwise sum would differ in the last bit.
         return float(np.cumsum(self._named[present] * weights)[-1])
 
 
 def saturated(counts: NDArray[np.uint16], length: int, mean: float) -> NDArray[np.float32]:
-    """What terms that stand so often in a passage of so many terms weigh before their rarity, 0..K1 + 1."""
+    """Weights of terms with these `counts` in a passage of `length` terms, before rarity, 0..K1 + 1."""
     often = counts.astype(np.float32)
     weights = often * (K1 + 1) / (often + K1 * (1 - B + B * np.float32(length) / np.float32(mean)))
     return np.asarray(weights, np.float32)

@@ -1,9 +1,9 @@
 """One writer at a time, by rows in the store.
 
-A writer inserts a claim and then reads all claims; it writes only if it is alone, and else takes its own back. Reads
-see what was inserted before them, so of two writers at least one sees the other. A claim is renewed while its writer
-lives, by a row that is inserted before the one it replaces is deleted, and expires with it; that of a dead process on
-the same machine is void at once. Each writer counts as an attempt with a number of its own, which its rows carry.
+A writer inserts a claim and then reads all claims; it writes only if it is alone, and otherwise withdraws its own.
+Reads see earlier inserts, so of two writers at least one sees the other. A living writer renews its claim by inserting
+a new row before deleting the old one; without renewal it expires, and that of a dead process on the same machine is
+void at once. Each writer counts as an attempt with its own number, which its rows carry.
 """
 
 import contextlib
@@ -25,17 +25,17 @@ from rag.index.milvus.schema import Table
 
 logger = logging.getLogger(__name__)
 
-# A claim holds for so many seconds after it was renewed. The clocks of writers must agree to a few seconds.
+# A claim holds for this many seconds after its renewal. Writers' clocks must agree to a few seconds.
 LASTS = 90.0
 RENEWED_EVERY = 10.0
-# Nothing is written any more so long before a claim expires.
+# Writing stops this many seconds before a claim expires.
 MARGIN = 30.0
 LOOKS_AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Who writes, and until when."""
+    """A writer, and its deadline."""
 
     id: str
     owner: str
@@ -50,8 +50,8 @@ class Claim:
 
 
 class Lease:
-    """The right to write. `attempt` is the number that the rows of this writer carry; `aborted` are those of writers
-    that published nothing."""
+    """The right to write. `attempt` is the number in this writer's rows; `aborted` are those of writers that published
+    nothing."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -64,7 +64,7 @@ class Lease:
         self._ended = threading.Event()
 
     def require(self) -> None:
-        """Raise StoreError where the claim could expire before what is written next arrives. Asks nobody."""
+        """Raise StoreError if the claim could expire before the next write arrives. Sends no request."""
         if time.monotonic() > self._renewed + LASTS - MARGIN:
             raise StoreError(
                 f"the right to write to {self.connection.prefix} at {self.connection.uri} could not be renewed for "
@@ -73,7 +73,7 @@ class Lease:
             )
 
     def require_alone(self) -> None:
-        """Raise StoreError unless the store says that this writer, and no other, has the claim."""
+        """Raise StoreError unless the store shows this writer as the only claimant."""
         self.require()
         if [claim.owner for claim in _claims(self.connection) if claim.holds] != [self._owner]:
             raise StoreError(
@@ -82,7 +82,7 @@ class Lease:
             )
 
     def claim(self) -> Claim | None:
-        """Insert a claim; the one of somebody else where there is one, and then none is left of ours."""
+        """Insert a claim. Returns another writer's claim if there is one, and then withdraws ours."""
         others = [claim for claim in _claims(self.connection) if claim.holds]
         if not others:
             self._renew()
@@ -93,7 +93,7 @@ class Lease:
         return others[0]
 
     def begin(self) -> None:
-        """Clear away dead claims, take a number, and renew the claim from now on."""
+        """Delete dead claims, take a number, and renew the claim from now on."""
         dead = [claim.id for claim in _claims(self.connection) if claim.owner != self._owner]
         if dead:
             self.connection.delete(Table.STATE, f"id in {json.dumps(dead)}")
@@ -107,7 +107,7 @@ class Lease:
         threading.Thread(target=self._keep, name="milvus-lease", daemon=True).start()
 
     def forget_attempt(self) -> None:
-        """This attempt has published, or written nothing: none of its rows is to be swept."""
+        """This attempt has published, or written nothing: none of its rows need sweeping."""
         self.connection.delete(Table.STATE, f'id in ["{ATTEMPT}/{self.attempt}"]')
 
     def end(self) -> None:
@@ -144,7 +144,7 @@ class Lease:
 
 @contextlib.contextmanager
 def writing(connection: Connection, *, wait: float) -> Iterator[Lease]:
-    """Hold the store for writing. Where another process holds it, waits up to `wait` seconds, then raises
+    """Hold the store for writing. If another process holds it, waits up to `wait` seconds, then raises
     IndexLockedError naming that process."""
     until, pause = time.monotonic() + wait, threading.Event()
     lease = Lease(connection)
@@ -177,7 +177,7 @@ def _claims(connection: Connection) -> list[Claim]:
 
 
 def _here() -> str:
-    """This machine, or the container: processes of the same number in two of them are not the same."""
+    """This machine or container: the same process number in two of them means different processes."""
     with contextlib.suppress(OSError):
         return f"{socket.gethostname()} ({os.readlink('/proc/self/ns/pid')})"  # noqa: PTH115 - no path
     return socket.gethostname()

@@ -1,4 +1,4 @@
-"""Some documents of a generation: which of its rows are searched, and what in them other documents say too."""
+"""Some documents of a generation: the rows to search, and their passages that duplicate other documents'."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,8 @@ NOTHING_INSIDE = "id < 0"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`condition` is fulfilled by the rows of the passages inside. `repeats`, by number, are the passages inside that
-    say the same as one that may lie outside."""
+    """The rows of the passages inside meet `condition`. `repeats`, by number, are the passages inside that duplicate
+    one that may lie outside."""
 
     condition: str
     repeats: dict[int, list[Passage]]
@@ -29,7 +29,7 @@ class Part:
 
 
 def read_part(fetched: Fetched, names: Sequence[str]) -> Part:
-    """Raises IndexCorruptError where rows are missing."""
+    """Raises IndexCorruptError if rows are missing."""
     try:
         return _read_part(fetched, names)
     except (KeyError, ValueError) as error:
@@ -57,7 +57,7 @@ def _read_part(fetched: Fetched, names: Sequence[str]) -> Part:
 
 
 def _stored_repeats(connection: Connection, rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """The passages of these documents that repeat others, in the order in which they stand there."""
+    """The passages of these documents that repeat others, in document order."""
     for row, text in zip(rows, _bodies(connection, [int(row["id"]) for row in rows]), strict=True):
         for passage in unpacked(text)["passages"]:
             if passage is not None:
@@ -73,7 +73,7 @@ def _bodies(connection: Connection, documents: Sequence[int]) -> list[str]:
 
 
 def _numbers(connection: Connection, documents: Sequence[int]) -> dict[tuple[int, int], int]:
-    """The numbers of all passages of these documents, by document and place."""
+    """The passage numbers of these documents, by document and place."""
     return {
         (int(row["document"]), int(row["place"])): int(row["id"])
         for some in _some(documents)

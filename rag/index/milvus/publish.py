@@ -1,7 +1,7 @@
-"""A generation on disk -> a generation in the store: the rows of documents that are new or changed, and one that flips.
+"""A generation on disk -> a generation in the store: the rows of new or changed documents, and one that flips.
 
-A document whose digest is in the store already keeps its rows. The digest is that of all that its rows hold, and of the
-settings that vectors depend on.
+A document whose digest the store already has keeps its rows. The digest covers all that its rows hold, and the settings
+that vectors depend on.
 """
 
 import hashlib
@@ -38,21 +38,21 @@ from rag.index.milvus.store import require_whole
 from rag.index.milvus.tables import Parts, changed_entries, is_worn, read_table, write_parts
 from rag.index.storage import StoredDocument, as_json
 
-# Rows sent at once; those of parts have 64 kB at most.
+# Rows per request; those of parts have 64 kB at most.
 AT_ONCE = {Table.PASSAGES: 200, Table.DOCUMENTS: 500, Table.PARTS: 200}
-# After so many rows the server is told to close its segments: it searches open ones without an index.
+# Rows after which the server must close its segments: it searches open ones without an index.
 FLUSHED = 1_000
-# Passages are weighed anew when their mean length has changed by this share.
+# A change of mean passage length by this share triggers new weights.
 DRIFT = 0.2
-# A dimension that no term has, for a passage without terms: a vector must not be empty.
+# A dimension of no term, for a passage without terms: a vector must not be empty.
 NO_TERM, NO_WEIGHT = 0, 1e-6
 TERMS, TOKEN_TABLE, CODEC = "terms", "token-table", "codec"
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A document and all that its rows hold, but for vectors: records of its passages, those that repeat others
-    included, and the digest of it."""
+    """A document and all that its rows hold except vectors: the records of its passages, including duplicates, and
+    their digest."""
 
     document: StoredDocument
     records: tuple[Mapping[str, Any], ...]
@@ -60,9 +60,9 @@ class Described:
 
 
 def publish(connection: Connection, lease: Lease, live: Generation | None, index: DiskIndex) -> Generation:
-    """Write what the live generation lacks of the one on disk (all of it where none is given), and make it live.
+    """Write what the live generation lacks of the one on disk (all, if none is live), and make it live.
 
-    Raises StoreError or IndexMismatchError; until the last moment the live generation stays as it is.
+    Raises StoreError or IndexMismatchError; the live generation stays unchanged until the last moment.
     """
     manifest = index.manifest
     create_missing(connection, Table, manifest.dimension)
@@ -111,8 +111,8 @@ def publish(connection: Connection, lease: Lease, live: Generation | None, index
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What tells a generation on disk from the one in the store. `kept` and `gone` are numbers of documents there, the
-    former by name; `terms_in_all` counts the terms of all passages."""
+    """How a generation on disk differs from the one in the store. `kept` (by name) and `gone` are document numbers in
+    the store; `terms_in_all` counts the terms of all passages."""
 
     new: tuple[Described, ...]
     kept: Mapping[str, int]
@@ -190,7 +190,7 @@ def _document_row(document: StoredDocument) -> Row:
 
 
 def _still_hidden(connection: Connection, base: Generation | None) -> list[Hidden]:
-    """The documents that the live generation hides and whose rows are still there."""
+    """The documents that the live generation hides but whose rows remain."""
     if base is None or not base.hidden:
         return []
     rows = connection.with_values(Table.DOCUMENTS, "id", [hidden.document for hidden in base.hidden], ["document"])
@@ -205,7 +205,7 @@ def _background(
     change: Change,
     numbers: Mapping[tuple[str, int], int],
 ) -> tuple[int, ...]:
-    """The numbers in the store of the passages that are the background on disk."""
+    """The store's numbers of the passages in the background on disk."""
     wanted = index.vectors.background().tolist() if index.manifest.passages else []
     places = {
         passage.number: (each.document.name, place)
@@ -241,9 +241,9 @@ class _Writer:
     def documents(
         self, new: Sequence[Described], dimensions: Mapping[str | int, int], weighed_at: float
     ) -> dict[tuple[str, int], int]:
-        """Insert documents and all that belongs to them; the numbers of their passages by name and place."""
+        """Insert documents with all their rows. Returns their passage numbers by name and place."""
         numbers: dict[tuple[str, int], int] = {}
-        # Documents come last, so that what has no document was left behind by a killed process.
+        # Documents come last, so rows without a document are leftovers of a killed process.
         keys = {each.document.name: next(self._keys) for each in new}
         self._insert(Table.PASSAGES, (
             self._passage_row(each, place, keys[each.document.name], numbers, dimensions, weighed_at)
@@ -262,7 +262,7 @@ class _Writer:
         return numbers
 
     def parts(self, kind: str, texts: Iterable[str]) -> list[int]:
-        """Insert texts that belong to no document; their numbers."""
+        """Insert texts of no document; returns their numbers."""
         rows = [self._part(kind, 0, 0, place, text) for place, text in enumerate(texts)]
         self._insert(Table.PARTS, iter(rows))
         return [int(row["id"]) for row in rows]
@@ -277,7 +277,7 @@ class _Writer:
             )
 
     def term_table(self, base: Generation | None) -> tuple[Mapping[str | int, tuple[int, ...]], tuple[int, ...]]:
-        """Of each term its dimension and in how many passages it stands, and the parts that say so."""
+        """Each term's dimension and number of passages, and the parts that hold this table."""
         before, written = self._table(base.terms if base else ())
         new = itertools.count(max((values[0] for values in before.values()), default=NO_TERM) + 1)
         keywords = self._index.keywords
@@ -304,7 +304,7 @@ class _Writer:
         return tuple(self.parts(CODEC, byte_parts(data)))
 
     def _table(self, parts: Sequence[int]) -> tuple[dict[str | int, tuple[int, ...]], int]:
-        """A table, and how many entries its parts have."""
+        """A table, and its parts' number of entries."""
         kept: Parts = {}
         table = read_table(self._connection, parts, STRONG, kept)
         return table, sum(map(len, kept.values()))
@@ -317,8 +317,8 @@ class _Writer:
         now: Mapping[str | int, tuple[int, ...]],
         written: int,
     ) -> tuple[int, ...]:
-        """The parts of a table that says what is so now: those there are and what changed, or where they say the same
-        twice over, all of it anew."""
+        """The parts of the current table: the existing ones plus the changes, or, if they hold twice the entries of the
+        table, a full rewrite."""
         changed = changed_entries(before, now)
         if is_worn(written + len(changed), len(now)):
             return tuple(self.parts(kind, write_parts(changed_entries({}, now))))

@@ -1,6 +1,6 @@
 """Passages, documents and token vectors as rows, and back.
 
-A number of a row is `generation << 32 | place among the rows that came with it`: no two rows ever have the same.
+A row's number is `generation << 32 | its place among the generation's rows`: no two rows ever share one.
 """
 
 import base64
@@ -20,9 +20,9 @@ from rag.text.mapped import MappedText
 from rag.types import Passage, Place
 
 NUMBER_BITS = 32
-# Characters of UTF-8 have four bytes at most.
+# A UTF-8 character has four bytes at most.
 PART_CHARACTERS = MOST_BYTES // 4
-# base64 has one byte a character.
+# A base64 character has one byte.
 PART_BYTES = MOST_BYTES // 4 * 3
 COUNTS = np.dtype([("term", "<u4"), ("count", "<u2")])
 
@@ -32,7 +32,7 @@ def first_number(generation: int) -> int:
 
 
 def packed(value: object) -> str:
-    """JSON, compressed where it would not fit into a field."""
+    """JSON, compressed if it would not fit into a field."""
     text = as_json(value)
     if len(text) <= PART_CHARACTERS or len(text.encode()) <= MOST_BYTES:
         return text
@@ -58,7 +58,7 @@ def joined_bytes(parts: Sequence[str]) -> bytes:
 
 
 def passage_record(document: StoredDocument, passage: StoredPassage, also_in: Sequence[Place]) -> dict[str, Any]:
-    """All that is stored of a passage but its vectors and terms."""
+    """All stored data of a passage except its vectors and terms."""
     return {
         "document": document.name,
         "title": document.title,
@@ -68,7 +68,7 @@ def passage_record(document: StoredDocument, passage: StoredPassage, also_in: Se
 
 
 def repeat_record(passage: StoredPassage, place: tuple[str, int]) -> dict[str, Any]:
-    """A passage that says what another one says, by the name of that one's document and its place in there."""
+    """A duplicate passage, which names the original by its document and its place there."""
     return {"same_as": list(place), **_content(passage)}
 
 
@@ -129,8 +129,8 @@ def coded_of(data: bytes, dimension: int) -> Coded:
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """How often each term stands in a passage: `terms` (numbers, ascending) and `counts` run in parallel; `length` is
-    the number of all its terms."""
+    """How often each term occurs in a passage: `terms` (numbers, ascending) and `counts` run in parallel; `length` is
+    its total number of terms."""
 
     terms: NDArray[np.uint32]
     counts: NDArray[np.uint16]
@@ -148,7 +148,7 @@ class TermCounts:
 
 
 def batches(rows: Iterator[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
-    """The rows, so many at a time."""
+    """The rows, `most` at a time."""
     some: list[dict[str, Any]] = []
     for row in rows:
         some.append(row)

@@ -1,9 +1,9 @@
-"""The collections of an index, and whether those that are there fit.
+"""The collections of an index, and a check that existing ones fit.
 
-passages    what is searched: one row a passage that is not a repeat
-documents   one row a document: what a list shows
+passages    searched: one row per passage that is not a duplicate
+documents   one row per document: what a list shows
 parts       texts of any length in rows: sources, bodies of documents, token vectors, tables
-state       the generations, the attempts to make one, and who is writing
+state       the generations, the attempts to make one, and the writer
 """
 
 import re
@@ -14,9 +14,9 @@ from typing import Any
 from rag.errors import IndexMismatchError, StoreError
 from rag.index.milvus.connection import Connection
 
-# The longest text of a row, in bytes of UTF-8.
+# A row's longest text, in UTF-8 bytes.
 MOST_BYTES = 65_535
-# A collection must have a vector. That of one which is not searched says nothing.
+# A collection must have a vector; in an unsearched one it is a dummy.
 NOTHING = [1.0, 0.0]
 
 
@@ -42,7 +42,7 @@ TEXTS = {
     Table.STATE: ("kind", "data"),
 }
 SPARSE = {Table.PASSAGES: ("terms",), Table.DOCUMENTS: (), Table.PARTS: (), Table.STATE: ()}
-# What rows are looked for by, beside their keys.
+# Fields to look rows up by, beside their keys.
 LOOKED_UP = {
     Table.PASSAGES: ("document",),
     Table.DOCUMENTS: ("name", "document"),
@@ -50,14 +50,14 @@ LOOKED_UP = {
     Table.STATE: (),
 }
 LOOKED_UP_WITH = "INVERTED"
-# The first version that has sparse vectors. An older one takes a collection with them, and crashes when it loads it.
+# The first version with sparse vectors. An older one accepts a collection with them, and crashes when loading it.
 OLDEST = (2, 4)
 VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 def create_missing(connection: Connection, tables: Iterable[Table], dimension: int | None = None) -> None:
-    """Create the collections that are not there yet, and indexes that a killed process did not get to. Raises
-    StoreError where the server is too old, IndexMismatchError as `require_schema`."""
+    """Create missing collections, and indexes that a killed process did not get to. Raises StoreError if the server is
+    too old, IndexMismatchError as `require_schema` does."""
     tables = list(tables)
     there = [table for table in tables if connection.has(table)]
     if len(there) < len(tables):
@@ -72,7 +72,7 @@ def create_missing(connection: Connection, tables: Iterable[Table], dimension: i
 
 def require_version(connection: Connection) -> None:
     version = connection.version()
-    found = VERSION.search(version)  # a service may say nothing of the kind, and has them
+    found = VERSION.search(version)  # a service may report no version, and has them
     if found and tuple(map(int, found.groups())) < OLDEST:
         raise StoreError(
             f"the Milvus server at {connection.uri} has version {version}; an index needs sparse vectors, which came "
@@ -82,7 +82,7 @@ def require_version(connection: Connection) -> None:
 
 
 def require_schema(connection: Connection, dimension: int | None, tables: Iterable[Table] = Table) -> None:
-    """Raise IndexMismatchError where a collection has other fields, or vectors of another dimension, than ours."""
+    """Raise IndexMismatchError if a collection lacks a field of ours, or its vectors have another dimension."""
     hint = "set `milvus_prefix` to a name that is free, then: python -m ingest"
     for table in tables:
         fields = connection.fields(table)

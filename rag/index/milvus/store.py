@@ -1,4 +1,4 @@
-"""The store in a Milvus server: opens the live generation, and tells when there is another."""
+"""The store in a Milvus server: opens the live generation, and detects a newer one."""
 
 import logging
 import threading
@@ -28,13 +28,13 @@ from rag.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-# The server is asked for a new generation once in so many seconds.
+# Seconds between checks for a new generation.
 LOOKED = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class MilvusIndex(Index):
-    """An open generation in the server. Its rows stay there for `milvus_grace` seconds after it was replaced."""
+    """An open generation in the server, whose rows stay for `milvus_grace` seconds after its replacement."""
 
     generation: Generation
     fetched: Fetched
@@ -50,7 +50,7 @@ class MilvusIndex(Index):
 
 
 class MilvusStore:
-    """Safe to use from several threads. It connects when first used."""
+    """Safe to use from several threads. Connects on first use."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -77,7 +77,7 @@ class MilvusStore:
             except IndexCorruptError:
                 if live_number(self.connection) == generation.number:
                     raise
-                # It was replaced and collected while it was being opened.
+                # It was replaced and collected during opening.
 
     def reopen(self, index: Index) -> Index:
         now = time.monotonic()
@@ -97,7 +97,7 @@ class MilvusStore:
 def open_generation(
     connection: Connection, generation: Generation, rows: Rows, embedder: str | None = None
 ) -> MilvusIndex:
-    """A generation, once it is clear that all of it is there. Raises IndexCorruptError or IndexMismatchError."""
+    """Open a generation after checking that it is complete. Raises IndexCorruptError or IndexMismatchError."""
     manifest = generation.manifest
     if generation.schema_version != SCHEMA or manifest.format != FORMAT:
         raise IndexMismatchError(

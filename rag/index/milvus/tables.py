@@ -1,6 +1,6 @@
-"""In how many passages each term and each token stands: tables that grow by what changed.
+"""The number of passages with each term and token: tables that grow by their changes.
 
-A table is a list of parts, the later ones over the earlier. A part that was read is kept: its row never changes.
+A table is a list of parts; later ones override earlier ones. Parts are cached once read: their rows never change.
 """
 
 import json
@@ -17,14 +17,14 @@ Entry = tuple[str | int, ...]
 Parts = dict[int, list[Entry]]
 """What was read, by the number of its row."""
 
-# A table that holds so many times what it says is written anew.
+# A table is rewritten when it holds this many times its entries.
 WORN = 2
 
 
 def read_table(
     connection: Connection, parts: Sequence[int], consistency: str, kept: Parts
 ) -> dict[str | int, tuple[int, ...]]:
-    """Its entries by key. Raises IndexCorruptError where a part is missing."""
+    """Its entries by key. Raises IndexCorruptError if a part is missing."""
     found: dict[str | int, tuple[int, ...]] = {}
     for entries in _read_parts(connection, parts, consistency, kept):
         found.update((key, tuple(map(int, values))) for key, *values in entries)
@@ -32,7 +32,7 @@ def read_table(
 
 
 def write_parts(entries: Iterable[Entry]) -> Iterator[str]:
-    """The entries as texts that each fit into a row."""
+    """The entries as texts that each fit a row."""
     some: list[str] = []
     length = 2
     for entry in entries:
@@ -50,7 +50,7 @@ def write_parts(entries: Iterable[Entry]) -> Iterator[str]:
 def changed_entries(
     before: Mapping[str | int, tuple[int, ...]], now: Mapping[str | int, tuple[int, ...]]
 ) -> list[Entry]:
-    """What has to be added to a table: new and changed entries, in order of their keys."""
+    """What to add to a table: new and changed entries, in order of their keys."""
     return sorted((key, *values) for key, values in now.items() if before.get(key) != values)
 
 

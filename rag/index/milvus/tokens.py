@@ -12,7 +12,7 @@ from rag.index.tokens import SomeTokens, TokenCodec
 
 
 class MilvusTokens:
-    """`vocabulary` (ascending) are token ids, `frequencies` in how many passages each stands."""
+    """`vocabulary` (ascending) are token ids, `frequencies` their numbers of passages."""
 
     def __init__(
         self, fetched: Fetched, codec: TokenCodec, vocabulary: NDArray[np.int32], frequencies: NDArray[np.int32]
@@ -46,7 +46,7 @@ class MilvusTokens:
         return self._some([])[0].rarity(token_ids)
 
     def _some(self, numbers: Numbers) -> tuple[SomeTokens, NDArray[np.int64]]:
-        """The tokens of these passages, each once, and the place of each."""
+        """The tokens of these passages, each once, and each one's place."""
         distinct, places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
         coded = self._fetched.tokens(distinct.tolist())
         passages = self._fetched.generation.manifest.passages

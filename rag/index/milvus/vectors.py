@@ -33,7 +33,7 @@ class MilvusVectors:
 
 
 def ranked(numbers: Sequence[int], scores: Sequence[float]) -> Found:
-    """Best first; of equal ones the lower number."""
+    """Best first; ties by lower number."""
     found, measured = np.asarray(numbers, np.int64), np.asarray(scores, np.float32)
     order = np.lexsort((found, -measured))
     return found[order], measured[order]

@@ -1,4 +1,4 @@
-"""Citations -> annotations of a message: what in the answer rests on what in a source."""
+"""Citations -> annotations that link an answer's statements to their sources."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from rag.types import Answer, Claim
 
-# Of the SHA-256 of a slice as much as its address carries.
+# Characters of a slice's SHA-256 in its address.
 DIGEST_CHARACTERS = 16
 
 
@@ -34,8 +34,8 @@ class Annotation(BaseModel):
 
 
 def annotations_of(answer: Answer, base: str, *, content: str | None = None, begin: int = 0) -> list[Annotation]:
-    """One for each citation of each claim, in the order of the answer. `content` is the message, where it is not the
-    answer's text alone, and `begin` where in it the answer begins."""
+    """One for each citation of each claim, in the order of the answer. `content` is the message, if it is more than the
+    answer's text, and `begin` the offset of the answer in it."""
     content = answer.text if content is None else content
     citations = {citation.marker: citation for citation in answer.citations}
     return [
@@ -61,8 +61,8 @@ def annotations_of(answer: Answer, base: str, *, content: str | None = None, beg
 
 
 def places(text: str, claims: Sequence[Claim], begin: int = 0) -> Iterator[tuple[int, int]]:
-    """Where each claim stands in the text from `begin` on, with the markers that follow it; for one that is not found,
-    all of that.
+    """The span of each claim in the text from `begin` on, with the markers that follow it; for a missing claim, all of
+    that text.
 
     >>> list(places("A. [1] B. [2][3]", [Claim("A.", (1,), True), Claim("B.", (2, 3), True)]))
     [(0, 6), (7, 16)]
@@ -84,7 +84,7 @@ def places(text: str, claims: Sequence[Claim], begin: int = 0) -> Iterator[tuple
 
 
 def slice_url(base: str, document: str, start: int, end: int, text: str) -> str:
-    """The address that returns a slice of a document for as long as that reads as `text`."""
+    """The address that returns a slice of a document as long as it still reads `text`."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
     query = urlencode({"start": start, "end": end, "sha256": digest})
     return f"{base}/v1/documents/{quote(document)}?{query}"

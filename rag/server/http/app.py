@@ -1,4 +1,4 @@
-"""The HTTP API as an ASGI application: the program's own pipeline in OpenAI's shape, its guard around it."""
+"""The HTTP API as an ASGI application: the program's own pipeline in OpenAI's format, behind a guard."""
 
 from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
@@ -31,13 +31,13 @@ def build_app(
     public_url: str = "",
     tracing: Tracing | None = None,
 ) -> FastAPI:
-    """`clients` have keys; None asks for none."""
+    """`clients` have keys; None requires none."""
     metrics = Metrics()
     metrics.generation(lambda: assistant.resources.index.name)
     guard = Middleware(
         Guard, limits=limits or ApiLimits(), clients=clients, is_loopback=is_loopback, observe=metrics.requested
     )
-    # Its page of the API loads Swagger UI from here, not from another host.
+    # The API page loads Swagger UI from here, not from another host.
     app = FastAPIOffline(
         title="interview-rag",
         description=DESCRIPTION,
@@ -46,7 +46,7 @@ def build_app(
         static_url="/docs-assets",
         favicon_url="data:,",
         redirect_slashes=False,
-        # Its own spans and logs would hold what was asked; ours are in rag/answer.
+        # Its own spans and logs would hold questions; ours are in rag/answer.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         middleware=[guard],
     )

@@ -8,7 +8,7 @@ OPERATORS = ("/healthz", "/readyz", "/metrics")
 
 
 class Beside:
-    """ASGI middleware: addresses of the API go to it, with its own guard; all others to the application."""
+    """ASGI middleware: routes API addresses to the API, with its own guard; all others to the application."""
 
     def __init__(self, app: Any, *, api: Any) -> None:
         self.app = app

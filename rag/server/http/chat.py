@@ -51,7 +51,7 @@ class Models(BaseModel):
 
 
 class EventStream(StreamingResponse):
-    """Closes its events whichever way the stream ends, so that the work behind them ends too."""
+    """Closes its events however the stream ends, so that the work behind them ends too."""
 
     media_type = "text/event-stream"
 
@@ -110,7 +110,7 @@ def model(model: str, request: Request) -> Model:
 
 
 def _assistant(service: Service, model: str, only: Sequence[str] = ()) -> Assistant:
-    """Who answers under the name of a model, from some documents only. Raises Problem, UsageError, SettingsError or
+    """The assistant for a model name, from some documents only. Raises Problem, UsageError, SettingsError or
     ChatModelError."""
     choices = replace(service.assistant.choices, only=tuple(only))
     if model == MODEL:
@@ -135,13 +135,13 @@ class _Chunks:
         self._body = body
         self._question, self._history = question, history
         self._base = base
-        # What has been sent, where in it the answer begins, and white space that is sent once text follows it.
+        # The text sent, the offset of the answer in it, and white space held back until text follows.
         self._sent = ""
         self._begin = 0
         self._held = ""
 
     async def stream(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[bytes, None]:
-        """Goes on to the end whatever happens: an error is the last event."""
+        """Always runs to the end: an error is the last event."""
         async with aclosing(events):
             yield self._chunk(Delta(role="assistant", content=""))
             try:
@@ -154,12 +154,12 @@ class _Chunks:
                         case Finished():
                             async for chunk in self._end(event):
                                 yield chunk
-            except Exception as error:  # the status has been sent: the client is told in the stream
+            except Exception as error:  # the status has been sent, so the stream reports it
                 yield event_of(problem_of(error).body)
             yield b"data: [DONE]\n\n"
 
     def _next(self, text: str) -> str:
-        """What is sent of the text now, so that the whole is the text of the answer, without outer white space."""
+        """The text to send now, so that the total is the answer's text, without outer white space."""
         text = self._held + text
         if len(self._sent) == self._begin:
             text = text.lstrip()
@@ -169,7 +169,7 @@ class _Chunks:
         return shown
 
     def _discard(self) -> bytes:
-        """A stream cannot take back what it gave: a line divides it from what follows."""
+        """A stream cannot take text back: a line divides it from what follows."""
         self._sent += DISCARDED
         self._begin, self._held = len(self._sent), ""
         return self._chunk(Delta(content=DISCARDED))

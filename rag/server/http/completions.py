@@ -1,4 +1,4 @@
-"""What POST /v1/chat/completions answers, in OpenAI's shape."""
+"""Responses of POST /v1/chat/completions, in OpenAI's format."""
 
 import json
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ class Chunk(BaseModel):
     interview_rag: About | None = Field(None, description="with the last delta")
 
     def event(self, *, with_usage: bool) -> bytes:
-        """As a server-sent event. `usage` is there, and null but at the end, only where it was asked for."""
+        """As a server-sent event. Has `usage`, null except at the end, only if requested."""
         unset = {"usage"} if not with_usage else None
         data = self.model_dump(mode="json", exclude=unset)
         for choice in data["choices"]:
@@ -95,7 +95,7 @@ class Chunk(BaseModel):
 
 
 def event_of(data: object) -> bytes:
-    # Not a line end of any kind within: a client may split at U+2028 too.
+    # No line end of any kind inside: a client may split at U+2028 too.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for separator in "\x85\u2028\u2029":
         text = text.replace(separator, f"\\u{ord(separator):04x}")

@@ -1,4 +1,4 @@
-"""Which requests reach the API: by host, web site, key, rate and size, in this order."""
+"""Admits requests to the API by host, web site, key, rate and size, in this order."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,7 @@ from rag.server.http.problems import Problem, problem_of
 from rag.server.keys import Client, client_of
 from rag.server.rate import Rate
 
-# What holds nothing of the material: no key is asked for.
+# Reveals none of the material, so needs no key.
 OPEN = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 DOCS = ("/docs", "/docs-assets/")
 HEADERS = [
@@ -21,7 +21,7 @@ HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-# Whatever a document holds, a browser that opens its address runs none of it.
+# A browser that opens a document's address runs none of its content.
 POLICY = b"default-src 'none'; sandbox; frame-ancestors 'none'"
 # Swagger UI starts with a script in its page.
 DOCS_POLICY = (
@@ -32,20 +32,20 @@ DOCS_POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class ApiLimits:
-    """What one client may ask for. Rates count where there are keys: without, the only client is this machine."""
+    """Limits of one client. Rates apply only with keys: without, the only client is this machine."""
 
     questions: str = "120 per 1 minute"
-    # Looking up documents, and all that asks nothing.
+    # Looking up documents, and other non-questions.
     others: str = "1200 per 1 minute"
-    # Questions of one client that are waiting or being answered.
+    # One client's questions that are waiting or being answered.
     under_way: int = 64
-    # Bytes of a request's body, and seconds until all of it has come.
+    # Bytes of a request's body, and seconds for it to arrive.
     body: int = 1_000_000
     body_seconds: float = 10.0
 
 
 class Guard:
-    """ASGI middleware. `clients` is None where no key is asked for, and `is_loopback` says that browsers can come from
+    """ASGI middleware. `clients` is None if no key is required, and `is_loopback` says that browsers can connect from
     this machine only."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Guard:
         is_loopback: bool,
         observe: Callable[[str, int], None],
     ) -> None:
-        """`observe` is told the route and the status of every response."""
+        """Calls `observe` with the route and status of every response."""
         self.app = app
         self.observe = observe
         self.limits = limits
@@ -117,7 +117,7 @@ class Guard:
             self.under_way[name] -= 1
 
     def _client(self, request: Request) -> str | None:
-        """Who asks; None where that is not asked for. Raises Problem for a wrong key."""
+        """The client's name; None if no key is needed. Raises Problem for a wrong one."""
         path = request.scope["path"]
         if self.clients is None or path in OPEN or path.startswith(DOCS):
             return None
@@ -129,7 +129,7 @@ class Guard:
         return client.name
 
     async def _body(self, request: Request) -> bytes | None:
-        """All of the body; None where the client goes away. Raises Problem for a large or a slow one."""
+        """The whole body; None if the client disconnects. Raises Problem for a large or slow one."""
         most, seconds = self.limits.body, self.limits.body_seconds
         told = request.headers.get("content-length", "0")
         try:
@@ -144,7 +144,7 @@ class Guard:
 
 
 def _unread(status: int, told: str, code: str) -> Problem:
-    """The rest of the body is not read, so nothing else can come over this connection."""
+    """The rest of the body stays unread, so this connection cannot be reused."""
     return Problem(status, told, code=code, headers={"Connection": "close"})
 
 

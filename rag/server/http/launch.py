@@ -15,12 +15,12 @@ from rag.server.keys import Client
 from rag.server.tracing import Tracing
 
 DEFAULT_PORT = 7861
-# Seconds that answers under way have when the server is told to end.
+# Seconds left to answers under way when the server shuts down.
 GRACE = 5
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:
-    """What is allowed of HTTP."""
+    """uvicorn with our limits."""
     config = uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -46,7 +46,7 @@ def serve(
     tracing: Tracing | None,
     announce: Callable[[str], None],
 ) -> None:
-    """Answer until interrupted or terminated. `announce` is told the address."""
+    """Answer until interrupted or terminated. `announce` gets the address."""
     host, port = bound.getsockname()[:2]
     app = build_app(
         assistant,
@@ -58,7 +58,7 @@ def serve(
     )
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     assistant.warm_up()
-    bound.listen()  # so that whoever is told the address can connect
+    bound.listen()  # so that clients can connect once announced
     announce(f"http://{shown}:{port}/v1")
     try:
         server_of(app).run(sockets=[bound])

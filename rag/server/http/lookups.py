@@ -95,7 +95,7 @@ async def ask(body: AskRequest, request: Request) -> Asked:
 
 
 class DocumentName(PathConvertor):
-    """A path of which every character counts, line breaks as well: file names may hold them."""
+    """A path in which every character counts, even line breaks: file names may hold them."""
 
     regex = "(?s:.*)"
 

@@ -1,4 +1,4 @@
-"""What went wrong -> a response in the shape of OpenAI's errors."""
+"""Errors -> responses in the format of OpenAI's errors."""
 
 import logging
 from typing import Any
@@ -12,7 +12,7 @@ from rag.errors import RagError
 
 logger = logging.getLogger(__name__)
 
-# What a kind of error of ours is over HTTP; all others are the server's own failure.
+# HTTP status by code of our errors; all others are the server's own failure.
 STATUS = {
     "usage": 400,
     "settings": 503,
@@ -28,7 +28,7 @@ REQUEST, SERVER, RATE = "invalid_request_error", "server_error", "rate_limit_err
 
 
 class Problem(Exception):  # noqa: N818 - it is an answer to a client, not a failure of ours
-    """Why a request is not served. `param` names the field of the request that is wrong."""
+    """Why a request is refused. `param` names the wrong field of the request."""
 
     def __init__(
         self, status: int, message: str, *, code: str, param: str | None = None, headers: dict[str, str] | None = None
@@ -51,7 +51,7 @@ class Problem(Exception):  # noqa: N818 - it is an answer to a client, not a fai
 
 
 def problem_of(error: Exception) -> Problem:
-    """An unexpected error is logged, and its client told nothing about it."""
+    """Logs an unexpected error, and tells the client nothing about it."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, RagError):
@@ -65,7 +65,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """For what a request may be refused for; the guard answers for all else."""
+    """Handles reasons to refuse a request; the guard handles all else."""
 
     def answer(_: Request, error: Exception) -> JSONResponse:
         return problem_of(error).response
@@ -87,7 +87,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _invalid(error: RequestValidationError) -> Problem:
-    """The first thing that is wrong with a request. What was sent is not repeated."""
+    """The first error in a request. Does not repeat the request's content."""
     first = error.errors()[0]
     path = [str(part) for part in first["loc"][1:]]
     if first["type"] == "json_invalid":

@@ -1,16 +1,16 @@
-"""HTTP as uvicorn speaks it, but for clients that never say what they want: those are not waited for."""
+"""uvicorn's HTTP, except that it does not wait for clients that never send a request."""
 
 import asyncio
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# Until the head of a request has come; the guard sees to its body, uvicorn to connections between two requests.
+# Until a request's head has arrived; the guard limits its body, uvicorn connections between two requests.
 HEAD_SECONDS = 10.0
 
 
 class PatientProtocol(H11Protocol):
-    """Hangs up when a head has not come in time."""
+    """Hangs up when a head is late."""
 
     _late: asyncio.TimerHandle | None = None
 

@@ -1,4 +1,4 @@
-"""Which answers of a conversation were refusals: clients send texts back, and nothing may lean on a refusal."""
+"""Which answers of a conversation were refusals: clients send texts back, and nothing may build on a refusal."""
 
 import hashlib
 import threading
@@ -13,8 +13,8 @@ KEPT = 10_000
 
 
 class Refusals:
-    """Remembers the newest refusals that were given, by the hash of their text; safe to use from several threads. It
-    observes the server's work."""
+    """Remembers the newest refusals by the hash of their text; safe to use from several threads. Observes the server's
+    work."""
 
     def __init__(self) -> None:
         self._given: OrderedDict[bytes, None] = OrderedDict()
@@ -31,7 +31,7 @@ class Refusals:
         """A failure has no text."""
 
     def marked(self, turns: Sequence[Turn]) -> list[Turn]:
-        """The turns, with those marked that were refusals of this server."""
+        """The turns, with this server's refusals marked."""
         return [replace(turn, refused=turn.role is Role.ASSISTANT and self._gave(turn.text)) for turn in turns]
 
     def _gave(self, text: str) -> bool:

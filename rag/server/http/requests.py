@@ -1,5 +1,5 @@
-"""What clients send. Fields of OpenAI's that change nothing here are checked for their type only; unknown ones are
-ignored, as OpenAI's servers do."""
+"""Requests from clients. Of OpenAI's fields without effect here only the type is checked; unknown ones are ignored, as
+by OpenAI's servers."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ from rag.settings import ChatModelName
 from rag.types import Role, Turn
 
 MODEL = "interview-rag"
-# Messages before the question that are kept; the last twelve decide what a follow-up leans on.
+# Messages kept before the question; the last twelve decide what a follow-up builds on.
 HISTORY = 24
 
 
@@ -83,7 +83,7 @@ class ChatRequest(Body):
         return self.stream_options is not None and self.stream_options.include_usage is True
 
     def check(self) -> None:
-        """Raises Problem for what would be promised and not kept."""
+        """Raises Problem for options that cannot be honoured."""
         refused = {
             "n": self.n not in (None, 1),
             "tools": bool(self.tools),
@@ -142,7 +142,7 @@ def _unsupported(name: str) -> str:
 
 
 def conversation(messages: Sequence[Message]) -> tuple[str, list[Turn]]:
-    """The question, and what was said before it. Raises Problem or UsageError where there is no question."""
+    """The question, and the turns before it. Raises Problem or UsageError if there is no question."""
     if messages[-1].role != "user":
         raise Problem(400, "messages: the last one must be the user's question", code="no_question", param="messages")
     said = [message for message in messages[:-1] if message.role in list(Role) and message.text.strip()]
@@ -162,5 +162,5 @@ def turns_of(history: Sequence[Sequence[str]]) -> list[Turn]:
 
 
 def bounded(turns: Sequence[Turn]) -> list[Turn]:
-    """The newest turns, each no longer than a question may be: what a conversation costs does not grow with it."""
+    """The newest turns, each cut to a question's maximum length, so a long conversation costs no more."""
     return [Turn(turn.role, turn.text[:MAX_QUESTION_CHARACTERS]) for turn in turns[-HISTORY:]]

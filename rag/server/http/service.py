@@ -1,4 +1,4 @@
-"""What the routes work with."""
+"""What the routes use."""
 
 import time
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from rag.server.metrics import Metrics
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`public_url` is how clients reach the server where that is not what their requests say (behind a proxy)."""
+    """`public_url` is how clients reach the server if their requests do not say so (behind a proxy)."""
 
     assistant: Assistant
     answerers: Answerers
@@ -27,10 +27,10 @@ class Service:
     started: int = field(default_factory=lambda: int(time.time()))
 
     def choosing(self, choices: Choices) -> Assistant:
-        """Raises UsageError where the choices name documents that are not there."""
+        """Raises UsageError if the choices name unknown documents."""
         check_names(self.assistant.index, choices.only)
         return self.assistant.choosing(choices)
 
     def base(self, request: Request) -> str:
-        """What addresses of this server begin with."""
+        """The base of this server's addresses."""
         return (self.public_url or str(request.base_url)).rstrip("/")

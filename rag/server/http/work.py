@@ -1,4 +1,4 @@
-"""Questions being answered: off the event loop, a few at once, and stopped as soon as nobody waits for them."""
+"""Answers questions off the event loop, a few at once, and stops as soon as nobody waits for them."""
 
 import asyncio
 import threading
@@ -16,7 +16,7 @@ from rag.settings import ChatModelName
 from rag.types import Turn
 
 Result = TypeVar("Result")
-# Quotes are computed here, so that more at once would only hinder each other; a chat model is mostly waited for.
+# Quotes are computed here, so more at once would only slow each other; a chat model is mostly waiting.
 QUOTED_AT_ONCE, WRITTEN_AT_ONCE = 3, 32
 
 
@@ -25,7 +25,7 @@ class GoneError(Exception):
 
 
 class Observer(Protocol):
-    """Who is told what became of a question."""
+    """Receives the outcome of each question."""
 
     def answered(self, finished: Finished) -> None: ...
 
@@ -33,7 +33,7 @@ class Observer(Protocol):
 
 
 class Work:
-    """What the server is doing. `running` counts the answers that threads work on."""
+    """The server's current work. `running` counts the answers that threads work on."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
@@ -47,7 +47,7 @@ class Work:
         return self._running
 
     async def events(self, assistant: Assistant, question: str, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
-        """The answer as it comes. Closing the generator stops the work."""
+        """The answer as it arrives. Closing the generator stops the work."""
         async with self._computing if assistant.llm is ChatModelName.EXTRACTIVE else self._writing:
             run = Run(self._counted(assistant.stream(question, history)))
             try:
@@ -72,12 +72,12 @@ class Work:
         raise AssertionError("a stream of events ends with Finished")
 
     async def computed(self, compute: Callable[[], Result]) -> Result:
-        """Something short that needs the processor, in its turn."""
+        """Run a short CPU-bound task, in its turn."""
         async with self._computing:
             return await run_in_threadpool(compute)
 
     def _counted(self, events: Iterator[Event]) -> Generator[Event, None, None]:
-        """Runs in the thread of the answer, to its very end."""
+        """Runs in the answer's thread, to its very end."""
         with self._lock:
             self._running += 1
         try:
@@ -88,7 +88,7 @@ class Work:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of the work, which is cancelled when the client hangs up. Raises GoneError then."""
+    """The result of the work. If the client hangs up, cancels it and raises GoneError."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_disconnected(request))
     try:

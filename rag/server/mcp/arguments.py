@@ -1,4 +1,4 @@
-"""The arguments that clients send: null is left out, one string does for a list of one, and errors are plain words."""
+"""Normalises clients' arguments: drops null, takes one string for a list of one, explains errors in plain words."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
-# Errors that are told of one call.
+# Errors reported per call.
 MOST_TOLD = 5
 
 
 class PlainServer(MCPServer):
-    """An MCP server that takes arguments as clients mean them."""
+    """An MCP server that reads arguments as clients mean them."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         schema = self._tool_input_schema(name) or {}
@@ -34,14 +34,14 @@ def meant(arguments: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[s
         is_list = properties.get(name, {}).get("type") == "array"
         if value is None or (is_list and value == ""):
             continue
-        # A list that is written as a string, as some clients do, is read as what it is.
+        # Some clients send a list as a JSON string, which is parsed later.
         is_one = is_list and isinstance(value, str) and not value.lstrip().startswith("[")
         found[name] = [value] if is_one else value
     return found
 
 
 def in_words(error: ValidationError) -> str:
-    """What is wrong with which argument, in sentences without the library's names and addresses."""
+    """Each argument's error, in sentences without the library's names and addresses."""
     said = []
     for one in error.errors()[:MOST_TOLD]:
         name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"]).removeprefix(".")

@@ -1,4 +1,4 @@
-"""Streamable HTTP: on this machine for everybody on it, beyond it only with a key; other web sites are kept out."""
+"""Streamable HTTP: open to everybody on this machine, beyond it only with a key; closed to other web sites."""
 
 import sys
 from collections.abc import MutableMapping
@@ -14,14 +14,14 @@ from rag.server.address import LOOPBACK, LOOPBACK_NAMES, bind, check_open_door
 from rag.server.keys import Client, client_of
 
 PATH = "/mcp"
-# Bytes of a request: the longest answer to be graded, with room.
+# Bytes of a request: the longest answer to grade, with room.
 LARGEST_REQUEST = 1_000_000
 AT_ONCE = 32
 
 
 class KeyNeeded:
-    """ASGI middleware that answers 401 to requests without `Authorization: Bearer KEY`. How often a client may ask is
-    for the HTTP API."""
+    """ASGI middleware that answers 401 to requests without `Authorization: Bearer KEY`. Rate limits apply to the HTTP
+    API only."""
 
     def __init__(self, app: Any, *, clients: tuple[Client, ...]) -> None:
         self.app = app
@@ -43,11 +43,11 @@ class KeyNeeded:
 
 
 def http_app(server: MCPServer, host: str, *, clients: tuple[Client, ...] | None = None) -> Starlette:
-    """The server as an ASGI application at PATH, without sessions. On loopback it answers only to requests by a name of
-    this machine that no other web site made (DNS rebinding). Raises UsageError as `check_open_door`."""
+    """The server as an ASGI application at PATH, without sessions. On loopback it answers only requests that name this
+    machine and come from no other web site (DNS rebinding). Raises UsageError as `check_open_door`."""
     check_open_door(host, clients)
     security = TransportSecuritySettings(
-        # Beyond this machine its names are unknown, and the key that a web page cannot have is what protects.
+        # Beyond this machine its names are unknown; there the key protects, which a web page cannot have.
         enable_dns_rebinding_protection=host in LOOPBACK,
         allowed_hosts=[*LOOPBACK_NAMES, *(f"{name}:*" for name in LOOPBACK_NAMES)],
         allowed_origins=[f"http://{name}:*" for name in LOOPBACK_NAMES],
@@ -68,7 +68,7 @@ def serve_http(server: MCPServer, *, host: str, port: int, clients: tuple[Client
     """Serve until interrupted. Prints the address on stdout. Raises UsageError."""
     app = http_app(server, host, clients=clients)
     with bind(host, port) as listening:
-        listening.listen()  # whoever reads the address may come at once
+        listening.listen()  # a reader of the address may connect at once
         shown = f"[{host}]" if ":" in host else host
         sys.stdout.write(f"http://{shown}:{listening.getsockname()[1]}{PATH}\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What the tools work with, opened when it is first needed: assistant, question bank, grader, and the reader's log."""
+"""What the tools use, opened when first needed: assistant, question bank, grader, and the reader's log."""
 
 import logging
 import random
@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 
 
 class Library:
-    """Safe to use from several threads. Nothing is opened before it is needed, so that a client is never kept waiting
-    while it connects; what cannot be opened is tried again at the next call.
+    """Safe to use from several threads. Opens nothing before it is needed, so that no client waits while it connects;
+    a failed opening is retried at the next call.
 
-    Practice is read from and kept in the reader's log only with `allow_writes`.
+    Reads and writes the reader's practice log only with `allow_writes`.
     """
 
     def __init__(
@@ -45,15 +45,15 @@ class Library:
         self._practice: tuple[str, Bank, Grader] | None = None
 
     def warm_up(self) -> None:
-        """Do now what the first call would wait for."""
+        """Do now what would delay the first call."""
         try:
             self.assistant().warm_up()
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
 
     def assistant(self, style: StyleName = StyleName.STANDARD, only: Sequence[str] = ()) -> Assistant:
-        """It answers a model: sentences that give orders to one are left out. Raises RagError where index or model
-        cannot be opened, or `only` names a document or folder that is not there."""
+        """An assistant whose reader is a model: it omits sentences that give orders to one. Raises RagError if index or
+        model cannot be opened, or `only` names an unknown document or folder."""
         with self._opening:
             if self._assistant is None:
                 self._assistant = self._open_assistant(self.settings)
@@ -62,7 +62,7 @@ class Library:
         return assistant.choosing(Choices(style=style, for_model=True, only=tuple(only)))
 
     def source(self, document: str) -> str:
-        """The source text of a document, by its name in the index; no file is opened. Raises UsageError."""
+        """A document's source text, by its name in the index; opens no file. Raises UsageError."""
         source = self.assistant().source(document)
         if source is None:
             raise UsageError(
@@ -72,7 +72,7 @@ class Library:
         return source
 
     def next_question(self, topic: str | None, without: Sequence[str]) -> tuple[Question, bool]:
-        """A question to practise and whether it is due: what is due, else a new one, else any. Raises UsageError."""
+        """A question to practise and whether it is due: a due one, else a new one, else any. Raises UsageError."""
         bank = self._practising()[0]
         asked = [question for question in bank.select(topic=topic or None) if not is_injection(question.text)]
         ids = [question.id for question in asked if question.id not in set(without)]
@@ -88,12 +88,12 @@ class Library:
         return bank.find(due[0] if due else random.choice([one for one in ids if one not in cards] or ids)), bool(due)
 
     def topics(self) -> dict[str, int]:
-        """How many questions each topic has."""
+        """The number of questions per topic."""
         return self._practising()[0].topics()
 
     def grade(self, question_id: str, answer: str) -> tuple[Question, Grade, bool]:
-        """The grade of an answer, and whether it is kept, with the day of the next one: where writing is allowed and
-        something was answered. Raises UsageError."""
+        """The grade of an answer, and whether the log keeps it and schedules the next: only if writing is allowed and
+        the answer is not empty. Raises UsageError."""
         bank, grader = self._practising()
         question = bank.find(question_id)
         grade = grader.grade(answer, rubric_of(bank, question))
@@ -105,7 +105,7 @@ class Library:
         return question, grade, True
 
     def _practising(self) -> tuple[Bank, Grader]:
-        """The questions of the live generation and who grades, read once a generation."""
+        """The live generation's questions and the grader, read once per generation."""
         assistant = self.assistant()
         with self._opening:
             index = assistant.index

@@ -10,7 +10,7 @@ from rag.server.mcp.library import Library
 from rag.server.mcp.quoting import SCHEME, slice_of, without_orders
 from rag.server.mcp.tools import told
 
-# A document that is longer is read in parts.
+# Longer documents are read in parts.
 MOST_CHARACTERS = 200_000
 
 
@@ -48,7 +48,7 @@ def add_resources(server: MCPServer, library: Library) -> None:
 
 
 def read_slice(source: str, start: str, end: str) -> str:
-    """The slice that an address names, by whole numbers as it spells them. Raises UsageError."""
+    """The slice that an address names by its `start` and `end`. Raises UsageError."""
     if not all(len(number) < 12 and number.isascii() and number.isdecimal() for number in (start, end or "0")):
         raise UsageError(f"start={start[:20]}&end={end[:20]} are no offsets", hint="give whole numbers from 0")
     first, last = int(start), int(end) if end else len(source)

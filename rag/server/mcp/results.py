@@ -1,4 +1,4 @@
-"""What the tools return: the JSON of the command line with an address for each slice, and the same as text to read."""
+"""What the tools return: the command line's JSON with an address for each slice, and the same as text to read."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -168,7 +168,7 @@ def grade_result(index: Index, question: Question, grade: Grade, *, kept: bool) 
 
 
 def result(value: BaseModel, text: str, slices: Sequence[Place] = ()) -> CallToolResult:
-    """Text to read, the values, and a link to each slice."""
+    """Text to read, values, and a link to each slice."""
     links: list[ContentBlock] = [
         ResourceLink(uri=one.uri, name=f"{one.document} {one.start}–{one.end}", mime_type="text/plain")
         for one in {one.uri: one for one in slices}.values()
@@ -190,7 +190,7 @@ def place_fields(document: str, title: str, section: Sequence[str], start: int, 
 
 
 def slice_fields(index: Index, citation: Citation) -> dict[str, Any]:
-    """The fields of a Slice; its quote is taken from the source anew."""
+    """The fields of a Slice; takes its quote from the source again."""
     quote, withheld = slice_of(index.storage.source(citation.document) or "", citation.start, citation.end)
     place = place_fields(citation.document, citation.title, citation.section, citation.start, citation.end)
     return {**place, "quote": quote, "withheld": withheld, "page": citation.page}

@@ -1,4 +1,4 @@
-"""The MCP server: what a client is told about it, and what it offers."""
+"""The MCP server: its description for clients, and what it offers."""
 
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any

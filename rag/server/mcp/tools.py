@@ -1,4 +1,4 @@
-"""The tools. What goes wrong stays an error, and says what to do."""
+"""The tools. Failures stay errors, and say what to do."""
 
 from asyncio import to_thread
 from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ Only = Annotated[
 
 
 class Tools:
-    """The tools over a library; the docstring of each is what a client is told about it."""
+    """The tools over a library; clients see each one's docstring as its description."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -98,7 +98,7 @@ class Tools:
                         index = event.trace.resources.index
                         return await to_thread(answer_result, index, event.answer)
             finally:
-                run.stop()  # a client that cancels waits for no model
+                run.stop()  # a cancelled call waits for no model
         raise AssertionError("a stream of events ends with Finished")
 
     def read_source(
@@ -178,7 +178,7 @@ def add_tools(server: MCPServer, library: Library) -> None:
 
 @contextmanager
 def errors_told() -> Iterator[None]:
-    """An error of ours is told to the client; all others the SDK logs here and names only by the tool."""
+    """Reports our errors to the client; the SDK logs all others here and names only the tool."""
     try:
         yield
     except RagError as error:

@@ -1,6 +1,6 @@
-"""What a reader does beside asking: with conversations, branches, opinions, sources. Knows nothing of Gradio.
+"""A reader's actions besides asking: on conversations, branches, opinions, sources. Knows nothing of Gradio.
 
-What comes from the browser is taken for what anybody could have sent: numbers that name nothing do nothing.
+Input from the browser is untrusted: unknown numbers do nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,16 +24,16 @@ from rag.ui.session.scope import names_of
 from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
 from rag.ui.texts import TEXTS
 
-# What RETRY says beside the name of a writer: the question is read alone, or as following the talk.
+# RETRY's argument besides the name of a writer: read the question alone, or as a follow-up.
 ALONE, IN_TALK = "alone", "in_talk"
-# Conversations that are deleted at once, and digits of the number of one.
+# Conversations deleted at once, and digits of a conversation's number.
 MOST_AT_ONCE, DIGITS = 1_000, 16
-# Or that what broke off is gone on with.
+# Or: continue what broke off.
 GO_ON = "goon"
 
 
 class ActionName(StrEnum):
-    """What the buttons of the page do, as their class `do-ACTION-NUMBER` and the browser's scripts name it."""
+    """The actions of the page's buttons, as their class `do-ACTION-NUMBER` and the browser's scripts name them."""
 
     SEND = "send"
     ASK = "ask"
@@ -66,7 +66,7 @@ class ActionName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What was clicked: `number` names a conversation or an exchange, `rest` is what else the button says."""
+    """A click: `number` names a conversation or an exchange, `rest` is the button's further argument."""
 
     name: ActionName | None
     number: int = 0
@@ -76,7 +76,7 @@ class Action:
 
     @classmethod
     def read(cls, data: object) -> "Action":
-        """From what the page sent, whatever that is; an action without a name does nothing."""
+        """Parse whatever the page sent; an action without a name does nothing."""
         values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         name, number = values.get("action"), values.get("number")
         reasons = values.get("reasons")
@@ -90,7 +90,7 @@ class Action:
 
 
 def act(session: Session, action: Action, keeper: Keeper) -> None:
-    """Do what changes the session or what is stored."""
+    """Do what changes the session or the stores."""
     match action.name:
         case ActionName.NEW:
             session.clear()
@@ -108,7 +108,7 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
         case ActionName.UNEDIT | ActionName.UNJUDGE:
             session.editing = session.judging = 0
             return
-        case ActionName.ABOUT:  # what was said of other documents is no context
+        case ActionName.ABOUT:  # talk about other documents is no context
             session.clear()
             session.only = names_of([action.rest])
         case ActionName.EARLIER:
@@ -125,7 +125,7 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
 
 
 def _numbers(text: str) -> list[int]:
-    """Those of several conversations, as "4,7"."""
+    """Numbers of several conversations, as "4,7"."""
     return [int(number) for number in text.split(",") if number.isdecimal() and len(number) < DIGITS][:MOST_AT_ONCE]
 
 
@@ -147,8 +147,8 @@ def _act_on_exchange(session: Session, action: Action, keeper: Keeper) -> None:
 
 
 def whole_source(session: Session, action: Action, assistant: Assistant, moment: str = "") -> str:
-    """The document of a citation of an exchange, as a dialog; empty where there is no such citation. `moment` tells one
-    opening from the next."""
+    """The document of an exchange's citation, as a dialog; empty if there is no such citation. `moment` makes each
+    opening unique."""
     exchange = session.find(action.number)
     citations: Sequence[Citation] = exchange.answer.citations if exchange is not None and exchange.answer else ()
     chosen = next((citation for citation in citations if str(citation.marker) == action.rest), None)
@@ -167,7 +167,7 @@ def whole_source(session: Session, action: Action, assistant: Assistant, moment:
 
 
 def download(session: Session, action: Action, keeper: Keeper, now: datetime) -> File | None:
-    """The file that was asked for; None where there is nothing to give."""
+    """The requested file; None if there is nothing to download."""
     if action.name is ActionName.FEEDBACK:
         return _feedback_file(session, action.rest, keeper)
     stored = keeper.load(session, action.number)
@@ -183,7 +183,7 @@ def download(session: Session, action: Action, keeper: Keeper, now: datetime) ->
 
 
 def as_parcel(file: File | None, moment: str) -> str:
-    """A file as the browser takes it to save it; `moment` tells one parcel from the next. HTML."""
+    """A file in the form that the browser saves; `moment` makes each parcel unique. HTML."""
     if file is None:
         return ""
     return parcel(moment, {"name": file.name, "type": file.type, "text": file.text})
@@ -214,6 +214,6 @@ def _rate(session: Session, exchange: Exchange, liked: bool, keeper: Keeper) -> 
 
 def _opinion(exchange: Exchange, liked: bool, reasons: tuple[str, ...] = (), note: str = "") -> Opinion:
     assert exchange.answer is not None
-    used = {**exchange.used, "llm": exchange.answer.llm}  # quotes may have taken the place of a model's answer
+    used = {**exchange.used, "llm": exchange.answer.llm}  # quotes may have replaced a model's answer
     question = exchange.standalone or exchange.question
     return Opinion(liked, question, exchange.answer, exchange.evidence, used, exchange.prompt, reasons, note)

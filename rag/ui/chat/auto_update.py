@@ -1,4 +1,4 @@
-"""What the page says about the automatic updates of the documents."""
+"""The page's text about automatic updates of the documents."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ HTML = macros_of("chat/auto_update.html")
 
 
 def under_way_text(status: AutoUpdateStatus, texts: Texts) -> str:
-    """HTML; empty where nothing is read and nothing is wrong now."""
+    """HTML; empty if nothing is being read and nothing is wrong."""
     if not (status.on or status.once):
         return ""
     if status.problem is not None:
@@ -24,7 +24,7 @@ def under_way_text(status: AutoUpdateStatus, texts: Texts) -> str:
 
 
 def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
-    """The same, else what the last run found. HTML; empty while it is off."""
+    """The same, else the last run's result. HTML; empty while off."""
     now = under_way_text(status, texts)
     if now or status.last is None or not (status.on or status.once):
         return now

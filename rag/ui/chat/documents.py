@@ -1,4 +1,4 @@
-"""Documents that are given to the chat: they go into the library, and the conversation is then answered from them."""
+"""Documents given to the chat: they go into the library, and then answer the conversation."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ HTML = macros_of("chat/documents.html")
 
 
 class Documents:
-    """Those on their way are in `Session.adding`, by their names in the library."""
+    """`Session.adding` has those on their way, by their names in the library."""
 
     def __init__(self, assistant: Assistant, library: Library) -> None:
         self._assistant = assistant
@@ -31,7 +31,7 @@ class Documents:
         state.done += not state.adding
 
     def settle(self, state: Session) -> bool:
-        """Answer from what has been read, once all of it was tried. Whether anything changed."""
+        """Once all files were tried, answer from those read. Returns whether anything changed."""
         run = self._library.run()
         index = self._assistant.index
         # Another question may be opening the new generation.
@@ -47,7 +47,7 @@ class Documents:
         return True
 
     def render(self, state: Session) -> str:
-        """What is being read, or could not be, as HTML; attaching.js reads the attributes."""
+        """The files being read, or that failed, as HTML; attaching.js reads the attributes."""
         texts, run = TEXTS[state.language], self._library.run()
         reading = texts.attach_reading.format(names=texts.list_separator.join(state.adding)) if state.adding else ""
         return HTML(
@@ -61,7 +61,7 @@ class Documents:
         )
 
     def _why(self, state: Session, run: LibraryRun) -> Mapping[str, str]:
-        """Why files could not be read, by their names."""
+        """Why files could not be read, by name."""
         if run.problem is not None:
             return dict.fromkeys(state.adding, tell(run.problem, TEXTS[state.language]))
         texts = LIBRARY_TEXTS[state.language]

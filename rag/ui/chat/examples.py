@@ -13,9 +13,9 @@ MAX_CHARACTERS = {Language.ZH: 40, Language.EN: 80}
 
 
 def example_questions(documents: Iterable[StoredDocument], language: Language, *, count: int = COUNT) -> list[str]:
-    """Questions that documents are named after or asked as, one topic (folder) after the other; always the same ones.
+    """Questions that documents have as title or alternative name, alternating between topics (folders); deterministic.
 
-    Where the material has none in the language, those in the other one.
+    If the material has none in the language, those in the other one.
     """
     documents = sorted(documents, key=lambda document: document.name)
     other = Language.EN if language is Language.ZH else Language.ZH

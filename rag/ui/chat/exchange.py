@@ -1,4 +1,4 @@
-"""A question of a reader -> its exchange, step by step. Knows nothing of Gradio."""
+"""A reader's question -> its exchange, step by step. Knows nothing of Gradio."""
 
 import logging
 import threading
@@ -26,30 +26,30 @@ from rag.ui.session.session import EARLY, UNFINISHED, Exchange, Session, State
 
 logger = logging.getLogger(__name__)
 
-# Seconds between two updates of the page while text streams in.
+# Seconds between page updates while text streams in.
 REFRESH = 0.05
-# Seconds after which the evidence is shown where the quotes taken from it are not there yet: showing both costs the
-# server as much as an answer.
+# Seconds after which the evidence is shown if its quotes are not there yet: showing both costs the server as much as an
+# answer.
 QUOTED_WITHIN = 0.25
-# Answers by quotes that are worked on at once, of all readers: they are work for this machine's cores, which more only
-# hinders. A chat model is mostly waited for.
+# Concurrent answers by quotes, over all readers: they use this machine's cores, and more would only slow each other. A
+# chat model is mostly waiting.
 QUOTED_AT_ONCE = 3
 _quoting = threading.BoundedSemaphore(QUOTED_AT_ONCE)
-# Answers that are written on though their readers have gone, of all readers.
+# Answers still being written after their readers left, over all readers.
 LEFT_AT_ONCE = 8
 _left = threading.BoundedSemaphore(LEFT_AT_ONCE)
-# Seconds between two looks at an answer that is written for another tab.
+# Seconds between checks of an answer being written for another tab.
 LOOK_SECONDS = 0.3
 # Seconds after which an early question is answered from what is read by then.
 PATIENCE = 20.0
-# Passages kept with an exchange as what its answer was taken from.
+# Passages kept with an exchange as its answer's evidence.
 EVIDENCE_KEPT = 6
 
 
 def answer(
     assistant: Assistant, session: Session, question: str, keeper: Keeper | None = None
 ) -> Generator[None, None, None]:
-    """Answer a question at the end of the branch that is shown; see `answer_after`."""
+    """Answer a question at the end of the shown branch; see `answer_after`."""
     return answer_after(assistant, session, question, session.tip, keeper)
 
 
@@ -67,12 +67,12 @@ def answer_after(
     reading: FirstReading | None = None,
 ) -> Generator[None, None, None]:
     """Answer a question that follows the exchange `parent`; yields whenever there is something new to show. `llm`
-    writes this one answer, else whom the reader or the settings chose; `follows` is how the reader wants the question
-    read; `begun` is an answer that broke off, which this one goes on from. The exchange remembers that it came `early`:
-    documents are still being read; `reading` reads first what it is about.
+    writes this one answer, else the writer that the reader or the settings chose; `follows` says whether to read the
+    question as a follow-up; `begun` is an interrupted answer that this one continues. The exchange remembers that it
+    came `early`, while documents are being read; `reading` first reads what the question is about.
 
-    Whatever goes wrong is kept in the exchange, never raised. Yields nothing where an answer is being written already.
-    Where the reader goes, the answer is written to its end: whoever opens the conversation finds it.
+    The exchange keeps any error; none is raised. Yields nothing if an answer is already being written. If the reader
+    leaves, the answer is still completed: whoever opens the conversation finds it.
     """
     steps = _begun_and_ended(
         assistant, session, question, parent, keeper, llm=llm, follows=follows, begun=begun, early=early,
@@ -81,7 +81,7 @@ def answer_after(
     try:
         for _ in steps:
             yield
-    except GeneratorExit:  # the reader has gone, and may come back
+    except GeneratorExit:  # the reader has left, and may come back
         is_found_again = keeper is not None and session.user is not None
         if not is_found_again or not _left.acquire(blocking=False):
             steps.close()
@@ -91,8 +91,8 @@ def answer_after(
 
 
 def look_on(session: Session, keeper: Keeper) -> Generator[None, None, None]:
-    """Yields while the newest answer of the branch that is shown, which another tab or this one before it was loaded
-    anew has asked for, is being written. Stopping stops it; going away does not."""
+    """Yields while the newest answer of the shown branch, requested in another tab or in this one before a reload, is
+    being written. Stopping stops it; leaving does not."""
     writer, exchange, opened = keeper.writer(session), session.find(session.tip or 0), session.opened
     if writer is None or exchange is None or not session.claim():
         return
@@ -177,12 +177,12 @@ def _write(
     try:
         yield
         refreshed = 0.0
-        # None is a pulse: a server whose reader has gone closes this iterator when it yields.
+        # None is a pulse: when the reader has left, the server closes this iterator at a yield.
         for event in run.with_pulse(QUOTED_WITHIN if quotes else None):
             due = True
             match event:
                 case None:
-                    # It may have to wait for its turn.
+                    # It may still wait for its turn.
                     due = not quotes or exchange.state not in (State.AWAITING, State.SEARCHING)
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence, assistant.source)
@@ -190,7 +190,7 @@ def _write(
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer) | ({EARLY: True} if early else {})
                     exchange.state, exchange.since = State.READING, time.time()
-                    if quotes:  # they come at once, or the pulse shows this
+                    if quotes:  # they follow at once, or the pulse shows this
                         refreshed, due = time.monotonic(), False
                 case StepTaken(step):
                     exchange.steps = (*exchange.steps, step)
@@ -224,19 +224,19 @@ def _write(
 
 
 def _in_turn(events: Iterator[Event]) -> Iterator[Event]:
-    """Runs in the thread of the answer, so that stopping waits for nobody."""
+    """Runs in the answer's thread, so that stopping waits for nobody."""
     with _quoting:
         yield from events
 
 
 def _once_read(reading: FirstReading, question: str, events: Iterator[Event]) -> Iterator[Event]:
-    """The events, once what the question is about is read. Holds nobody else up meanwhile."""
+    """The events, once documents about the question are read. Delays nobody else."""
     reading.wait_for(question, PATIENCE)
     yield from events
 
 
 def writer_of(assistant: Assistant, choices: Choices) -> Assistant:
-    """The assistant as a reader chose it; with the usual model where the chosen one cannot be used any more."""
+    """The assistant that a reader chose; with the usual model if the chosen one is no longer usable."""
     try:
         return assistant.choosing(choices)
     except (ChatModelError, SettingsError) as error:
@@ -245,7 +245,7 @@ def writer_of(assistant: Assistant, choices: Choices) -> Assistant:
 
 
 def model_of(assistant: Assistant) -> str:
-    """The chat model of an assistant by its own name, where that is known; empty where none writes."""
+    """An assistant's chat model by its own name, if known; empty if none writes."""
     return assistant.model_name or ""
 
 
@@ -274,7 +274,7 @@ def nearest(evidence: Evidence, source_of: Callable[[str], str | None]) -> tuple
 
 
 def kept(evidence: Evidence) -> tuple[EvidencePassage, ...]:
-    """The best passages as they are kept with an opinion about the answer."""
+    """The best passages, to keep with an opinion about the answer."""
     found = [hit.passage for hit in evidence.hits[:EVIDENCE_KEPT]]
     return tuple(EvidencePassage(p.document, p.title, p.section, p.start, p.end, p.text) for p in found)
 

@@ -1,5 +1,5 @@
-"""What can be asked after an answer: follow-ups that the cited pages name (their sections 追问 or "Follow-ups"), and
-other parts of the page that opened it."""
+"""Suggestions after an answer: follow-ups that the cited pages name (their sections 追问 or "Follow-ups"), and other
+parts of the page cited first."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -14,13 +14,13 @@ from rag.types import Answer, AnswerKind, Citation
 
 COUNT = 3
 MAX_CHARACTERS = 90
-# Of a source so much is read after the heading of such a section.
+# Characters read after the heading of such a section.
 REACH = 20_000
 
 
 def follow_ups(answer: Answer, source_of: Callable[[str], str | None], asked: Sequence[str]) -> tuple[str, ...]:
-    """Up to COUNT questions from the documents that an answer cites, in the order of its citations, without those that
-    were asked before. None for a refusal and where the documents name none."""
+    """Up to COUNT questions from the documents that an answer cites, in the order of its citations, without those
+    already asked. None for a refusal or if the documents name none."""
     taken = {_same(question) for question in asked}
     result: list[str] = []
     for citation in _first_of_each(answer.citations):
@@ -33,8 +33,8 @@ def follow_ups(answer: Answer, source_of: Callable[[str], str | None], asked: Se
 
 
 def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Intent | None) -> tuple[str, ...]:
-    """More, the code and the mistakes of the page that opens an answer, as a reader would ask for them, where it has
-    them and did not just give them."""
+    """Requests for more, the code and the mistakes of the page cited first, in a reader's words, if it has them and the
+    answer did not just give them."""
     source = source_of(answer.citations[0].document) if answer.citations else None
     if source is None or answer.kind is not AnswerKind.ANSWER:
         return ()
@@ -50,7 +50,7 @@ def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Inten
 
 
 def _named_by(source: str, position: int, language: Language) -> list[str]:
-    """The follow-ups of a document; of one that says itself in English, for a question in English the English ones."""
+    """A document's follow-ups; for a question in English the English ones, if it has an English part."""
     if language is Language.EN:
         headings = (source[b.body_start : b.body_end] for b in parse(source) if b.kind is BlockKind.HEADING)
         _, *translated = [h for h in headings if h.endswith("?") and not has_chinese(h)] or [""]
@@ -60,7 +60,7 @@ def _named_by(source: str, position: int, language: Language) -> list[str]:
 
 
 def questions_after(source: str, position: int) -> list[str]:
-    """The questions of the follow-up section that stands after a place of a source, else of the last one."""
+    """The questions of the first follow-up section after a position in a source, else of the last one."""
     sections = list(FOLLOW_UPS_BEGIN.finditer(source))
     if not sections:
         return []
@@ -71,8 +71,8 @@ def questions_after(source: str, position: int) -> list[str]:
 
 
 def _questions(text: str, blocks: Iterable[Block], level: int) -> Iterator[str]:
-    """The questions of a section whose heading has that many marks (0: a plain line): headings, items of lists, and
-    lines that are marked as questions."""
+    """The questions of a section whose heading has `level` marks (0: a plain line): headings, list items, and lines
+    marked as questions."""
     for block in blocks:
         if block.kind is BlockKind.HEADING and block.level <= (level or 6):
             return

@@ -1,4 +1,4 @@
-"""What happens when something in the chat is used: each handler gives the updates of the components that it touches."""
+"""The chat's event handlers: each returns the updates of the components that it changes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
@@ -38,14 +38,14 @@ from rag.ui.texts import TEXTS, Language, Texts
 
 HTML = macros_of("chat/handlers.html")
 
-# Updates of the send button, the stop button, the strip, the list, who writes, and what from, which change only when an
-# answer begins or ends.
+# Updates of the send button, stop button, strip, list, writer and scope, which change only when an answer begins or
+# ends.
 UNCHANGED: Updates = (gr.skip(),) * 6
 
 
 class Handlers:
-    """Over an assistant; conversations are kept in the folder that the settings name. Automatic updates are
-    for those to switch who may change the documents."""
+    """Over an assistant; keeps conversations in the folder that the settings name. Only readers who may change the
+    documents can switch automatic updates."""
 
     def __init__(self, assistant: Assistant, rooms: Rooms) -> None:
         self._assistant = assistant
@@ -63,7 +63,7 @@ class Handlers:
         return [{"text": question} for question in self._examples[language]]
 
     def show(self, state: Session, *, whole: bool = True) -> Updates:
-        """Messages, sources, and the rest. Without `whole` only what changes while an answer is written: every other
+        """Messages, sources, and the rest. Without `whole`, only what changes while an answer is written, since every
         update costs time."""
         texts = TEXTS[state.language]
         names = [] if state.is_answering else _names(self._answerers, self._assistant, texts)
@@ -93,7 +93,7 @@ class Handlers:
         )
 
     def material(self) -> Material:
-        """That of the live generation, read once."""
+        """The live generation's, read once."""
         index = self._assistant.index
         if self._material[0] != index.manifest_sha256:
             self._material = (index.manifest_sha256, read_material(index))
@@ -114,7 +114,7 @@ class Handlers:
         )
 
     def ask(self, state: Session, event: gr.EventData) -> Iterator[Updates]:
-        """What was typed, a suggestion of an answer, or its question once more."""
+        """Answer the typed text, an answer's suggestion, or its question again."""
         action = Action.read(event._data)
         if action.name == ActionName.SEND:  # in place of the question that is being edited, or after the last one
             edited = state.find(state.editing)
@@ -153,7 +153,7 @@ class Handlers:
         begun: str = "",
         parent: int | None,
     ) -> Iterator[Updates]:
-        """A question that cannot be asked is told of, and asking.js puts it back into its box."""
+        """Warns about a question that cannot be asked; asking.js puts it back into its box."""
         texts = TEXTS[state.language]
         asked = False
         problem = question_problem(text, texts)
@@ -173,7 +173,7 @@ class Handlers:
             yield self.show(state)
 
     def do(self, state: Session, action: Action) -> Updates:
-        """Updates of the question box, and of all that is shown."""
+        """Updates of the question box, and of the whole view."""
         state.done += 1
         act(state, action, self._keeper)
         edited = state.find(state.editing)
@@ -204,7 +204,7 @@ class Handlers:
         return whole_source(state, Action.read(event._data), self._assistant, _moment())
 
     def offer(self, state: Session, event: gr.EventData) -> str:
-        """Documents and topics that the reader may be naming in the box."""
+        """Documents and topics that the reader may be typing in the box."""
         return render_offers(Action.read(event._data).rest, self.material(), state.language)
 
     def seek(self, state: Session, words: str) -> str:
@@ -223,7 +223,7 @@ class Handlers:
         return as_parcel(file, _moment())
 
     def import_conversation(self, state: Session, event: gr.EventData) -> Updates:
-        """A conversation from a file, as a new one of the reader's; like `do`."""
+        """Import a conversation from a file as a new one; like `do`."""
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
         state.done += 1
         try:
@@ -236,13 +236,13 @@ class Handlers:
         return (gr.skip(), *self.show(state))
 
     def attach(self, state: Session, paths: Sequence[str] | None) -> Updates:
-        """Of the paperclip, and what `look_at_documents` gives."""
+        """Updates the paperclip, then as `look_at_documents`."""
         if self._documents is not None:
             self._documents.add(state, paths or [])
         return (None, *self._told(state), *self.show(state))
 
     def look_at_documents(self, state: Session) -> Updates:
-        """What is said of documents on their way, the clock that looks again, and all that is shown."""
+        """Updates of the text about documents on their way, the polling clock, and the whole view."""
         changed = self._documents is not None and self._documents.settle(state)
         return (*self._told(state), *(self.show(state) if changed else (gr.skip(),) * 8))
 
@@ -251,14 +251,14 @@ class Handlers:
         return told, gr.Timer(active=bool(state.adding))
 
     def refuse_file(self, state: Session, event: gr.EventData) -> None:
-        """Tell of a file that the browser did not send."""
+        """Report a file that the browser did not send."""
         action = Action.read(event._data)
         if self._library is not None:
             texts = LIBRARY_TEXTS[state.language]
             gr.Warning(escape(too_large(action.rest, action.number, self._library, texts)), title=texts.heading)
 
     def look(self, state: Session) -> Updates:
-        """The switch of the automatic updates, what they say here and in the library, and the clock that looks."""
+        """The switch of automatic updates, their text here and in the library, and the polling clock."""
         texts = TEXTS[state.language]
         status = self._auto_update.status() if self._auto_update is not None else AutoUpdateStatus()
         return (
@@ -269,7 +269,7 @@ class Handlers:
         )
 
     def look_again(self, state: Session) -> Updates:
-        """The same, and all that is shown once the first reading has ended: early answers can be given anew."""
+        """The same, and the whole view once the first reading has ended: early answers can be repeated."""
         has_ended = state.sees_reading and not self._is_reading and not state.busy
         return (*self.look(state), *(self.show(state) if has_ended else (gr.skip(),) * 8))
 
@@ -305,17 +305,17 @@ def _moment() -> str:
 
 
 def welcome(texts: Texts) -> str:
-    """What an empty conversation says, and the way to the practice room."""
+    """The text of an empty conversation, with a link to the practice room."""
     return HTML("welcome", texts=texts)
 
 
 def bar(texts: Texts) -> str:
-    """What opens the list of conversations where there is no room for it."""
+    """Opens the list of conversations on narrow screens."""
     return HTML("bar", texts=texts)
 
 
 def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tuple[str, str]]:
-    """Everyone who could answer now, and what they are called."""
+    """Every writer that could answer now, with its display name."""
     settings = assistant.settings
     endpoint = f"{settings.endpoint_model} · {urlparse(settings.endpoint_url).hostname}"
     names = {
@@ -330,7 +330,7 @@ def _names(answerers: Answerers, assistant: Assistant, texts: Texts) -> list[tup
 def render_writer(
     assistant: Assistant, names: Sequence[tuple[str, str]], texts: Texts, *, may_add: bool = False
 ) -> str:
-    """Who writes the answers, of those who could, and what leaves the machine for it. HTML."""
+    """The writer of answers, its alternatives, and what leaves the machine for it. HTML."""
     settings, model = assistant.settings, chat.model_of(assistant)
     is_quoting, is_remote = assistant.llm == ChatModelName.EXTRACTIVE, leaves_the_machine(assistant.settings)
     if is_quoting:

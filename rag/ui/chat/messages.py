@@ -1,4 +1,4 @@
-"""Exchanges -> the messages and the panel that the page shows, in the reader's language."""
+"""Exchanges -> the page's messages and panel, in the reader's language."""
 
 import re
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Language, Texts
 
 HTML = macros_of("chat/messages.html")
-# Words of a quote that is English: code and formulas have fewer.
+# Words of an English quote: code and formulas have fewer.
 PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[ ,]+){4}")
 
-# Questions and answers of all readers whose text is kept: each is shown again with whatever is said after it.
+# Rendered questions and answers cached over all readers: each is shown again with every later message.
 ANSWERS_KEPT = 500
-# Of what a question follows the beginning is told.
+# Characters shown of what a question follows.
 SUBJECT_CHARACTERS = 40
-# Of a longer quote the card of its marker tells the beginning.
+# Characters of a quote that its marker's card shows.
 QUOTE_CHARACTERS = 280
 
 
@@ -42,12 +42,12 @@ class Message(TypedDict):
 
 
 def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_reading: bool = False) -> list[Message]:
-    """The last exchanges of the branch that is shown, and those that the reader asked for, as two messages each.
-    Repeated questions stay apart: links carry the number of their exchange. `answerers` are the names, and what they
-    are called, of who else could answer; `is_reading` while documents are still being read for the first time.
+    """The last exchanges of the shown branch, and the earlier ones that the reader requested, as two messages each.
+    Repeated questions stay apart: links carry the number of their exchange. `answerers` are the names and display names
+    of other possible writers; `is_reading` is true during the first reading of the documents.
 
-    What can be done with a message stands below its text in one `<div class="after">`, where the scripts find it. A
-    class `do-ACTION-NUMBER` says what a button does.
+    A message's actions are below its text in one `<div class="after">`, where the scripts find them. A class
+    `do-ACTION-NUMBER` names a button's action.
     """
     texts = TEXTS[session.language]
     result: list[Message] = []
@@ -73,7 +73,7 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_
 
 
 def panel(session: Session) -> str:
-    """The sources of the exchange that is shown."""
+    """The sources of the shown exchange."""
     texts = TEXTS[session.language]
     exchange = session.find(session.shown)
     if exchange is None:
@@ -99,7 +99,7 @@ def panel(session: Session) -> str:
 
 
 def _counts(session: Session) -> dict[str, int]:
-    """What tells the browser's scripts where the session stands."""
+    """The session's state for the browser's scripts."""
     return {
         "begun": session.begun,
         "done": session.done,
@@ -110,13 +110,13 @@ def _counts(session: Session) -> dict[str, int]:
 
 
 def _elsewhere(session: Session) -> int:
-    """The end of the branch that is shown, where it is being written for another tab."""
+    """The end of the shown branch, if it is being written for another tab."""
     last = session.find(session.tip or 0)
     return last.number if last is not None and last.state in UNFINISHED and not session.busy else 0
 
 
 def problem_text(problem: Exception, texts: Texts) -> str:
-    """What went wrong and what to do, in the reader's language. HTML."""
+    """The error and what to do, in the reader's language. HTML."""
     if isinstance(problem, UsageError):
         return escape(texts.question_empty)
     if not isinstance(problem, RagError) or problem.code not in SENTENCES:
@@ -126,7 +126,7 @@ def problem_text(problem: Exception, texts: Texts) -> str:
 
 
 def question_problem(question: str, texts: Texts) -> str | None:
-    """Why a question cannot be asked; None where it can."""
+    """Why a question cannot be asked; None if it can."""
     if not any(character.isprintable() and not character.isspace() for character in question):
         return texts.question_empty
     if len(question.strip()) > MAX_QUESTION_CHARACTERS:
@@ -206,7 +206,7 @@ def _text(answer: Answer, turn: int, label: str, unsupported: str) -> str:
 
 
 def _lead(answer: Answer, texts: Texts) -> str:
-    """What a reader must know before the quotes: that they stand in for a model, or are in another language."""
+    """Notes before the quotes: that they replace a model's answer, or are in another language."""
     notes = [tell_fallback(answer.fallback, texts)] if answer.fallback and not _is_cut(answer) else []
     if answer.llm == ChatModelName.EXTRACTIVE:
         asked = asked_in(answer.question, Language.EN if texts.tag == Language.EN else Language.ZH)
@@ -219,12 +219,12 @@ def _lead(answer: Answer, texts: Texts) -> str:
 def _language_of(quote: str) -> Language | None:
     if has_chinese(quote):
         return Language.ZH
-    # A sentence stands on one line; code and tables speak no language.
+    # A sentence is on one line; code and tables have no language.
     return Language.EN if "\n" not in quote.strip() and PROSE.search(quote) else None
 
 
 def _reading(exchange: Exchange, texts: Texts) -> tuple[str, str, str] | None:
-    """How a question after others was understood, and what the other way is called in a button's class and by name."""
+    """How a later question was understood, and the alternative's name in a button's class and label."""
     read = exchange.answer.read_as if exchange.answer is not None else None
     if read is None or exchange.parent is None:
         return None
@@ -234,14 +234,14 @@ def _reading(exchange: Exchange, texts: Texts) -> tuple[str, str, str] | None:
 
 
 def _by(exchange: Exchange, answer: Answer, texts: Texts) -> str:
-    """Who wrote an answer."""
+    """An answer's writer."""
     if answer.llm == ChatModelName.EXTRACTIVE:
         return texts.answerer_extractive
     return texts.written_by.format(name=_writer(exchange, answer.llm))
 
 
 def _cited(exchange: Exchange, citations: Sequence[Citation], texts: Texts) -> list[tuple[str, Citation]]:
-    """The sources of an answer with the numbers that stand for each, once where numbers in a row are of one page."""
+    """An answer's sources with their numbers; consecutive numbers of one page are joined."""
     result = []
     for _, same in groupby(citations, lambda citation: (citation.document, citation.title, citation.page)):
         first, *others = same
@@ -259,7 +259,7 @@ def _is_cut(answer: Answer) -> bool:
 
 
 def _under_way(exchange: Exchange, texts: Texts) -> str:
-    """Where an answer that is being made stands. Each sentence is checked before it is shown."""
+    """The progress of an unfinished answer. Each sentence is checked before it is shown."""
     names = (texts.step_searching, texts.step_reading, texts.step_writing, texts.step_checking)
     at = {State.AWAITING: 0, State.SEARCHING: 0, State.READING: 1, State.LOADING: 1, State.WRITING: 2}[exchange.state]
     steps = [

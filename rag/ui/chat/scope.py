@@ -1,4 +1,4 @@
-"""Which documents are answered from: what a reader can choose, what was chosen, and its names in both languages."""
+"""The documents to answer from: the reader's options and choices, with their names in both languages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ from rag.ui.english import english_title
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS
 
-# Documents of the conversation that are offered, and of all, topics included, while one is being named in the box.
+# Documents offered: of the conversation, and of all, topics included, while the reader types a name in the box.
 OFFERED, NAMED = 12, 40
 HTML = macros_of("chat/scope.html")
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The titles of the documents of one generation, those in English where they have one, and those of its topics by
-    their folders ("alignment/")."""
+    """One generation's document titles, English titles where there are any, and topic titles by folder
+    ("alignment/")."""
 
     documents: Mapping[str, str] = field(default_factory=dict)
     topics: Mapping[str, Mapping[Language, str]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Material:
         return english or self.documents.get(name) or name.rstrip("/")
 
     def named(self, words: str) -> list[str]:
-        """The topics, then the documents, whose name or title, in either language, holds all of the words."""
+        """The topics, then the documents, whose name or title, in either language, contains all the words."""
         wanted = fold(words).split()
         every = [(name, *self.topics[name].values()) for name in self.topics]
         every += [(name, title, self.english.get(name, "")) for name, title in self.documents.items()]
@@ -52,13 +52,13 @@ def read_material(index: Index) -> Material:
 
 
 def render_chips(only: Sequence[str], material: Material, language: Language) -> str:
-    """What was chosen, each with the way to take it back, as HTML; empty where all is answered from."""
+    """The choices, each with a button to remove it, as HTML; empty if all documents are in scope."""
     chosen = [(name, material.title(name, language)) for name in only]
     return HTML("chips", chosen=chosen, texts=TEXTS[language]) if only else ""
 
 
 def render_offers(words: str, material: Material, language: Language) -> str:
-    """What could be meant by what was typed behind a `#`, as HTML."""
+    """Matches for the text typed after a `#`, as HTML."""
     names = material.named(words)[:NAMED]
     offered = [(name, material.title(name, language), name in material.topics) for name in names]
     return HTML("offers", words=words, offered=offered, texts=TEXTS[language])

@@ -24,7 +24,7 @@ NOTHING_SHOWN = {
 
 
 def render_excerpts(excerpts: Sequence[Excerpt], texts: Texts, *, turn: int) -> str:
-    """A card for each document, in the order in which the answer cites them."""
+    """A card for each document, in citation order."""
     cards: dict[str, list[Excerpt]] = {}
     for excerpt in excerpts:
         cards.setdefault(excerpt.document, []).append(excerpt)
@@ -33,7 +33,7 @@ def render_excerpts(excerpts: Sequence[Excerpt], texts: Texts, *, turn: int) -> 
 
 
 def render_claims(claims: Sequence[Claim], texts: Texts, *, turn: int) -> str:
-    """Every sentence of an answer with the quotes on which it rests; empty where there are none."""
+    """Every sentence of an answer with its supporting quotes; empty if there are none."""
     if not claims:
         return ""
     supported = sum(claim.supported for claim in claims)
@@ -50,10 +50,10 @@ def render_nearby(nearby: Sequence[Nearby], heading: str, texts: Texts) -> str:
 
 
 def render_panel(body: str, texts: Texts, *, question: str, place: int = 0, **data: int) -> str:
-    """The whole panel. `data` are attributes that the browser's scripts read: `turn` is the number of the exchange it
-    belongs to (0: none yet), and `place` where that stands in its branch, from 1; `begun` counts the questions asked so
-    far, `done` what the reader did beside, `missing` is the conversation that could not be opened, `earlier` counts
-    the exchanges that are left out, `written` is the one that is being written for another tab."""
+    """The whole panel. `data` are attributes that the browser's scripts read: `turn` is the number of its exchange (0:
+    none yet), and `place` that exchange's position in its branch, from 1; `begun` counts the questions asked so far,
+    `done` the reader's other actions, `missing` is the conversation that could not be opened, `earlier` counts the
+    omitted exchanges, `written` is the one being written for another tab."""
     heading = texts.sources_of.format(number=place) if place else texts.sources
     return HTML("panel", body=body, asked=question, heading=heading, texts=texts, data=NOTHING_SHOWN | data)
 
@@ -63,7 +63,7 @@ def highlight(markers: tuple[int, ...], html: str) -> str:
 
 
 def _card(card: Sequence[Excerpt], texts: Texts, turn: int, seen: set[int]) -> str:
-    """What an answer quotes of one document; `seen` are the markers that have been drawn."""
+    """An answer's quotes from one document; `seen` are the markers already drawn."""
     parts = [(excerpt, _note(excerpt, texts), _stretches(excerpt, turn, seen)) for excerpt in card]
     return HTML("card", parts=parts, turn=turn, texts=texts)
 

@@ -1,5 +1,5 @@
-"""What stands above the question box at times: that a question is being edited, a form for what one thinks,
-or that a conversation is not there."""
+"""The strip above the question box: says that a question is being edited or a conversation is missing, or shows a
+feedback form."""
 
 from rag.ui.chat.scope import Material, render_chips
 from rag.ui.session.session import Session
@@ -12,7 +12,7 @@ NOTE_CHARACTERS = 2_000
 
 
 def render_strip(session: Session, material: Material | None = None) -> str:
-    """HTML; empty where there is nothing to say. What is answered from stands above the rest."""
+    """HTML; empty if there is nothing to say. The chosen documents come first."""
     chips = render_chips(session.only, material or Material(), session.language)
     return chips + _said(session)
 

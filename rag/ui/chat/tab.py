@@ -1,4 +1,4 @@
-"""The chat: its components, and which handler each of their events has."""
+"""The chat: its components, and the handlers of their events."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +15,14 @@ from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
-# Questions answered at the same time, whoever writes; see exchange.py for those that quotes answer.
+# Questions answered at the same time by any writer; see exchange.py for answers by quotes.
 ANSWERED_AT_ONCE = 8
-# Seconds between two looks at the automatic updates, while they are on.
+# Seconds between checks of the automatic updates, while they are on.
 LOOK_SECONDS = 2.0
-# And at documents that are being read.
+# And of documents being read.
 READING_SECONDS = 0.7
-# Answered in order, a few at once, with the progress shown in the answer itself. A second question reaches the handler
-# while the first is answered, which says that it is busy; Gradio would drop it without a word.
+# Answered in order, a few at once, with progress shown in the answer itself. A second question reaches the handler
+# during the first, and the handler reports that it is busy; Gradio would drop it silently.
 ANSWERING: dict[str, Any] = {
     "concurrency_id": "answers",
     "concurrency_limit": ANSWERED_AT_ONCE,
@@ -70,7 +70,7 @@ class ChatComponents:
 
 
 def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> Part:
-    """The chat over an assistant, first shown in a language."""
+    """The chat over an assistant, first shown in `first`."""
     handlers = Handlers(assistant, rooms)
     parts = _components(assistant, handlers, rooms, overlays, first)
     _wire(parts, handlers, session)
@@ -95,7 +95,7 @@ def _components(
                 open_list = gr.HTML(bar(texts), elem_id="bar")
                 attach = gr.UploadButton(
                     texts.attach, file_count="multiple", elem_id="attach", visible=rooms.may_change
-                )  # without `file_types`: what is none is told in the reader's language
+                )  # without `file_types`: we refuse other files in the reader's language
                 question = gr.Textbox(
                     elem_id="question",
                     label=texts.question_label,
@@ -105,7 +105,7 @@ def _components(
                     lines=1,
                     max_lines=8,
                     autofocus=True,
-                    interactive=True,  # it is read by asking.js alone
+                    interactive=True,  # only asking.js reads it
                 )
                 send = gr.Button(texts.send, variant="primary", elem_id="send")
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
@@ -173,7 +173,7 @@ def _chatbot(texts: Texts, examples: list[Any]) -> gr.Chatbot:
 
 
 def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
-    """The scripts of the browser send what a reader does as events of the sources panel; see basics.js."""
+    """The browser's scripts send the reader's actions as events of the sources panel; see basics.js."""
     parts.sources.submit(handlers.ask, session, parts.view, **ANSWERING)
     parts.conversation.example_select(handlers.ask_example, session, parts.view, **ANSWERING)
     parts.stop.click(handlers.halt, session, **AT_ONCE)
@@ -184,7 +184,7 @@ def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
     parts.sources.key_up(handlers.offer, session, parts.offers, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
-    # Queued, for only then can they tell the reader what is wrong.
+    # Queued, since only then can they show the reader an error.
     queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
     parts.sources.upload(handlers.import_conversation, session, done, **queued)

@@ -1,4 +1,4 @@
-"""The whole source of a quote, with every quote of the answer highlighted, as a dialog over the page."""
+"""A quote's whole source, with every quote of the answer highlighted, as a dialog over the page."""
 
 from base64 import b64encode
 from bisect import bisect_right
@@ -13,7 +13,7 @@ from rag.ui.readable import FRONT_MATTER, balanced, readable
 from rag.ui.session.excerpts import segments
 from rag.ui.texts import Texts
 
-# Characters of a source that are shown at once, around the quote.
+# Characters of a source shown at once, around the quote.
 SHOWN = 300_000
 
 
@@ -28,8 +28,8 @@ def render_whole(
     picture: Picture | None = None,
 ) -> str:
     """HTML. `citations` are those of the same document, `pages` the offsets at which its pages begin; `source` is None
-    where the document is no longer there. `moment` tells one opening from the next. A page's own description of itself
-    is left out, unless it is quoted. `picture` is the page of the chosen quote, and stands above the text."""
+    if the document is gone. `moment` makes each opening unique. Omits a page's front matter, unless it is quoted.
+    `picture` is the page of the chosen quote, shown above the text."""
     placed = _placed(citations, source)
     notes = []
     start, end = 0, len(source or "")
@@ -60,7 +60,7 @@ def render_whole(
 
 
 def _placed(citations: Sequence[Citation], source: str | None) -> list[Citation]:
-    """The citations where their quotes stand now; without those whose quotes are gone or stand in several places."""
+    """The citations at their quotes' present places, without those whose quotes are gone or occur several times."""
     if source is None:
         return []
     placed = []
@@ -75,7 +75,7 @@ def _placed(citations: Sequence[Citation], source: str | None) -> list[Citation]
 
 
 def _within(citations: Sequence[Citation], low: int, high: int) -> list[Citation]:
-    """The parts of the citations between two places: a quote may go on on the next page."""
+    """The parts of the citations between two places: a quote may continue on the next page."""
     return [
         replace(citation, start=max(citation.start, low), end=min(citation.end, high))
         for citation in citations

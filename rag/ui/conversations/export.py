@@ -22,7 +22,7 @@ class File:
 
 
 def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: datetime) -> str:
-    """The branch that is shown, with the quotes under each answer."""
+    """The shown branch, with the quotes under each answer."""
     parts = [f"# {title}", f"{texts.exported_at}: {now:%Y-%m-%d %H:%M}"]
     for exchange in exchanges:
         parts += [
@@ -40,8 +40,8 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
 
 
 def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: datetime) -> str:
-    """All branches: each exchange as `python -m rag ask --json` gives it, and `parent`, the id of the one it follows,
-    and `state`."""
+    """All branches: each exchange as in `python -m rag ask --json`, plus `parent`, the id of the one it follows, and
+    `state`."""
     rows: list[dict[str, Any]] = []
     for exchange in exchanges:
         answer = exchange.answer or Answer(exchange.question, (), exchange.said, "")
@@ -58,7 +58,7 @@ def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: d
 
 
 def file_name(title: str, ending: str) -> str:
-    """A name for the file that every file system takes."""
+    """A file name that every file system accepts."""
     kept = "".join(character if character.isalnum() else " " for character in title)
     return ("-".join(kept.split())[:60] or "conversation") + ending
 

@@ -1,5 +1,5 @@
-"""A conversation that was exported as JSON -> exchanges of a new one. The file is taken for what anybody could have
-written: it is checked field by field, and nothing in it is run, opened or fetched."""
+"""A conversation exported as JSON -> exchanges of a new one. The file is untrusted: it is checked field by field, and
+nothing in it is run, opened or fetched."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,13 +29,12 @@ from rag.ui.session.excerpts import make_excerpts
 from rag.ui.session.session import MAX_KNOWN, Exchange, State
 from rag.ui.texts import Texts
 
-# Bytes of a file, unpacked; all citations of it.
+# Unpacked bytes, and citations, of a file.
 MOST_BYTES = 10_000_000
 MOST_CITATIONS = 5_000
 
-# More than any export reaches: what is searched for a follow-up holds two questions and some of an answer, and a
-# refusal may name every word of a question. FailFast: what is wrong first is told, and a small file can be wrong in a
-# million places.
+# More than any export reaches: the query of a follow-up holds two questions and some of an answer, and a refusal may
+# name every word of a question. FailFast: only the first error is reported, and a small file can have a million.
 Line = Annotated[str, Field(max_length=5 * MAX_QUESTION_CHARACTERS)]
 Lines = Annotated[tuple[Line, ...], Field(max_length=MAX_QUESTION_CHARACTERS), FailFast()]
 Text = Annotated[str, Field(max_length=200_000)]
@@ -45,7 +44,7 @@ Duration = Annotated[float, Field(ge=0, le=1e7)]
 
 
 class Exported(BaseModel):
-    """What a later version adds is passed over."""
+    """Ignores fields of later versions."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
 
@@ -171,7 +170,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class PackedFile:
-    """A file as the browser sends it; `packed` is empty where it is too large."""
+    """A file as the browser sends it; `packed` is empty if it is too large."""
 
     name: str
     packed: str
@@ -201,8 +200,8 @@ def _data(file: PackedFile, texts: Texts) -> bytes:
 
 
 def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts: Texts) -> Imported:
-    """Its exchanges, numbered from 1; quotes are looked up in the documents that are there now. Raises UsageError, in
-    the reader's language."""
+    """Its exchanges, numbered from 1; looks quotes up in the present documents. Raises UsageError, in the reader's
+    language."""
     try:
         file = ExportedConversation.model_validate_json(data)
     except ValidationError as error:
@@ -233,7 +232,7 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
 def _exchange(
     number: int, parent: int | None, row: ExportedExchange, source_of: Callable[[str], str | None]
 ) -> Exchange:
-    if row.state is not State.DONE:  # it was stopped, or failed, and has no answer
+    if row.state is not State.DONE:  # stopped or failed, without an answer
         return Exchange(number, row.question, parent, state=State.STOPPED, chunks=[row.answer], used={IMPORTED: True})
     answer = row.value()
     return Exchange(
@@ -249,7 +248,7 @@ def _exchange(
 
 
 def _told(error: ValidationError, texts: Texts) -> str:
-    """What is wrong first, and where."""
+    """The first error, and its place."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = first["loc"]
     if first["type"] == "json_invalid":

@@ -1,5 +1,5 @@
-"""Keeps a session's conversation on disk as it goes on, and brings stored ones back. Where saving fails the reader sees
-a note, and answering goes on."""
+"""Saves a session's conversation as it proceeds, and loads stored ones. If saving fails, the reader sees a note, and
+answering continues."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,12 @@ logger = logging.getLogger(__name__)
 
 
 class Keeper:
-    """The stores of conversations and of feedback. `problem` says why nothing is kept, `set_aside` which damaged files
-    were put aside."""
+    """The stores of conversations and feedback. `problem` says why nothing is saved, `set_aside` which damaged files
+    were set aside."""
 
     def __init__(self, folder: Path | None) -> None:
         self.problem: UserDataError | None = None
-        # What is being written, and the session that lets it be written, by conversation and number.
+        # Exchanges being written, with the session that requested them, by conversation and number.
         self._written: dict[tuple[int | None, int], tuple[Session, Exchange]] = {}
         try:
             self.conversations, self.feedback = Conversations(folder), FeedbackStore(folder)
@@ -43,8 +43,8 @@ class Keeper:
         self.feedback.close()
 
     def begin(self, session: Session, question: str, parent: int | None) -> Exchange:
-        """A new exchange after `parent`, stored if that is possible. The reader may go to another conversation while it
-        is being stored: it then belongs to the one that it was asked in, and is not shown."""
+        """A new exchange after `parent`, stored if possible. If the reader opens another conversation during storing,
+        it belongs to the one in which it was asked, and is not shown."""
         if session.user is None:
             return session.begin(question, parent=parent, number=session.unkept_number())
         opened, conversation = session.opened, session.conversation
@@ -57,7 +57,7 @@ class Keeper:
         if session.opened != opened:
             elsewhere = begun.conversation if begun else None
             return self._under_way(session, Exchange(number, question, None, conversation=elsewhere))
-        if begun is not None and conversation not in (None, begun.conversation):  # it was deleted for good elsewhere
+        if begun is not None and conversation not in (None, begun.conversation):  # deleted for good elsewhere
             session.clear()
             parent = None
         if begun is not None:
@@ -70,12 +70,12 @@ class Keeper:
         return exchange
 
     def writer(self, session: Session) -> Session | None:
-        """The session for which the end of the branch that is shown is being written."""
+        """The session for which the end of the shown branch is being written."""
         writer, exchange = self._written.get((session.conversation, session.tip or 0), (None, None))
         return writer if exchange is not None and exchange is session.find(session.tip or 0) else None
 
     def end(self, session: Session, exchange: Exchange) -> None:
-        """Store what became of an exchange, in the conversation in which it began."""
+        """Store a finished exchange, in the conversation in which it began."""
         self._written.pop((exchange.conversation, exchange.number), None)
         if session.user is not None and exchange.conversation is not None and exchange.is_kept:
             with self._told(session):
@@ -87,8 +87,8 @@ class Keeper:
         return ()
 
     def open(self, session: Session, conversation: int, number: int = 0) -> None:
-        """Show a stored conversation, and of it the exchange of that number, where there is one. Where the conversation
-        is not there, the one that is shown stays, and the reader is told."""
+        """Show a stored conversation, at the exchange with that number, if there is one. If the conversation is
+        missing, the present one stays, and the reader is told."""
         if not number or session.conversation != conversation:
             self._bring(session, conversation)
         if session.conversation == conversation and number in session.known and not session.is_answering:
@@ -123,8 +123,8 @@ class Keeper:
         return None
 
     def import_conversation(self, session: Session, imported: Imported) -> None:
-        """Store a conversation from a file as a new one of the reader's, and show it. Raises UserDataError: one that is
-        not kept cannot be shown."""
+        """Store a conversation from a file as a new one, and show it. Raises UserDataError: an unsaved one cannot be
+        shown."""
         if session.user is None:
             raise UserDataError("a page that has not greeted keeps nothing", hint="reload it")
         title = title_of(imported.title) or title_of(imported.exchanges[0].question)
@@ -165,8 +165,8 @@ class Keeper:
                 self.conversations.turn_to(session.user, session.conversation, tip)
 
     def judge(self, session: Session, exchange: Exchange, opinion: Opinion | None) -> None:
-        """Keep what the reader thinks of an answer; None takes it back. Of an exchange that could not be kept nothing
-        can be, and the note says so."""
+        """Save the reader's opinion of an answer; None removes it. An unsaved exchange cannot have one, and the note
+        says so."""
         if session.user is None or session.conversation is None or not exchange.is_kept:
             session.unkept = True
             return
@@ -180,8 +180,8 @@ class Keeper:
 
     @contextmanager
     def _told(self, session: Session, *, wrote: bool = True, raises: bool = False) -> Iterator[None]:
-        """The note stays until something can be written again: a full disk can still be read. With `raises` the caller
-        says more than the note does."""
+        """The note stays until a write succeeds: a full disk can still be read. With `raises`, the caller reports more
+        than the note does."""
         try:
             yield
         except UserDataError as error:

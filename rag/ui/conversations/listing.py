@@ -16,7 +16,7 @@ HTML = macros_of("conversations/listing.html")
 def render_list(
     listed: Sequence[Listed], session: Session, now: datetime, *, unkept: bool = False, set_aside: Sequence[str] = ()
 ) -> str:
-    """`now` is a local time; `unkept` where nothing can be kept, `set_aside` names damaged files."""
+    """`now` is a local time; `unkept` if nothing can be saved, `set_aside` names damaged files."""
     texts, words = TEXTS[session.language], session.sought.split()
     problems = [texts.conversations_unkept] if unkept or session.unkept else []
     if set_aside:
@@ -43,12 +43,12 @@ def _day(item: Listed, now: datetime, texts: Texts) -> str:
 
 
 def _found(item: Listed, words: Sequence[str]) -> tuple[str, str]:
-    """The title of a conversation and what was found in it, as HTML with the words that were sought marked."""
+    """A conversation's title and its match, as HTML with the search words marked."""
     title = marked(item.title, words)
     return title, snippet(item.said, words) or ("" if "<mark>" in title else snippet(item.question, words))
 
 
 def feedback_export(texts: Texts) -> str:
-    """What was said of answers, as files."""
+    """Feedback on answers, as files."""
     kinds = [(kind, getattr(texts, f"feedback_{kind}")) for kind in ("opinions", "sft", "preferences")]
     return HTML("feedback", kinds=kinds, texts=texts)

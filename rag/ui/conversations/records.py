@@ -1,4 +1,4 @@
-"""An exchange <-> what is stored of it."""
+"""An exchange <-> its stored form."""
 
 import logging
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is shown of an exchange beside its text. What a later version adds needs a default."""
+    """What the page shows of an exchange besides its text. Fields of later versions need a default."""
 
     answer: Answer | None = None
     excerpts: tuple[Excerpt, ...] = ()
@@ -57,7 +57,7 @@ def to_stored(exchange: Exchange) -> StoredExchange:
 
 
 def from_stored(stored: StoredExchange, conversation: int) -> Exchange:
-    """An exchange that never ended was interrupted. One whose record cannot be read still has its text."""
+    """An unfinished exchange counts as stopped. One with an unreadable record still has its text."""
     try:
         record = RECORD.validate_json(stored.record) if stored.record else Record()
         state = State(stored.state)

@@ -1,4 +1,4 @@
-"""What a search in the conversations found: the words around it, marked. Formulas are drawn by sources.js."""
+"""Snippets for the conversation search, with matches marked. sources.js draws formulas."""
 
 import re
 from collections.abc import Sequence
@@ -7,19 +7,19 @@ from rag.ui.readable import words_of
 from rag.ui.templates import macros_of
 
 HTML = macros_of("conversations/snippet.html")
-# Characters in front of the first word that was found, and of the whole.
+# Characters before the first match, and in total.
 BEFORE, LENGTH = 24, 90
-# Characters of an answer around the word that are read, and on to the ends of their lines; a whole answer for each
-# conversation would take its time.
+# Characters of an answer read around the match, and on to the ends of their lines; reading a whole answer for each
+# conversation would be slow.
 REACH = 400
 FORMULA = re.compile(r"(\$\$?[^$\n]+\$\$?)")
 
 
 def marked(text: str, words: Sequence[str]) -> str:
-    """HTML with every one of the words marked, however its letters are written; formulas are to be drawn."""
+    """HTML with every word marked, ignoring case; formulas are to be drawn."""
     pattern = _pattern(words)
     pieces: list[tuple[str, bool, bool]] = []  # whether each is a formula, and whether it is marked
-    for place, part in enumerate(FORMULA.split(text)):  # what is found stands at the odd places
+    for place, part in enumerate(FORMULA.split(text)):  # matches are at odd places
         if place % 2:
             pieces.append((part, True, pattern is not None and pattern.search(part) is not None))
         else:
@@ -29,7 +29,7 @@ def marked(text: str, words: Sequence[str]) -> str:
 
 
 def snippet(text: str, words: Sequence[str]) -> str:
-    """The words of a text around the first of those sought, as HTML; empty where none is found."""
+    """The text around the first search word found, as HTML; empty if none is found."""
     pattern = _pattern(words)
     found = pattern.search(text) if pattern else None
     if pattern is None or found is None:
@@ -38,7 +38,7 @@ def snippet(text: str, words: Sequence[str]) -> str:
     high = text.find("\n", found.end() + REACH) + 1 or len(text)
     line = words_of(text[low:high])
     again = pattern.search(line)
-    if again is None:  # it stands in what is not shown, as in the address of a link
+    if again is None:  # it is in hidden text, such as the address of a link
         return ""
     formulas = [formula.span() for formula in FORMULA.finditer(line)]
     start = max(0, again.start() - BEFORE)

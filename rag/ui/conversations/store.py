@@ -10,9 +10,9 @@ from rag.user_database import UserDatabase
 
 FILE = "conversations.sqlite"
 VERSION = 3
-# Numbers of conversations begin with the second in which the file was made: feedback about a conversation of a file
-# that was lost is about none of its successor.
-# An exchange only follows an older one: a parent that is not older could make a conversation go round in a circle.
+# Conversation numbers begin with the second in which the file was made: feedback about a lost file's conversations then
+# refers to none in its successor.
+# An exchange only follows an older one: a parent that is not older could make a conversation circular.
 EXCHANGES = """
 CREATE TABLE exchanges (
     conversation INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE, number INTEGER NOT NULL,
@@ -31,14 +31,14 @@ INSERT INTO sqlite_sequence VALUES ('conversations', unixepoch())
 """
 TITLE_CHARACTERS = 80
 LISTED = 100
-# Seconds for which a deletion can be taken back.
+# Seconds for which a deletion can be undone.
 RESTORABLE = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A conversation as the list shows it; `updated` in seconds since 1970. `question` and `said` are those of the
-    first exchange in which what was sought stands, `number` is its own."""
+    """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `said` and `number` are those
+    of the first exchange that matches the search."""
 
     id: int
     title: str
@@ -60,7 +60,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class StoredExchange:
-    """`state` is that of the last writing; `record` is JSON, empty until the exchange has ended."""
+    """`state` is the last one written; `record` is JSON, empty until the exchange has ended."""
 
     number: int
     parent: int | None
@@ -79,8 +79,8 @@ class StoredConversation:
 
 
 class Conversations:
-    """Safe to use from several threads and processes. A reader reaches nothing of another: what is not theirs is not
-    there. All methods raise UserDataError."""
+    """Safe to use from several threads and processes. For a reader, other readers' conversations do not exist. All
+    methods raise UserDataError."""
 
     def __init__(self, folder: Path | None) -> None:
         self.database = UserDatabase(
@@ -93,8 +93,8 @@ class Conversations:
     def begin(self, user: str, conversation: int | None, parent: int | None, question: str, state: str) -> Begun:
         """Store a question that follows the exchange `parent`; the first one begins and names a conversation.
 
-        One in place of the first names it anew, unless its reader has named it. A conversation that was deleted
-        meanwhile comes back, or begins anew where it is gone for good. A parent that was never stored counts as none.
+        Replacing the first renames it, unless its reader has named it. A conversation deleted meanwhile comes back, or
+        begins again if it is gone for good. A parent that was never stored counts as none.
         """
         now = time.time()
         with self.database.writing() as connection:
@@ -128,7 +128,7 @@ class Conversations:
         return Begun(conversation, int(number), parent)
 
     def end(self, user: str, conversation: int, exchange: StoredExchange) -> None:
-        """Store what became of a question."""
+        """Store the outcome of a question."""
         with self.database.writing() as connection:
             connection.execute(
                 "UPDATE exchanges SET ended = ?, state = ?, said = ?, record = ? WHERE conversation = ? AND number = ?"
@@ -137,7 +137,7 @@ class Conversations:
             )
 
     def add(self, user: str, title: str, exchanges: Sequence[StoredExchange]) -> int:
-        """Store a whole conversation, of which the last exchange is shown first; its number."""
+        """Store a whole conversation, which opens at its last exchange; returns its number."""
         now = time.time()
         with self.database.writing() as connection:
             conversation = connection.execute(
@@ -154,10 +154,10 @@ class Conversations:
         return int(conversation)
 
     def list(self, user: str, sought: str = "", *, limit: int = LISTED + 1) -> Sequence[Listed]:
-        """The newest conversations, one more than are shown, which tells that there are more; with `sought` those whose
-        title, questions or answers hold every word of it."""
+        """The newest conversations, one more than are shown, to tell whether there are more; with `sought`, those whose
+        title, questions or answers contain every word of it."""
         words = [f"%{_escaped(word)}%" for word in sought.split()]
-        # Of the characters in front of and behind a word nothing is asked: Chinese has no spaces.
+        # Words match anywhere: Chinese has no spaces.
         condition = (
             " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM exchanges WHERE conversation = c.id"
             " AND (question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')))"
@@ -176,7 +176,7 @@ class Conversations:
         ]
 
     def load(self, user: str, conversation: int) -> StoredConversation | None:
-        """A conversation with all its exchanges, in the order of their numbers; None where it is not there."""
+        """A conversation with all its exchanges, in order of number; None if it does not exist."""
         with self.database.reading() as connection:
             found = connection.execute(
                 "SELECT id, title, tip FROM conversations WHERE id = ? AND user = ? AND deleted IS NULL",
@@ -198,15 +198,15 @@ class Conversations:
             self._update("named = 1, title = ?", title_of(title), user, conversation)
 
     def pin(self, user: str, conversation: int) -> None:
-        """Above the others, or where its age puts it again."""
+        """Move it above the others, or back to its place by age."""
         self._update("pinned = CASE WHEN pinned IS NULL THEN ? END", time.time(), user, conversation)
 
     def turn_to(self, user: str, conversation: int, tip: int) -> None:
-        """Remember which branch is shown."""
+        """Remember the shown branch."""
         self._update("tip = ?", tip, user, conversation)
 
     def delete(self, user: str, conversation: int) -> bool:
-        """Whether it was the user's. For a while `restore` brings it back; then it is gone from the file as well."""
+        """Returns whether it was the user's. For a while `restore` brings it back; then the file no longer has it."""
         is_theirs = self._update("deleted = ?", time.time(), user, conversation)
         self.purge()
         return is_theirs
@@ -215,7 +215,7 @@ class Conversations:
         self._update("deleted = ?", None, user, conversation)
 
     def purge(self, *, older_than: float = RESTORABLE) -> None:
-        """Remove for good what was deleted longer ago than that many seconds."""
+        """Permanently remove what was deleted more than that many seconds ago."""
         with self.database.writing() as connection:
             connection.execute("DELETE FROM conversations WHERE deleted <= ?", (time.time() - older_than,))
 
@@ -228,14 +228,14 @@ class Conversations:
 
 
 def title_of(question: str) -> str:
-    """What a conversation is called that begins with a question: its words on one line, cut where it is long."""
+    """The title of a conversation that begins with a question: its words on one line, cut if long."""
     line = " ".join(question.split())
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
 def _order_parents(connection: sqlite3.Connection) -> None:
-    """From version 1, in which an exchange could be stored as following itself or a later one: it follows the one
-    before it instead."""
+    """From version 1, in which an exchange could be stored as following itself or a later one; it now follows the
+    previous one."""
     connection.execute("ALTER TABLE exchanges RENAME TO unordered")
     connection.execute(EXCHANGES)
     connection.execute(
@@ -247,8 +247,8 @@ def _order_parents(connection: sqlite3.Connection) -> None:
 
 
 def _add_named_and_pinned(connection: sqlite3.Connection) -> None:
-    """From version 2, which did not say who gave a conversation its name: its reader, where the first question does
-    not begin with it."""
+    """From version 2, which did not say who named a conversation: its reader, if the first question does not begin with
+    the name."""
     connection.execute("ALTER TABLE conversations ADD COLUMN named INTEGER NOT NULL DEFAULT 0")
     connection.execute("ALTER TABLE conversations ADD COLUMN pinned REAL")
     rows = connection.execute(
@@ -262,7 +262,7 @@ def _add_named_and_pinned(connection: sqlite3.Connection) -> None:
 def _exchanges_with(
     connection: sqlite3.Connection, conversations: Sequence[int], patterns: Sequence[str]
 ) -> dict[int, tuple[str, str, int]]:
-    """Question, answer and number of the first exchange of each conversation that holds all words, else one of them."""
+    """Question, answer and number of each conversation's first exchange with all words, else with one of them."""
     holds = ["(question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')"] * len(patterns)
     values = [pattern for pattern in patterns for _ in range(2)]
     # SQLite takes the other columns from the row with the least number.

@@ -1,4 +1,4 @@
-"""What is missing at the start -> what to tell the reader, and the command that brings it."""
+"""What is missing at the start -> a message for the reader, and the command that makes it."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ REBUILD = "python -m ingest --rebuild"
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`what` names the field of Texts that says what is missing; `command` brings it, where one command does."""
+    """`what` names the field of Texts that says what is missing; `command` makes it, if a single one does."""
 
     what: str
     command: str

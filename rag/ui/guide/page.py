@@ -1,4 +1,4 @@
-"""The page that opens where the chat cannot: what is missing, and the command that brings it."""
+"""The page that opens if the chat cannot: what is missing, and the command that makes it."""
 
 import threading
 from typing import Any
@@ -17,7 +17,7 @@ from rag.ui.texts import Language, language_of
 
 
 def build_guide(problem: RagError, settings: Settings, again: threading.Event, language: Language | None) -> gr.Blocks:
-    """`again` is set when the reader wants the start to be tried again."""
+    """`again` is set when the reader wants to retry the start."""
     first = language or Language.ZH
     page = gr.Blocks(title=PAGE_TEXTS[first].title, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="guide", elem_classes="room"):

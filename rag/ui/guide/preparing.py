@@ -1,4 +1,4 @@
-"""The page of the first start: how far fetching and the first ingest are. It gives way to the chat by itself."""
+"""The page of the first start: the progress of fetching and the first ingest. It gives way to the chat by itself."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ MEGABYTE = 1_000_000
 
 
 class Step(StrEnum):
-    """What is being done; the texts have a sentence for each."""
+    """The current step; the texts have a sentence for each."""
 
     START = "start"
     FETCH = "fetch"
@@ -29,7 +29,7 @@ class Step(StrEnum):
 
 @dataclass(slots=True)
 class Preparation:
-    """How far it is; written by the thread that works, read by the page."""
+    """Its progress; written by the working thread, read by the page."""
 
     step: Step = Step.START
     done: int = 0

@@ -23,7 +23,7 @@ from rag.ui.texts import Language, Texts
 HTML = macros_of("inspector/tab.html")
 # Questions inspected at the same time.
 INSPECTIONS = 2
-# Characters of a question in the list of those of the conversation.
+# Characters of a question in the conversation's list.
 CHARACTERS = 80
 TYPED = ""
 
@@ -45,7 +45,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
         views = gr.HTML(_views(texts), elem_id="inspector-views", js_on_load=read_asset("inspector/views.js"))
 
     def opened(state: Session) -> Updates:
-        """The questions of the conversation as it stands, newest first."""
+        """The conversation's questions so far, newest first."""
         return gr.update(choices=_asked(state), value=TYPED), gr.update(visible=True)
 
     def choose(state: Session, number: str) -> Updates:
@@ -100,5 +100,5 @@ def _exchange(state: Session, number: str) -> Exchange | None:
 
 
 def _views(texts: Texts) -> str:
-    """What else can be shown beside the sources of an answer; see views.js."""
+    """Other views beside an answer's sources; see views.js."""
     return HTML("views", texts=texts)

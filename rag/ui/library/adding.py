@@ -1,4 +1,4 @@
-"""Files that a reader gives, in the library or in the chat, become documents."""
+"""Turns files that a reader adds, in the library or the chat, into documents."""
 
 from collections.abc import Sequence
 from html import escape
@@ -18,8 +18,8 @@ from rag.ui.texts import TEXTS as PAGE_TEXTS
 def add_files(
     paths: Sequence[str], assistant: Assistant, library: Library, language: Language, *, replace: bool = False
 ) -> tuple[str, ...]:
-    """Put files into the library, begin to bring the index in line with it, and tell the reader what came of each.
-    The names under which they lie there; the files themselves are deleted."""
+    """Put files into the library, start syncing the index with it, and tell the reader the outcome of each. Returns
+    their names there; deletes the files themselves."""
     texts = TEXTS[language]
     accepted: list[str] = []
     saved = 0

@@ -1,5 +1,4 @@
-"""What happens when something in the library is used: each handler gives the updates of the components that it
-touches."""
+"""The library's event handlers: each returns the updates of the components that it changes."""
 
 from html import escape
 from pathlib import Path
@@ -74,13 +73,13 @@ class Handlers:
         )
 
     def topics(self, state: Session) -> dict[str, str]:
-        """What the topics are called, by their folders."""
+        """The topics' names, by folder."""
         roots = self._assistant.index.manifest.roots
         titles, top = topic_titles(Path(root.path) for root in roots), TEXTS[state.language].top
         return {row.topic: topic_title(row.topic, titles, state.language) or top for row in self.rows()}
 
     def tell_run(self, state: Session) -> Updates:
-        """What a run says, and whether to look again."""
+        """A run's report, and whether to look again."""
         under_way = self._library.run()
         html = run_report(
             under_way, self._assistant.index.manifest.report, TEXTS[state.language], PAGE_TEXTS[state.language],
@@ -114,7 +113,7 @@ class Handlers:
         return (None, *self.tell_run(state))
 
     def refuse(self, state: Session, event: gr.EventData) -> None:
-        """Tell of a file that the browser did not send."""
+        """Report a file that the browser did not send."""
         texts = TEXTS[state.language]
         name, size = str(event._data["name"]), float(event._data["size"])
         gr.Warning(escape(too_large(name, size, self._library, texts)), title=texts.heading)

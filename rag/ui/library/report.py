@@ -1,4 +1,4 @@
-"""What a run did, or does, as HTML: the counts, what failed and why, what changed."""
+"""A run, past or present, as HTML: counts, failures with reasons, changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -53,7 +53,7 @@ def _report(
 
 
 def _counts(documents: Mapping[str, int], texts: Texts) -> str:
-    """What happened; what did not is not listed."""
+    """The counts that are not zero."""
     happened = [name for name in COUNTED if documents[name]]
     told = [getattr(texts, f"count_{name}").format(count=f"{documents[name]:,}") for name in happened]
     return " · ".join(told) if set(happened) - {"unchanged"} else texts.nothing_changed

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReviewState:
-    """`manifest_sha256` tells of which generation `found` is."""
+    """`manifest_sha256` identifies the generation of `found`."""
 
     under_way: bool = False
     done: int = 0

@@ -1,6 +1,6 @@
 """The library: which documents there are, adding, removing and reading them, and bringing the index in line.
 
-Here are its components, and which handler each of their events has."""
+Here are its components, and the handlers of their events."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from rag.ui.library.texts import TEXTS
 from rag.ui.part import AT_ONCE, Overlays, Part
 from rag.ui.texts import Language, Texts
 
-# Seconds between two looks at a run under way.
+# Seconds between checks of a run under way.
 LOOK_SECONDS = 0.7
 # Queued, for only then does what is told to the reader get to the page.
 TELLING: dict[str, Any] = {"trigger_mode": "multiple", "show_progress": "hidden", "api_visibility": "private"}

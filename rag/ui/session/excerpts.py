@@ -108,7 +108,7 @@ def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str 
 
 
 def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, int]]:
-    """Where to cut the source: the quotes with their surroundings, joined where they meet."""
+    """Where to cut the source: quotes with their surroundings, joined where they meet."""
     front_matter = FRONT_MATTER.match(source)
     merged: list[tuple[int, int]] = []
     for citation in sorted(citations, key=lambda c: (c.start, c.end)):
@@ -131,7 +131,7 @@ def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, in
 
 
 def _formulas(source: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The displayed formulas in and around source[start:end], but for those that are too long to be shown whole."""
+    """The displayed formulas in and around source[start:end], except those too long to show whole."""
     low = source.rfind("\n\n", 0, max(start - FORMULA_REACH, 0)) + 1
     low = max(low, start - 4 * FORMULA_REACH, 0)
     around = source[low : end + FORMULA_REACH]

@@ -1,4 +1,4 @@
-"""Where a reader is in the practice room. Holds facts, not HTML; what must outlive the page is in the store."""
+"""A reader's position in the practice room. Holds facts, not HTML; what must outlive the page is in the store."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
