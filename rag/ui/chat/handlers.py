@@ -62,16 +62,15 @@ class Handlers:
     def examples(self, language: Language) -> list[Any]:
         return [{"text": question} for question in self._examples[language]]
 
-    def show(self, state: Session, *, whole: bool = True) -> Updates:
+    def show(self, state: Session, *, whole: bool = True, begins: bool = False) -> Updates:
         """Messages, sources, and the rest. Without `whole`, only what changes while an answer is written, since every
-        update costs time."""
+        update costs time. `begins`: the stop button takes the place of the send button."""
         texts = TEXTS[state.language]
         names = [] if state.is_answering else _names(self._answerers, self._assistant, texts)
         others = UNCHANGED
         if whole:
             others = (
-                gr.update(visible=not state.is_answering, value=texts.send),
-                gr.update(visible=state.is_answering, value=texts.stop),
+                *_buttons(state, texts, begins=begins),
                 render_strip(state, self.material()),
                 self.list(state),
                 self.writer(state),
@@ -123,7 +122,7 @@ class Handlers:
         if action.name == ActionName.LOOK_ON:
             with closing(chat.look_on(state, self._keeper)) as steps:
                 for at, _ in enumerate(steps):
-                    yield self.show(state, whole=not at)
+                    yield self.show(state, whole=not at, begins=not at)
             yield self.show(state)
             return
         exchange = state.find(action.number)
@@ -166,7 +165,7 @@ class Handlers:
             )  # fmt: skip
             with closing(steps), self._updates.resting() if self._updates is not None else nullcontext():
                 for _ in steps:
-                    yield self.show(state, whole=not asked or not state.busy)
+                    yield self.show(state, whole=not asked or not state.busy, begins=not asked)
                     asked = True
         if not asked:
             gr.Warning(problem or texts.busy, title=texts.toast_warning)
@@ -298,6 +297,15 @@ class Handlers:
             ),
             *others,
         )
+
+
+def _buttons(state: Session, texts: Texts, *, begins: bool) -> Updates:
+    """Updates of the send and the stop button. Only the answer itself changes which one is there while it is written:
+    any other update may reach the page after the answer has ended."""
+    answering = state.is_answering
+    if answering and not begins:
+        return gr.update(value=texts.send), gr.update(value=texts.stop)
+    return gr.update(value=texts.send, visible=not answering), gr.update(value=texts.stop, visible=answering)
 
 
 def _moment() -> str:
