@@ -15,23 +15,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from rag.embedding.bert_folder import read_folder
+from rag.embedding.graph import Layer
 
 # Weight and bias, of a linear layer or of a normalisation.
 Affine = tuple[Tensor, Tensor]
 # Sums of powers of two between which neither they nor their products with values leave the range of 8 bits of exponent.
 LEAST, MOST = 2.0**-60, 2.0**60
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """`attention_in` gives queries, keys and values side by side."""
-
-    attention_in: Affine
-    attention_out: Affine
-    attention_norm: Affine
-    forward_in: Affine
-    forward_out: Affine
-    forward_norm: Affine
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +30,7 @@ class Bert:
     words: Tensor
     positions: Tensor
     norm: Affine
-    layers: tuple[Layer, ...]
+    layers: tuple[Layer[Affine], ...]
     heads: int
     epsilon: float
 
@@ -88,13 +77,13 @@ class Bert:
         return F.layer_norm(rows, rows.shape[-1:], *norm, self.epsilon)
 
 
-def layers_of(weights: Mapping[str, Tensor]) -> tuple[Layer, ...]:
+def layers_of(weights: Mapping[str, Tensor]) -> tuple[Layer[Affine], ...]:
     """The layers `encoder.layer.0` and on of a BertModel. Raises KeyError where a weight is missing."""
     count = 1 + max((int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer.")), default=-1)
     return tuple(_layer(weights, f"encoder.layer.{number}.") for number in range(count))
 
 
-def _layer(weights: Mapping[str, Tensor], name: str) -> Layer:
+def _layer(weights: Mapping[str, Tensor], name: str) -> Layer[Affine]:
     parts = [_affine(weights, f"{name}attention.self.{part}") for part in ("query", "key", "value")]
     return Layer(
         (torch.cat([weight for weight, _ in parts]), torch.cat([bias for _, bias in parts])),

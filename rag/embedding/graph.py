@@ -6,7 +6,7 @@ at run time. A text is never padded or batched with others, so its states do not
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from rag.embedding.stored import Floats, Weights, widened
 
 # Weight, shape (outputs, inputs), and bias of a linear layer; or both of a normalisation.
 Affine = tuple[Floats, Floats]
+Pair = TypeVar("Pair")
 
 # Rounds of rounding for the output of a normalisation: a few large numbers leave few levels for the others. With a
 # second round the cosine with float32 vectors is .9999, without it .9995, in a sixth less time.
@@ -24,15 +25,15 @@ _OPERATORS, _MICROSOFT, _FORMAT = 18, 1, 10
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
-    """`attention_in` joins queries, keys and values side by side."""
+class Layer(Generic[Pair]):
+    """The pairs of weight and bias in an encoder layer. `attention_in` joins queries, keys and values side by side."""
 
-    attention_in: Affine
-    attention_out: Affine
-    attention_norm: Affine
-    forward_in: Affine
-    forward_out: Affine
-    forward_norm: Affine
+    attention_in: Pair
+    attention_out: Pair
+    attention_norm: Pair
+    forward_in: Pair
+    forward_out: Pair
+    forward_norm: Pair
 
 
 def affine(weights: Weights, name: str, shape: tuple[int, ...]) -> Affine:
@@ -46,7 +47,7 @@ def affine(weights: Weights, name: str, shape: tuple[int, ...]) -> Affine:
     return widened(weight), widened(bias)
 
 
-def layers_of(weights: Weights, width: int) -> list[Layer]:
+def layers_of(weights: Weights, width: int) -> list[Layer[Affine]]:
     """The layers `encoder.layer.0` and on, named as in transformers' BertModel. Raises ValueError if there are none, or
     one is incomplete or of another width."""
     count = 1 + max((int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer.")), default=-1)
@@ -55,7 +56,7 @@ def layers_of(weights: Weights, width: int) -> list[Layer]:
     return [_layer(weights, f"encoder.layer.{number}.", width) for number in range(count)]
 
 
-def _layer(weights: Weights, name: str, width: int) -> Layer:
+def _layer(weights: Weights, name: str, width: int) -> Layer[Affine]:
     inner = len(weights.get(f"{name}intermediate.dense.bias", ()))
     parts = [affine(weights, f"{name}attention.self.{part}", (width, width)) for part in ("query", "key", "value")]
     return Layer(
@@ -69,7 +70,7 @@ def _layer(weights: Weights, name: str, width: int) -> Layer:
 
 
 def encoder_graph(
-    entrance: Affine, layers: Sequence[Layer], *, heads: int, epsilon: float, largest: int | None
+    entrance: Affine, layers: Sequence[Layer[Affine]], *, heads: int, epsilon: float, largest: int | None
 ) -> bytes:
     """The model that normalises INPUT and runs the layers, to OUTPUT; both have the shape (tokens, width). `largest` is
     the largest integer of a weight; None: the linear layers compute in float32."""
@@ -108,7 +109,7 @@ class _Graph:
         self._last = self._constant(np.full(1, -1, np.int64))
         self._tiny = self._constant(np.full(1, np.finfo(np.float32).tiny, np.float32))
 
-    def layer(self, rows: str, layer: Layer) -> str:
+    def layer(self, rows: str, layer: Layer[Affine]) -> str:
         seen = self._linear(self._attention(self._linear(rows, layer.attention_in, NORMALISED)), layer.attention_out)
         rows = self.normal(self.add("Add", [seen, rows]), layer.attention_norm)
         inner = self.add("Gelu", [self._linear(rows, layer.forward_in, NORMALISED)], domain="com.microsoft")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from tools.bert import Bert, Layer, layers_of
+from rag.embedding.graph import Layer
+from tools.bert import Affine, Bert, layers_of
 
 # Texts of like length that are padded to the longest of them.
 BATCH_TOKENS = 4_096
@@ -57,7 +58,7 @@ class Encoder:
         for text, rows in zip(texts, states, strict=True):
             self._kept[text.tobytes()] = torch.from_numpy(rows.view(torch.int16).numpy().copy()).view(rows.dtype)
 
-    def _upper(self, layers: Sequence[Layer], texts: Sequence[Tensor]) -> list[Tensor]:
+    def _upper(self, layers: Sequence[Layer[Affine]], texts: Sequence[Tensor]) -> list[Tensor]:
         lengths = torch.tensor([len(text) for text in texts])
         rows = pad_sequence(list(texts), batch_first=True)
         count, longest, width = rows.shape
