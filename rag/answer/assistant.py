@@ -25,6 +25,7 @@ from rag.index.scope import part_of, source_of
 from rag.index.stores import open_store
 from rag.reader.reading import open_reader
 from rag.search.retrieval import Evidence
+from rag.search.searcher import Searcher
 from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
 
@@ -55,7 +56,8 @@ class Assistant:
         self._opening = threading.Lock()
         self._store = open_store(settings)
         self._index = with_late_tokens(index or self._store.open(embedder=embedder.identity), embedder)
-        self._parts: dict[tuple[str, ...], Index] = {}
+        # By the documents that may answer and the passages that a search returns.
+        self._searchers: dict[tuple[tuple[str, ...], int], Searcher] = {}
         # The chat models that readers chose, opened once each.
         self._opened: dict[ChatModelName, ChatModel | None] = {}
 
@@ -130,26 +132,24 @@ class Assistant:
 
     def resources_over(self, index: Index) -> Resources:
         """The pipeline's resources over an index that is already open."""
-        part = self._part(index)  # may read from a server: nobody else waits for it
+        searcher = self._searcher(index)  # may read from a server: nobody else waits for it
         with self._switching:
-            return Resources(part, self.embedder, self.settings, self.choices, self._chat_model, self.reader)
+            return Resources(searcher, self.settings, self.choices, self._chat_model, self.reader)
 
-    def _part(self, index: Index) -> Index:
-        """The part of the index that answers. Recent parts are kept, unless they belong to older generations."""
-        only = self.choices.only
-        if not only:
-            return index
-        part = self._parts.get(only)
-        if part is not None and part.whole is index:
-            return part
+    def _searcher(self, index: Index) -> Searcher:
+        """Searches the part of the index that answers. Recent ones of the same generation are kept."""
+        key = self.choices.only, self.settings.top_k
+        known = self._searchers.get(key)
+        if known is not None and known.is_of(index):
+            return known
         with self._parting:
-            part = self._parts.get(only)
-            if part is None or part.whole is not index:
-                part = part_of(index, only)
-                kept = {name: known for name, known in self._parts.items() if known.whole is index and name != only}
-                self._parts.clear()
-                self._parts.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), only: part})
-            return part
+            known = self._searchers.get(key)
+            if known is None or not known.is_of(index):
+                known = Searcher(part_of(index, self.choices.only), self.embedder, self.settings.top_k)
+                kept = {other: one for other, one in self._searchers.items() if one.is_of(index) and other != key}
+                self._searchers.clear()
+                self._searchers.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), key: known})
+            return known
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
         """The passages for a question, best first, from which an answer would be taken. Raises UsageError if the

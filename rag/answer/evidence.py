@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag.embedding import Embedder
-from rag.index import Index
 from rag.question.plan import SearchPlan
-from rag.search.retrieval import Evidence, encode_questions, merge, search
+from rag.search.retrieval import Evidence, merge
+from rag.search.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +43,11 @@ class SearchResult:
         return replace(self.evidence, query=self.question) if standalone.said else self.evidence
 
 
-def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:
-    """Search the question, and each side separately, so that the first `k` hits cover all sides."""
+def run_search(searcher: Searcher, plan: SearchPlan) -> SearchResult:
+    """Search the question, and each side separately, so that the first hits cover all sides."""
     standalone = plan.standalone
     before = standalone.subject
-    queries = [*plan.queries, before] if before else plan.queries
-    whole, *sides = (
-        search(index, embedder, query, k=k, encoded=one)
-        for query, one in zip(queries, encode_questions(embedder, queries), strict=True)
-    )
+    whole, *sides = searcher.search([*plan.queries, before] if before else plan.queries)
     whole = replace(whole, query=standalone.text)
     if not sides or before:
         if not before:
@@ -60,17 +55,17 @@ def run_search(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) ->
         hits = sides[0].hits
         page = hits[0].passage.document if hits else ""
         return SearchResult(plan, standalone.own_words, whole, subject_page=page)
-    return SearchResult(plan, standalone.question, merge((whole, *sides), k), tuple(sides))
+    return SearchResult(plan, standalone.question, merge((whole, *sides), searcher.k), tuple(sides))
 
 
-def selection_evidence(embedder: Embedder, result: SearchResult) -> Evidence:
+def selection_evidence(searcher: Searcher, result: SearchResult) -> Evidence:
     """The evidence with the query that selects the quotes. For a follow-up the user's words weigh 2, the resolved
     subject 1."""
     evidence = replace(result.evidence, query=result.question)
     whole = result.evidence.encoded
     if result.question == result.evidence.query or whole is None:
         return evidence
-    own = encode_questions(embedder, [result.question])[0]
+    own = searcher.encode(result.question)
     tokens = np.concatenate([whole.tokens, own.tokens, own.tokens])
     token_ids = np.concatenate([whole.token_ids, own.token_ids, own.token_ids])
     return replace(evidence, encoded=replace(whole, tokens=tokens, token_ids=token_ids))

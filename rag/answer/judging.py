@@ -15,9 +15,7 @@ def searched(trace: Trace) -> Trace:
     """The passages for the question and for each of its sides."""
     if trace.result is not NO_RESULT:
         return trace
-    resources = trace.resources
-    found = run_search(resources.index, resources.embedder, trace.plan, k=resources.settings.top_k)
-    return replace(trace, result=found)
+    return replace(trace, result=run_search(trace.resources.searcher, trace.plan))
 
 
 def decided(trace: Trace) -> Trace:

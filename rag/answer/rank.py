@@ -26,7 +26,7 @@ def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, 
     if result.plan.parts and result.sides:
         whole, *sides = result.sides
     else:
-        whole, sides = selection_evidence(resources.embedder, result), list(result.sides)
+        whole, sides = selection_evidence(resources.searcher, result), list(result.sides)
     return (ranking(whole, PAGES), *(ranking(side, SIDE_PAGES) for side in sides))
 
 

@@ -16,6 +16,7 @@ from rag.question.follow_ups import Standalone
 from rag.question.plan import SearchPlan
 from rag.reader.reading import Reader
 from rag.search.retrieval import Evidence
+from rag.search.searcher import Searcher
 from rag.settings import ChatModelName, Settings
 from rag.types import Courtesy, Step, Turn
 
@@ -25,12 +26,19 @@ class Resources:
     """The stages' resources: one generation of the index, the reader and the chat model. Without a chat model quotes
     answer; without a reader likeness decides alone."""
 
-    index: Index
-    embedder: Embedder
+    searcher: Searcher
     settings: Settings
     choices: Choices
     chat_model: ChatModel | None = None
     reader: Reader | None = None
+
+    @property
+    def index(self) -> Index:
+        return self.searcher.index
+
+    @property
+    def embedder(self) -> Embedder:
+        return self.searcher.embedder
 
     @property
     def llm(self) -> ChatModelName:

@@ -23,7 +23,7 @@ def understood(trace: Trace) -> Trace:
         for turn in trace.history
     ]
     follows = resources.choices.follows
-    asked = stand_alone(resources.index, resources.embedder, question, history, follows=follows)
+    asked = stand_alone(resources.searcher, question, history, follows=follows)
     if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
         rewritten = rewrite(resources.chat_model.model, asked.question, history)
         asked = Standalone(rewritten) if rewritten else asked

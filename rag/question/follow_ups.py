@@ -8,8 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag.embedding import Embedder
-from rag.index import Index
 from rag.language.comparison import compare
 from rag.language.courtesies import courtesy
 from rag.language.framing import without_interjections
@@ -19,6 +17,7 @@ from rag.language.pointing import announces_subject, point_in, points_back, with
 from rag.language.terms import fold
 from rag.question.leaning import LeaningFeatures, leaning, leaning_features
 from rag.question.names import FUNCTION_WORDS, NAME
+from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 
 # A longer subject keeps only its end, where the question stands.
@@ -91,10 +90,10 @@ class Standalone:
 
 
 def stand_alone(
-    index: Index, embedder: Embedder, question: str, history: Sequence[Turn], *, follows: bool | None = None
+    searcher: Searcher, question: str, history: Sequence[Turn], *, follows: bool | None = None
 ) -> Standalone:
-    """The question as it stands alone. If nothing in it says whether it follows the talk, the passages in `index` for
-    either reading decide; `follows` is the reader's wish."""
+    """The question as it stands alone. If nothing in it says whether it follows the talk, the passages found for either
+    reading decide; `follows` is the reader's wish."""
     followed = follow(question, history)
     if not followed.subject or follows is False:
         return Standalone(question)
@@ -102,8 +101,8 @@ def stand_alone(
         follows = told
     if follows is not None:
         return replace(followed, leans=True) if follows else Standalone(question)
-    features = weighed(index, embedder, question, history)
-    log_odds = leaning(index, features)
+    features = weighed(searcher, question, history)
+    log_odds = leaning(searcher.index, features)
     # A message whose names the material lacks may change the subject altogether: 那股票呢
     is_sure = log_odds > SURE and features.unheard < 1
     chosen = replace(followed, leans=is_sure) if log_odds > 0 else Standalone(question)
@@ -118,13 +117,16 @@ def tells_by_itself(question: str, history: Sequence[Turn]) -> bool | None:
     return True if followed.restates or followed.names_point or followed.replaces else None
 
 
-def weighed(index: Index, embedder: Embedder, question: str, history: Sequence[Turn]) -> LeaningFeatures:
+def weighed(searcher: Searcher, question: str, history: Sequence[Turn]) -> LeaningFeatures:
     """The features that tell whether a question leans on the talk before it."""
     followed = follow(question, history)
     return leaning_features(
-        index, embedder, without_interjections(question), subject=followed.subject, said=followed.said,
+        searcher,
+        without_interjections(question),
+        subject=followed.subject,
+        said=followed.said,
         compares=compare(question) is not None,
-    )  # fmt: skip
+    )
 
 
 def follow(question: str, history: Sequence[Turn]) -> Standalone:

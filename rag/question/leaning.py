@@ -10,12 +10,12 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from rag.embedding import Embedder
 from rag.index import Index
 from rag.language.pointing import points_back
 from rag.language.terms import CHINESE, fold, terms
 from rag.question.unheard import named_in, unheard_share
-from rag.search.retrieval import CANDIDATES, encode_questions, search
+from rag.search.retrieval import CANDIDATES
+from rag.search.searcher import Searcher
 
 # The weight of a pair of Chinese characters against a name in Latin letters: neighbouring pairs overlap.
 OF_A_PAIR = 0.5
@@ -82,17 +82,12 @@ BY_WORDS = Leaning(
 FITTED_OVER = "multilingual-e5-small"
 
 
-def leaning_features(
-    index: Index, embedder: Embedder, message: str, *, subject: str, said: str, compares: bool
-) -> LeaningFeatures:
+def leaning_features(searcher: Searcher, message: str, *, subject: str, said: str, compares: bool) -> LeaningFeatures:
     """The features of a message after a talk about `subject`, whose last answer was `said`."""
     folded = fold(message).strip()
-    readings = [subject, message, f"{subject} {message}"]
-    encoded = encode_questions(embedder, readings)
-    before, alone, in_talk = (
-        search(index, embedder, reading, k=k, encoded=one).hits
-        for reading, k, one in zip(readings, (1, CANDIDATES, 1), encoded, strict=True)
-    )
+    index = searcher.index
+    [alone] = (evidence.hits for evidence in searcher.search([message], k=CANDIDATES))
+    before, in_talk = (evidence.hits for evidence in searcher.search([subject, f"{subject} {message}"], k=1))
     page = before[0].passage.document if before else ""
     of_talk = [hit.score for hit in alone if hit.passage.document == page] or [hit.score for hit in alone[-1:]]
     own, named = set(terms(message)), named_in(message)
@@ -109,7 +104,7 @@ def leaning_features(
         lead=alone[0].score - max(of_talk) if alone else 0.0,
         alone=alone[0].score if alone else 0.0,
         in_talk=in_talk[0].score if in_talk else 0.0,
-        alike=float(encoded[0].vector @ encoded[1].vector),
+        alike=float(searcher.encode(subject).vector @ searcher.encode(message).vector),
         terms=float(len(own)),
         words=float(len(WORD.findall(folded))),
         rarity=sum(rarity.values()),

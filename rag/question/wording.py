@@ -161,8 +161,10 @@ def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> s
     """The question with a translation after each term that the material writes otherwise, or in place of a Chinese term
     that occurs nowhere but beside it."""
     text, added = question, list[str]()
+    folded = simplified(text).lower()
     for term, other in vocabulary.translations.items():
-        folded = simplified(text).lower()
+        if term not in folded:
+            continue
         edges = (r"(?<![a-z0-9])", r"(?![a-z0-9])") if term.isascii() else ("", "")
         found = re.search(re.escape(term).join(edges), folded)
         if not found or other.lower() in folded or _uses(index, other) <= RARER * _uses(index, term):
@@ -171,6 +173,7 @@ def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> s
             added.append(other)
         else:
             text = f"{text[: found.start()]} {other} {text[found.end() :]}".strip()
+            folded = simplified(text).lower()
     return " ".join([text, *added])
 
 

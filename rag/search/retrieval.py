@@ -91,9 +91,12 @@ def search(
 ) -> Evidence:
     """The `k` best passages for a question. `encoded` is the output of `encode_questions`, if made before."""
     encoded = encoded or encode_questions(embedder, [question])[0]
-    candidates = propose(
-        index, question, encoded, count=max(CANDIDATES, k), wanted=k, ranking=ranking or ranking_for(index)
-    )
+    candidates = propose(index, question, encoded, count=max(CANDIDATES, k), wanted=k, ranking=ranking)
+    return evidence_of(index, question, encoded, candidates, k=k)
+
+
+def evidence_of(index: Index, question: str, encoded: Encoded, candidates: Candidates | None, *, k: int) -> Evidence:
+    """The `k` best of a question's candidates."""
     if candidates is None:
         return Evidence(question, (), encoded=encoded)
     best, passages = _readable(index, candidates, language_of(question), k)
@@ -123,10 +126,11 @@ def _readable(index: Index, candidates: Candidates, language: Language, k: int) 
 
 
 def propose(
-    index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking, wanted: int = 0
+    index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking | None = None, wanted: int = 0
 ) -> Candidates | None:
     """`count` candidates of each search, scored and fused; None if there are none. If tokens have yet to be computed,
     only the best by vector and keywords are kept, at least `wanted`."""
+    ranking = ranking or ranking_for(index)
     asked = terms(question)
     dense = search_dense(index, encoded.vector, count)
     match = index.keywords.match(asked)

@@ -48,16 +48,17 @@ class Talk:
 
 
 def talks_of(assistant: Assistant, rows: Sequence[TalkRow]) -> list[Talk]:
-    index, embedder = assistant.index, assistant.embedder
     found = []
     for row in bar(rows, "talks"):
+        searcher = assistant.resources.searcher
+        index = searcher.index
         message = in_the_materials_words(index, row.message)
         history = [
             Turn(role, in_the_materials_words(index, text) if role is Role.USER else text) for role, text in row.history
         ]
-        read = stand_alone(index, embedder, message, history)
+        read = stand_alone(searcher, message, history)
         told = tells_by_itself(message, history)
-        found.append(Talk(row, read, None if told is not None else weighed(index, embedder, message, history)))
+        found.append(Talk(row, read, None if told is not None else weighed(searcher, message, history)))
     return found
 
 

@@ -56,10 +56,11 @@ def choices(assistant: Assistant, rows: Sequence[PlacedRow]) -> list[Choice]:
         if trace.courtesy is not None or trace.plan.standalone.intent is not None:
             continue
         index, embedder = trace.resources.index, trace.resources.embedder
-        evidence = selection_evidence(embedder, trace.result)
-        sections = competing(index, embedder, evidence, pages=PAGES)
+        evidence = selection_evidence(trace.resources.searcher, trace.result)
+        wanted = wanted_of(trace.result)
+        sections = competing(index, embedder, evidence, wanted, pages=PAGES)
         if sections:
-            features = section_features(index, evidence, sections, wanted_of(trace.result))
+            features = section_features(index, evidence, sections, wanted)
             values = np.asarray([[getattr(one, name) for name in FITTED] for one in features])
             found.append(Choice(str(row.best and row.best[0]), values, grades_of(row, sections)))
     return found

@@ -80,7 +80,7 @@ class Tools:
         if not findings.is_new(StepKind.SEARCH, query):
             raise UsageError("this was searched before", hint="search for something else, or answer")
         plan = plan_search(Standalone(in_the_materials_words(resources.index, query)))
-        result = run_search(resources.index, resources.embedder, plan, k=resources.settings.top_k)
+        result = run_search(resources.searcher, plan)
         chosen = choose_context(result.evidence, rank_sections(resources, result), findings.step_tokens)
         findings.add(chosen, result.evidence)
         documents = list(dict.fromkeys(hit.passage.document for hit in result.evidence.hits))[:PAGES_NAMED]

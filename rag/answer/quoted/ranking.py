@@ -154,7 +154,7 @@ def rank(
     index: Index, embedder: Embedder, evidence: Evidence, *, pages: int = PAGES, wanted: Wanted = NOTHING_ELSE
 ) -> Ranking:
     """The sections of the best `pages` documents by how well they score."""
-    sections = competing(index, embedder, evidence, pages=pages, language=wanted.language)
+    sections = competing(index, embedder, evidence, wanted, pages=pages)
     if not sections:
         return Ranking(evidence.query)
     features = section_features(index, evidence, sections, wanted)
@@ -185,11 +185,16 @@ def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
     }
 
 
-def competing(
-    index: Index, embedder: Embedder, evidence: Evidence, *, pages: int, language: Language | None = None
-) -> list[Section]:
-    """The sections of the best `pages` documents, in their order, each with how well its units answer."""
-    sections = sections_of(index, evidence, pages=pages, language=language) if evidence.hits else []
+def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Wanted, *, pages: int) -> list[Section]:
+    """The sections of the best `pages` documents that a search proposed, in their order, each with how well its units
+    answer. Where a form is wanted, such as code, all sections compete: how code reads says little of what it is for."""
+    sections = sections_of(index, evidence, pages=pages, language=wanted.language) if evidence.hits else []
+    is_form = wanted.intent is not None or any(
+        answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA)
+    )
+    if evidence.candidates is not None and not is_form:
+        proposed = frozenset(evidence.candidates.numbers.tolist())
+        sections = [section for section in sections if not proposed.isdisjoint(section.passages)]
     answering = by_unit(index, embedder, evidence, sections)
     return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]
 

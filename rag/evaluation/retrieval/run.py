@@ -131,7 +131,7 @@ def _checked(dataset: Dataset, query: Query) -> str:
 
 
 def _standalone(inputs: SystemInputs, question: str, history: Sequence[Turn]) -> str:
-    asked = stand_alone(inputs.assistant.index, inputs.embedder, question, history)
+    asked = stand_alone(inputs.assistant.resources.searcher, question, history)
     return asked.query[:MAX_QUESTION_CHARACTERS]
 
 
