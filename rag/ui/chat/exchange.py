@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ingest.updates.first_reading import FirstReading
@@ -166,6 +167,7 @@ def _write(
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
     writer = writer_of(assistant, choices)
+    source_of = cache(assistant.source)  # the parts of an answer that are shown beside it read the same few documents
     quotes = writer.llm == ChatModelName.EXTRACTIVE
     events = writer.stream(exchange.question, history)
     events = _in_turn(events) if quotes else events
@@ -185,7 +187,7 @@ def _write(
                     # It may still wait for its turn.
                     due = not quotes or exchange.state not in (State.AWAITING, State.SEARCHING)
                 case EvidenceFound(evidence):
-                    exchange.nearby = nearest(evidence, assistant.source)
+                    exchange.nearby = nearest(evidence, source_of)
                     exchange.standalone = evidence.query
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer) | ({EARLY: True} if early else {})
@@ -205,14 +207,14 @@ def _write(
                     exchange.chunks.clear()
                     due = False
                 case Finished(finished, trace):
-                    exchange.excerpts = make_excerpts(finished.citations, assistant.source)
+                    exchange.excerpts = make_excerpts(finished.citations, source_of)
                     asked = [turn.text for turn in history if turn.role is Role.USER]
-                    more = follow_ups(finished, assistant.source, [*asked, exchange.question])
+                    more = follow_ups(finished, source_of, [*asked, exchange.question])
                     exchange.follow_ups = finished.nearest or more
-                    exchange.offers = offers(finished, assistant.source, trace.plan.standalone.intent)
+                    exchange.offers = offers(finished, source_of, trace.plan.standalone.intent)
                     if finished.refusal is not None:
                         found = near(assistant.index, trace.decision.result.for_decision)
-                        exchange.nearby = nearest(found, assistant.source)
+                        exchange.nearby = nearest(found, source_of)
                     exchange.answer = finished
                     exchange.prompt = prompt_of(trace)
                     exchange.state = State.DONE

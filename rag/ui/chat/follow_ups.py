@@ -2,6 +2,7 @@
 parts of the page cited first."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from rag.language.headings import FOLLOW_UPS_BEGIN, FOLLOW_UPS_END, MARKED_QUESTION, QUESTION
 from rag.language.intents import MESSAGES, Intent
@@ -13,6 +14,8 @@ from rag.text.roles import SectionRole, roles_in
 from rag.types import Answer, AnswerKind, Citation
 
 COUNT = 3
+# Documents whose blocks are kept.
+PAGES_KEPT = 64
 MAX_CHARACTERS = 90
 # Characters read after the heading of such a section.
 REACH = 20_000
@@ -39,11 +42,10 @@ def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Inten
     if source is None or answer.kind is not AnswerKind.ANSWER:
         return ()
     quoted = "\n".join(citation.quote for citation in answer.citations)
-    blocks = parse(source)
-    headings = {source[b.body_start : b.body_end].lower() for b in blocks if b.kind is BlockKind.HEADING}
+    headings = {heading.lower() for heading in _texts(source, BlockKind.HEADING)}
     has = {
         Intent.MORE: len(headings) > 2,
-        Intent.CODE: any(b.kind is BlockKind.CODE and source[b.body_start : b.body_end] not in quoted for b in blocks),
+        Intent.CODE: any(code not in quoted for code in _texts(source, BlockKind.CODE)),
         Intent.MISTAKES: SectionRole.MISTAKES in roles_in(headings) and wanted is not Intent.MISTAKES,
     }
     return tuple(text for intent, text in MESSAGES[language_of(answer.question)].items() if has[intent])
@@ -52,8 +54,9 @@ def offers(answer: Answer, source_of: Callable[[str], str | None], wanted: Inten
 def _named_by(source: str, position: int, language: Language) -> list[str]:
     """A document's follow-ups; for a question in English the English ones, if it has an English part."""
     if language is Language.EN:
-        headings = (source[b.body_start : b.body_end] for b in parse(source) if b.kind is BlockKind.HEADING)
-        _, *translated = [h for h in headings if h.endswith("?") and not has_chinese(h)] or [""]
+        _, *translated = [h for h in _texts(source, BlockKind.HEADING) if h.endswith("?") and not has_chinese(h)] or [
+            ""
+        ]
         if translated:
             return translated
     return questions_after(source, position)
@@ -98,3 +101,14 @@ def _first_of_each(citations: Iterable[Citation]) -> Iterator[Citation]:
 
 def _same(question: str) -> str:
     return "".join(character for character in fold(question) if character.isalnum())
+
+
+def _texts(source: str, kind: BlockKind) -> list[str]:
+    """The texts of a document's blocks of a kind."""
+    return [source[block.body_start : block.body_end] for block in _blocks(source) if block.kind is kind]
+
+
+@lru_cache(PAGES_KEPT)
+def _blocks(source: str) -> tuple[Block, ...]:
+    """The blocks of a document. Reading one takes some ten milliseconds."""
+    return parse(source)
