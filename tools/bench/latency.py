@@ -1,7 +1,8 @@
 """python -m tools.bench.latency: how long an answer takes on this machine.
 
-Questions are those that the indexed documents say they answer: their titles and `asked_as`. Answers are extractive,
-asked one after another over one open index. The first, which also warms up the embedder, is reported apart.
+Questions are those that the indexed documents say they answer, their titles and `asked_as`, or the development half of
+a set, as people type them, which cost more. Answers are extractive, asked one after another over one open index. The
+first, which also warms up the embedder, is reported apart. `--talk` asks each within a conversation of SPOKEN.
 """
 
 import argparse
@@ -17,11 +18,16 @@ import numpy as np
 
 from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
-from rag.evaluation.datasets import evenly_spread
+from rag.evaluation.answers.best_places import load_placed
+from rag.evaluation.datasets import Split, evenly_spread
 from rag.evaluation.provenance import available_cores, cpu_model
+from rag.index import Index
 from rag.settings import ChatModelName
+from rag.types import Role, Turn
 
 QUESTIONS = 50
+# Questions of a conversation.
+SPOKEN = 6
 # What a reader takes for immediate, with room for a slower machine (milliseconds).
 TARGETS = {"p50": 150, "p95": 400}
 
@@ -33,6 +39,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_common_options(parser)
     parser.add_argument("--questions", type=int, default=QUESTIONS, help=f"how many to ask (default {QUESTIONS})")
+    parser.add_argument(
+        "--set", type=Path, metavar="FILE", help="a set like best_places.jsonl, whose dev half is asked"
+    )
+    parser.add_argument("--talk", action="store_true", help=f"ask {SPOKEN} in a conversation, not each by itself")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
     return parser
 
@@ -60,25 +70,33 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     assistant = Assistant.open(settings)
     opened = time.perf_counter() - started
     manifest = assistant.index.manifest
-    names = [name for document in assistant.index.storage.documents() for name in (document.title, *document.asked_as)]
-    questions = evenly_spread(names, options.questions)
+    questions = evenly_spread(_questions(options.set, assistant.index), options.questions)
     if not questions:
-        raise UsageError("the index has no documents to ask about", hint="ingest some: python -m ingest")
+        raise UsageError("there is nothing to ask", hint="ingest documents: python -m ingest, or name another --set")
     milliseconds: list[float] = []
     retrieving: list[float] = []
+    processing: list[float] = []
+    talk: list[Turn] = []
     refused = 0
-    for question in questions:
-        started = time.perf_counter()
-        answer = assistant.ask(question)
+    for number, question in enumerate(questions):
+        if not options.talk or number % SPOKEN == 0:
+            talk = []
+        started, processed = time.perf_counter(), time.process_time()
+        answer = assistant.ask(question, talk)
         milliseconds.append((time.perf_counter() - started) * 1_000)
+        processing.append((time.process_time() - processed) * 1_000)
         retrieving.append(answer.seconds.retrieve * 1_000)
         refused += answer.refused
+        talk += [Turn(Role.USER, question), Turn(Role.ASSISTANT, answer.text, refused=answer.refused)]
     warm, warm_retrieving = milliseconds[1:] or milliseconds, retrieving[1:] or retrieving
     return {
         "questions": len(questions),
         "refused": refused,
+        "set": options.set.name if options.set else None,
+        "talk": options.talk,
         "ask_ms": _spread(warm),
         "retrieve_ms": _spread(warm_retrieving),
+        "processor_ms": round(float(np.mean(processing[1:] or processing)), 1),
         "target_ms": TARGETS,
         "cold_ms": {"open": round(opened * 1_000, 1), "first_ask": round(milliseconds[0], 1)},
         "peak_rss_mb": round(peak_rss_bytes() / 2**20, 1),
@@ -93,6 +111,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "machine": {"cpu": cpu_model(), "cores": available_cores(), "platform": platform.platform()},
         "python": platform.python_version(),
     }
+
+
+def _questions(file: Path | None, index: Index) -> list[str]:
+    if file is None:
+        return [name for document in index.storage.documents() for name in (document.title, *document.asked_as)]
+    return [row.question for row in load_placed(file) if row.split is Split.DEV]
 
 
 def peak_rss_bytes() -> int:
