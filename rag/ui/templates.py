@@ -9,7 +9,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from rag.ui.english import path_within, place_of
-from rag.ui.markdown import plain
+from rag.ui.markdown import plain, without_private
 from rag.ui.readable import prose, text_of, words
 
 # Between tags a line break is layout; elsewhere, as between two attributes, it is a space.
@@ -33,6 +33,8 @@ ENVIRONMENT = Environment(
     extensions=[_Layout],
 )
 ENVIRONMENT.filters["plain"] = lambda text: Markup(plain(text))
+# Within a message the reader's program draws the formulas.
+ENVIRONMENT.filters["drawn"] = lambda text: Markup(words(" ".join(without_private(text).split())))
 for _filter in (text_of, words, prose):
     ENVIRONMENT.filters[_filter.__name__] = lambda text, made=_filter: Markup(made(text))
 ENVIRONMENT.filters["path_within"] = path_within

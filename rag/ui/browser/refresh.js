@@ -88,8 +88,8 @@ new MutationObserver(() => {
   for (const list of document.querySelectorAll("#chat .examples[role=list]")) list.setAttribute("role", "group");
 }).observe(document.getElementById("chat-column"), { childList: true, subtree: true });
 
-// What is read in the library and in the practice room has formulas, too, and so has what a search found.
-for (const place of ["#conversations", "#library-list", "#practice-view", "#practice-part"]) watchOver(place, (list) => draw(list));
+// What is read in the library and in the practice room has formulas, too, and so have questions and what a search found.
+for (const place of ["#chat", "#conversations", "#library-list", "#practice-view", "#practice-part"]) watchOver(place, (list) => draw(list));
 
 watch("value", refresh);
 refresh();

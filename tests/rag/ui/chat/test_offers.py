@@ -3,6 +3,9 @@
 from rag.language.intents import Intent
 from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason
 from rag.ui.chat.follow_ups import offers
+from rag.ui.chat.messages import messages
+from rag.ui.markdown import OPEN
+from rag.ui.session.session import Session, State
 
 CODE = "import torch\n"
 PAGE = (
@@ -40,3 +43,15 @@ def test_nothing_is_offered_after_a_refusal_a_pointer_or_without_the_source() ->
     )
     assert offers(refused, lambda _: PAGE, None) == ()
     assert offers(cited, lambda _: None, None) == ()
+
+
+def test_what_is_offered_reads_as_the_page_does_and_is_never_html() -> None:
+    """Its code is code and its formula is drawn by the browser; our own brackets in it make no link."""
+    session = Session()
+    exchange = session.begin("秩怎么选", parent=None)
+    exchange.state, exchange.answer = State.DONE, answer("秩怎么选", "秩从 8 试起。")
+    exchange.follow_ups = ("怎么选 $\\gamma$？", "直接拿 `[CLS]` 行吗？", f"<img src=x>{OPEN}1 是什么？")
+    html = messages(session)[-1]["content"]
+    assert '<span class="formula">$\\gamma$</span>' in html
+    assert "<code>[CLS]</code>" in html
+    assert "&lt;img src=x&gt;1 是什么？" in html and OPEN not in html.split("follow-ups")[1]

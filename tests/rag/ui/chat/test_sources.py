@@ -129,7 +129,7 @@ def test_a_page_is_named_in_the_readers_language(language: Language) -> None:
     source = "The quote."
     cited = [Citation(1, "a.pdf", "Title", 0, 10, source, 3)]
     html = render_excerpts(make_excerpts(cited, lambda document: source), TEXTS[language], turn=1)
-    assert f'<p class="path">{TEXTS[language].page.format(number=3)}</p>' in html
+    assert f'<p class="path"><span class="readable">{TEXTS[language].page.format(number=3)}</span></p>' in html
 
 
 def test_english_readers_see_english_titles_and_paths() -> None:
@@ -151,7 +151,7 @@ def test_english_readers_see_english_titles_and_paths() -> None:
         )
         for n, (quote, path) in enumerate(quotes, start=1)
     ]
-    paths = re.compile('class="path">([^<]*)<')
+    paths = re.compile('class="path"><span class="readable">([^<]*)<')
     english = render_excerpts(make_excerpts(cited, lambda document: page), TEXTS[Language.EN], turn=1)
     assert paths.findall(english) == ["Key points", "In detail", "Follow-ups › Which rank?", "Which rank?"]
     assert "What is LoRA?</h3>" in english
@@ -170,7 +170,7 @@ def test_what_is_near_is_named_in_the_readers_language() -> None:
     chinese, english = (render_nearby([Nearby.of(passage, page)], "", TEXTS[language]) for language in Language)
     assert "什么是 LoRA？</h3>" in chinese
     assert "What is LoRA?</h3>" in english
-    assert "Key points</p>" in english
+    assert "Key points</span></p>" in english
 
 
 def test_a_document_is_one_card_and_has_its_title_once() -> None:
@@ -185,7 +185,7 @@ def test_a_document_is_one_card_and_has_its_title_once() -> None:
     assert [html.count("<article") for html in (chinese, english)] == [1, 1]
     assert "Title</h3>" in chinese
     assert "A title</h3>" in english
-    assert '<p class="path">Other</p>' in english
+    assert '<p class="path"><span class="readable">Other</span></p>' in english
     assert '<span class="bullet">- </span>' in english
     assert not any("# " in part.text for excerpt in excerpts for part in excerpt.stretches[0][:1])
 
