@@ -53,7 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m tools.bench.evening", description="Chat for a long evening in one tab.")
     parser.add_argument("--index", type=Path, default=".interview-rag/index", help="index of corpus/")
     parser.add_argument("--turns", type=int, default=30, help="length of the long conversation (default 30)")
-    parser.add_argument("--idle", type=float, default=60, help="seconds that nobody does anything (default 60)")
+    parser.add_argument("--idle", type=float, default=300, help="seconds that nobody does anything (default 300)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the JSON goes as well")
     return parser
 
