@@ -31,6 +31,8 @@ REST = 10.0
 LAST_STEP = 3.0
 # Seconds between two runs of a first reading, to let other writers in.
 LET_OTHERS = 0.1
+# Share of the documents after which the time for the others is estimated: fewer tell too little.
+ENOUGH = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,12 @@ class Update:
 class AutoUpdateStatus:
     """`done` of `total` steps of the run under way; no run if `total` is 0. With `fills`, all documents are searchable,
     and these steps only refine retrieval. `problem` is why the index cannot be synced at the moment; the first
-    successful run clears it. With `once` it describes a single run, also after its end."""
+    successful run clears it. With `once` it describes a single run, also after its end, and `began` is its start on
+    the monotonic clock."""
 
     on: bool = False
     once: bool = False
+    began: float = 0.0
     done: int = 0
     total: int = 0
     fills: bool = False
@@ -61,9 +65,20 @@ class AutoUpdateStatus:
         return self.last is None and (self.once or self.total > 0)
 
     @property
+    def is_first(self) -> bool:
+        """Whether its steps are documents that are read for the first time."""
+        return self.once and self.last is None and self.total > 0
+
+    @property
     def is_changing(self) -> bool:
         """Whether the status may still change."""
         return self.on or self.fills or (self.once and self.last is None and self.problem is None)
+
+    def seconds_left(self) -> float | None:
+        """Of the first reading, if the documents left take as long as those done; None if too few are done."""
+        if not self.is_first or self.done < max(1.0, ENOUGH * self.total):
+            return None
+        return (time.monotonic() - self.began) / self.done * (self.total - self.done)
 
 
 class AutoUpdate:
@@ -116,7 +131,7 @@ class AutoUpdate:
         off. Does nothing if it is on."""
         with self._lock:
             if not self._status.is_changing:
-                self._status = AutoUpdateStatus(once=True)
+                self._status = AutoUpdateStatus(once=True, began=time.monotonic())
                 ready = ready_vectors(self._embedder.identity, self._settings.passage_tokens)
                 self._reading = FirstReading(ready.hold)
                 self._thread = threading.Thread(

@@ -68,7 +68,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             auto_update = gr.Checkbox(
                 label=texts.auto_update, elem_id="auto-update", container=False, visible=may_switch, render=False
             )
-            updates = gr.HTML(elem_id="updates", visible=may_switch, render=False)
+            updates = gr.HTML(elem_id="updates", visible=rooms.auto_update is not None, render=False)
             overlays = Overlays(gr.HTML(elem_id="whole"), gr.HTML(elem_id="parcel"), auto_update, updates)
             if rooms.library is None:
                 auto_update.render()  # type: ignore[no-untyped-call]

@@ -3,29 +3,33 @@
 from html import escape
 
 from ingest.updates.auto_update import AutoUpdateStatus
-from rag.ui.problems import tell
+from rag.errors import IngestError, RagError
+from rag.ui.problems import SENTENCES, sentence_of, tell
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("chat/auto_update.html")
+MINUTE = 60.0
 
 
-def under_way_text(status: AutoUpdateStatus, texts: Texts) -> str:
-    """HTML; empty if nothing is being read and nothing is wrong."""
+def under_way_text(status: AutoUpdateStatus, texts: Texts, *, details: bool = True) -> str:
+    """HTML; empty if nothing is being read and nothing is wrong. A problem's `details` may name paths of the server."""
     if not (status.on or status.once):
         return ""
     if status.problem is not None:
-        told = texts.auto_update_problem.format(problem=tell(status.problem, texts))
-        return HTML("problem", told=told)
+        told = tell(status.problem, texts) if details else _without_details(status.problem, texts)
+        return HTML("problem", told=texts.auto_update_problem.format(problem=told))
+    if status.is_first:
+        return HTML("first", done=status.done, total=status.total, left=_left(status, texts), texts=texts)
     if status.total:
         steps = texts.auto_update_fills if status.fills else texts.auto_update_steps
         return escape(steps.format(done=status.done, total=status.total))
     return escape(texts.auto_update_working) if status.last is None else ""
 
 
-def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
+def auto_update_text(status: AutoUpdateStatus, texts: Texts, *, details: bool = True) -> str:
     """The same, else the last run's result. HTML; empty while off."""
-    now = under_way_text(status, texts)
+    now = under_way_text(status, texts, details=details)
     if now or status.last is None or not (status.on or status.once):
         return now
     documents = status.last.documents
@@ -42,3 +46,18 @@ def auto_update_text(status: AutoUpdateStatus, texts: Texts) -> str:
         return told
     failed = texts.auto_update_failed.format(count=len(documents.failed), total=documents.files)
     return f"{told} · {escape(failed)}"
+
+
+def _left(status: AutoUpdateStatus, texts: Texts) -> str:
+    """The minutes that the first reading still takes; empty if not known yet."""
+    seconds = status.seconds_left()
+    if seconds is None:
+        return ""
+    if seconds < MINUTE:
+        return str(texts.auto_update_minute)
+    return str(texts.auto_update_minutes.format(count=round(seconds / MINUTE)))
+
+
+def _without_details(problem: RagError, texts: Texts) -> str:
+    sentence, command = sentence_of(problem if problem.code in SENTENCES else IngestError(problem.message), texts)
+    return sentence.format(command=command)

@@ -45,7 +45,7 @@ UNCHANGED: Updates = (gr.skip(),) * 6
 
 class Handlers:
     """Over an assistant; keeps conversations in the folder that the settings name. Only readers who may change the
-    documents can switch automatic updates."""
+    documents can switch automatic updates; all are told of them."""
 
     def __init__(self, assistant: Assistant, rooms: Rooms) -> None:
         self._assistant = assistant
@@ -259,11 +259,12 @@ class Handlers:
     def look(self, state: Session) -> Updates:
         """The switch of automatic updates, their text here and in the library, and the polling clock."""
         texts = TEXTS[state.language]
-        status = self._auto_update.status() if self._auto_update is not None else AutoUpdateStatus()
+        status = self._updates.status() if self._updates is not None else AutoUpdateStatus()
+        details = self._auto_update is not None
         return (
             gr.update(value=status.on, label=texts.auto_update),
-            under_way_text(status, texts),
-            auto_update_text(status, texts),
+            under_way_text(status, texts, details=details),
+            auto_update_text(status, texts, details=details),
             gr.Timer(active=status.is_changing),
         )
 

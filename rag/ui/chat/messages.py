@@ -83,7 +83,8 @@ def panel(session: Session) -> str:
         body += render_excerpts(exchange.excerpts, texts, turn=exchange.number)
     elif exchange.nearby:
         so_far = texts.sources_found if session.is_answering else texts.sources_so_far
-        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else texts.sources_nearest, texts)
+        nearest = texts.sources_nearest_early if exchange.is_early else texts.sources_nearest
+        body = render_nearby(exchange.nearby, so_far if exchange.answer is None else nearest, texts)
     else:
         body = hint(texts.searching if session.is_answering else texts.sources_none)
     return render_panel(
@@ -172,7 +173,7 @@ def _answered(
 ) -> str:
     notes = []
     if answer.refusal is not None:
-        text = _refusal(exchange.number, answer.refusal, texts)
+        text = _refusal(exchange, answer.refusal, texts, is_reading=is_reading)
     else:
         text = _lead(answer, texts) + _text(answer, exchange.number, texts.source_number, texts.claim_unsupported)
         if not all(claim.supported for claim in answer.claims):
@@ -288,14 +289,19 @@ def _agent_step(step: Step, texts: Texts) -> str:
     return f"{name}: {came}" if came else name
 
 
-def _refusal(turn: int, refusal: Refusal, texts: Texts) -> str:
+def _refusal(exchange: Exchange, refusal: Refusal, texts: Texts, *, is_reading: bool) -> str:
+    """An early one speaks of the documents read until then only."""
+    early = exchange.is_early
     match refusal.reason:
+        case _ if early and not is_reading:
+            sentence = texts.refused_then
         case RefusalReason.MISSING_TERMS:
-            sentence = texts.refused_missing.format(missing=texts.list_separator.join(refusal.missing))
+            told = texts.refused_missing_early if early else texts.refused_missing
+            sentence = told.format(missing=texts.list_separator.join(refusal.missing))
         case RefusalReason.NO_SUPPORTED_CLAIM:
-            sentence = texts.refused_unsupported
+            sentence = texts.refused_unsupported_early if early else texts.refused_unsupported
         case _:
-            sentence = texts.refused
+            sentence = texts.refused_early if early else texts.refused
     if refusal.only:
         sentence += texts.refused_only
-    return HTML("refusal", sentence=sentence, suggestions=refusal.suggestions, turn=turn, texts=texts)
+    return HTML("refusal", sentence=sentence, suggestions=refusal.suggestions, turn=exchange.number, texts=texts)

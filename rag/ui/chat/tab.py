@@ -111,8 +111,7 @@ def _components(
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
-                may_switch = rooms.auto_update is not None and rooms.may_change
-                updating = gr.HTML(elem_id="updating", visible=may_switch)
+                updating = gr.HTML(elem_id="updating", visible=rooms.auto_update is not None)
                 told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(

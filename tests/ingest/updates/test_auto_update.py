@@ -102,7 +102,9 @@ def test_one_run_in_the_background(docs: Path, settings: Settings, hash_embedder
     (docs / "预热.md").write_text("# 预热是什么？\n\n预热让学习率从零升起。\n", encoding="utf-8")
     done: list[bool] = []
     auto_update = AutoUpdate(settings, hash_embedder)
+    before = time.monotonic()
     auto_update.run_once(then=lambda: done.append(True))
+    assert before <= auto_update.status().began <= time.monotonic()
     status = wait_for(auto_update, lambda status: not status.is_changing)
     assert done == [True]
     assert not status.on

@@ -1,25 +1,52 @@
 """What the page says about automatic updates."""
 
+import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import gradio as gr
 import pytest
 
+from ingest.library import Library
 from ingest.report import Counts, Failure
 from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus, Update
 from rag.answer.assistant import Assistant
-from rag.errors import IngestError, Unreadable
+from rag.errors import IngestError, SettingsError, Unreadable
+from rag.types import Refusal, RefusalReason
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.auto_update import auto_update_text, under_way_text
 from rag.ui.chat.handlers import Handlers
-from rag.ui.chat.messages import messages
+from rag.ui.chat.messages import messages, panel
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
+from tests.rag.ui.rooms import built
 
 AT = datetime(2026, 1, 2, 10, 23, tzinfo=UTC)
 FAILED = [Failure("/docs/<b>.pdf", "<b>.pdf: is a damaged PDF file", Unreadable.DAMAGED)]
+
+FIRST = AutoUpdateStatus(once=True, done=20, total=100)
+ENDED = AutoUpdateStatus(once=True, last=Update(AT, Counts(added=1)))
+QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
+
+
+class Told(AutoUpdate):
+    """Without documents; its status is what a test says."""
+
+    reading = None
+
+    def __init__(self, status: AutoUpdateStatus) -> None:
+        self.told = status
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        yield
+
+    def status(self) -> AutoUpdateStatus:
+        return self.told
 
 
 @pytest.mark.parametrize(
@@ -65,7 +92,7 @@ def test_a_problem_is_told_in_the_reader_s_language_and_is_no_html() -> None:
     assert "&lt;b&gt; is missing" in html
 
 
-@pytest.mark.parametrize("question", ["ZeRO-2 和 ZeRO-3 差在哪？", "红烧肉怎么做？"])
+@pytest.mark.parametrize("question", [QUESTION, "红烧肉怎么做？"])
 def test_an_early_answer_says_that_documents_are_still_read(assistant: Assistant, question: str) -> None:
     for early in (False, True):
         session = Session()
@@ -91,20 +118,131 @@ def test_an_early_answer_says_that_documents_are_still_read(assistant: Assistant
 def test_a_question_is_early_until_the_first_run_has_ended(
     assistant: Assistant, status: AutoUpdateStatus, early: bool
 ) -> None:
-    class Told(AutoUpdate):
-        def __init__(self) -> None:
-            """Without documents."""
-
-        reading = None
-
-        @contextmanager
-        def resting(self) -> Iterator[None]:
-            yield
-
-        def status(self) -> AutoUpdateStatus:
-            return status
-
     session = Session()
-    for _ in Handlers(assistant, Rooms(Told()))._answer(session, "ZeRO-2 和 ZeRO-3 差在哪？", parent=None):
+    for _ in Handlers(assistant, Rooms(Told(status)))._answer(session, QUESTION, parent=None):
         pass
     assert session.exchanges[0].is_early is early
+
+
+@pytest.mark.parametrize(
+    ("seconds", "done", "chinese", "english"),
+    [
+        (60.0, 4, "", ""),  # too few to tell
+        (30.0, 20, "约 2 分钟", "about 2 min"),
+        (10.0, 20, "不到 1 分钟", "less than 1 min"),
+        (600.0, 50, "约 10 分钟", "about 10 min"),
+    ],
+)
+def test_the_first_reading_shows_how_far_it_is(seconds: float, done: int, chinese: str, english: str) -> None:
+    status = replace(FIRST, done=done, began=time.monotonic() - seconds)
+    for texts, name, left in (
+        (TEXTS[Language.ZH], "第一次阅读资料", chinese),
+        (TEXTS[Language.EN], "First reading", english),
+    ):
+        for html in (under_way_text(status, texts), auto_update_text(status, texts)):
+            assert f"{name} {done}/100" in html
+            assert f'<progress value="{done}" max="100" aria-label="{name}">' in html
+            assert re.findall(r"约|不到|about|less", html) == re.findall(r"约|不到|about|less", left)
+            assert left in html
+
+
+def test_only_the_first_reading_is_called_so() -> None:
+    texts = TEXTS[Language.ZH]
+    for status in (
+        AutoUpdateStatus(on=True, done=20, total=100, last=Update(AT, Counts())),
+        replace(ENDED, done=20, total=100, fills=True),
+        ENDED,
+    ):
+        assert status.seconds_left() is None
+        assert "progress" not in auto_update_text(status, texts)
+        assert texts.auto_update_first not in auto_update_text(status, texts)
+    assert under_way_text(ENDED, texts) == ""
+
+
+@pytest.mark.parametrize("reason", RefusalReason)
+@pytest.mark.parametrize(
+    ("language", "nothing", "so_far"),
+    [
+        (Language.ZH, r"资料里(没有|找不到)", "已读的资料里还没有"),
+        (
+            Language.EN,
+            "The material (holds nothing|does not)|Nothing in the material",
+            "What has been read so far does not",
+        ),
+    ],
+)
+def test_nothing_is_never_said_of_what_is_not_read_yet(
+    assistant: Assistant, reason: RefusalReason, language: Language, nothing: str, so_far: str
+) -> None:
+    texts = TEXTS[language]
+    for early in (False, True):
+        session = Session(language=language)
+        for _ in chat.answer_after(assistant, session, QUESTION, None, early=early):
+            pass
+        exchange = session.exchanges[0]
+        assert exchange.answer is not None
+        exchange.answer = replace(exchange.answer, refusal=Refusal(reason, ("Mamba",)))
+        reading, read = messages(session, is_reading=True)[1]["content"], messages(session)[1]["content"]
+        assert bool(re.search(nothing, reading)) is bool(re.search(nothing, read)) is not early
+        assert (so_far in reading) is (texts.refused_then in read) is early
+        assert ("Mamba" in reading) is (reason is RefusalReason.MISSING_TERMS)
+        assert (texts.sources_nearest in panel(session)) is not early
+        assert (texts.sources_nearest_early in panel(session)) is early
+
+
+@pytest.mark.parametrize("may_change", [True, False])
+def test_every_reader_is_told(assistant: Assistant, may_change: bool) -> None:
+    rooms = Rooms(Told(FIRST), Library(assistant.settings, assistant.embedder, may_change=may_change))
+    _, updating, updates, clock = Handlers(assistant, rooms).look(Session())
+    assert TEXTS[Language.ZH].auto_update_first in updating
+    assert updates == updating
+    assert clock.active
+    components = [part["props"] for part in built(assistant, rooms).config["components"]]
+    shown = {part["elem_id"]: part["visible"] for part in components if "updat" in str(part.get("elem_id"))}
+    assert shown == {"updating": True, "updates": True, "auto-update": may_change}
+
+
+@pytest.mark.parametrize("problem", [IngestError("/srv/papers is missing"), SettingsError("no /srv/papers")])
+def test_paths_are_told_to_those_only_who_may_change_the_documents(
+    assistant: Assistant, problem: IngestError | SettingsError
+) -> None:
+    for may_change in (True, False):
+        rooms = Rooms(
+            Told(AutoUpdateStatus(on=True, problem=problem)),
+            Library(assistant.settings, assistant.embedder, may_change=may_change),
+        )
+        for html in Handlers(assistant, rooms).look(Session())[1:3]:
+            assert 'class="problem"' in html
+            assert ("/srv/papers" in html) is may_change
+
+
+def test_the_view_is_drawn_again_once_the_first_reading_has_ended(assistant: Assistant) -> None:
+    updates = Told(FIRST)
+    handlers, session = Handlers(assistant, Rooms(updates)), Session()
+    for _ in handlers._answer(session, QUESTION, parent=None):
+        pass
+    count = len(handlers.look(session)) + len(handlers.show(session))
+
+    def view() -> tuple[object, ...]:
+        told = handlers.look_again(session)
+        assert len(told) == count
+        return told[4:]
+
+    def is_skipped(update: object) -> bool:
+        return bool(update == gr.skip())
+
+    assert all(map(is_skipped, view()))  # it goes on
+    updates.told = ENDED
+    session.busy = True
+    assert all(map(is_skipped, view()))  # an answer that is being written draws it anyway
+    session.busy = False
+    drawn = view()
+    assert not any(map(is_skipped, drawn))
+    assert TEXTS[Language.ZH].answer_now in str(drawn[0])
+    assert all(map(is_skipped, view()))  # once
+
+
+def test_a_reader_who_comes_later_is_not_drawn_anew(assistant: Assistant) -> None:
+    handlers, session = Handlers(assistant, Rooms(Told(ENDED))), Session()
+    handlers.show(session)
+    assert all(update == gr.skip() for update in handlers.look_again(session)[4:])
