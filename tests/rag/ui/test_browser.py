@@ -10,7 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import Settings
 from rag.types import Answer
-from rag.ui.policy import content_policy
+from rag.ui.policy import ICON, content_policy
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.browser import ask, open_page, settle
 from tests.rag.ui.house import House
@@ -322,6 +322,14 @@ def test_what_the_server_gives_away(address: str) -> None:
     nonce = re.search(r'<script nonce="([\w-]{22})"', response.text)
     assert nonce is not None
     assert response.headers["content-security-policy"] == content_policy(nonce[1])
+    told = dict(re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):[^"]+)"\s+content="([^"]*)"', response.text))
+    assert told == {
+        "og:title": "大模型面试问答 · LLM interview Q&amp;A",
+        "og:type": "website",
+        "og:description": "每句都有出处。Every sentence has its source.",
+    }
+    icons = re.findall(r'<link\s[^>]*rel="(?:shortcut )?icon"[^>]*>', response.text)
+    assert f'<link rel="icon" href="{ICON}">' == icons[0], icons
     assert httpx.get(address, headers={"Host": "evil.invalid"}).status_code == 400
     for path in ("monitoring", "docs", "openapi.json", "gradio_api/file=/etc/passwd"):
         assert httpx.get(address + path).status_code >= 400, path
