@@ -15,6 +15,7 @@ from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.browser import ask, open_page, settle
 from tests.rag.ui.house import House
 from tests.rag.ui.visit import Visit
+from tools.bench.evening import SHIFTED, WATCH, worst_window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -240,9 +241,11 @@ def test_what_nothing_is_like_is_refused_with_the_way_to_the_topics(page: Page) 
 
 
 def test_languages(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, language="en-GB")
+    page = open_page(browser, address, language="en-GB", before=WATCH)
     expect(page.locator("#title")).to_contain_text(EN.title)
     expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator("#page[data-greeted]")).to_have_count(1)
+    assert worst_window(page.evaluate("window.shifts")) <= SHIFTED  # though the greeting brings another language
     ask(page, STEADY_QUESTION)
     expect(page.locator("#chat .notice")).to_contain_text(EN.way_in)
     page.get_by_label("中文").check()
