@@ -103,6 +103,7 @@ def ingest(
     for file in source.iterdir():
         file.unlink()
     for name, text in documents.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, encoding="utf-8")
     settings = library_settings(folder).model_copy(update={"late_interaction": with_tokens})
     with patch("ingest.anchors.ASKED", QUESTIONS_ASKED):

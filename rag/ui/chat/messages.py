@@ -277,10 +277,11 @@ def _under_way(exchange: Exchange, texts: Texts) -> str:
         waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())
     told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
-    is_waiting = exchange.state is State.READING and not exchange.steps and exchange.used.get("model")
-    if is_waiting:
-        told = texts.waiting_model.format(name=exchange.used["model"])
-    return HTML("under_way", steps=steps, told=told, since=round(exchange.since * 1_000) if is_waiting else 0)
+    waited = {State.READING: texts.waiting_model, State.LOADING: texts.loading_model}.get(exchange.state)
+    model, since = exchange.used.get("model"), 0
+    if waited and model and not exchange.steps:
+        told, since = waited.format(name=model), round(exchange.since * 1_000)
+    return HTML("under_way", steps=steps, told=told, since=since)
 
 
 def _agent_step(step: Step, texts: Texts) -> str:

@@ -66,7 +66,7 @@ class House:
 
 @contextmanager
 def open_house(folder: Path, settings: Settings, embedder: Embedder) -> Iterator[House]:
-    ingest(folder, embedder, {**DOCUMENTS, "clipping.md": ATTACKING, "stopping.md": STOPPING})
+    ingest(folder, embedder, {**DOCUMENTS, "clipping.md": ATTACKING, "regularisation/stopping.md": STOPPING})
     settings = settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
     with ChatServer().running() as model:
         environment = {

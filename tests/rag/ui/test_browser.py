@@ -10,11 +10,12 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import Settings
 from rag.types import Answer
-from rag.ui.policy import content_policy
+from rag.ui.policy import ICON, content_policy
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.browser import ask, open_page, settle
 from tests.rag.ui.house import House
 from tests.rag.ui.visit import Visit
+from tools.bench.evening import SHIFTED, WATCH, worst_window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -240,9 +241,11 @@ def test_what_nothing_is_like_is_refused_with_the_way_to_the_topics(page: Page) 
 
 
 def test_languages(browser: Browser, address: str) -> None:
-    page = open_page(browser, address, language="en-GB")
+    page = open_page(browser, address, language="en-GB", before=WATCH)
     expect(page.locator("#title")).to_contain_text(EN.title)
     expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator("#page[data-greeted]")).to_have_count(1)
+    assert worst_window(page.evaluate("window.shifts")) <= SHIFTED  # though the greeting brings another language
     ask(page, STEADY_QUESTION)
     expect(page.locator("#chat .notice")).to_contain_text(EN.way_in)
     page.get_by_label("中文").check()
@@ -322,6 +325,14 @@ def test_what_the_server_gives_away(address: str) -> None:
     nonce = re.search(r'<script nonce="([\w-]{22})"', response.text)
     assert nonce is not None
     assert response.headers["content-security-policy"] == content_policy(nonce[1])
+    told = dict(re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):[^"]+)"\s+content="([^"]*)"', response.text))
+    assert told == {
+        "og:title": "大模型面试问答 · LLM interview Q&amp;A",
+        "og:type": "website",
+        "og:description": "每句都有出处。Every sentence has its source.",
+    }
+    icons = re.findall(r'<link\s[^>]*rel="(?:shortcut )?icon"[^>]*>', response.text)
+    assert f'<link rel="icon" href="{ICON}">' == icons[0], icons
     assert httpx.get(address, headers={"Host": "evil.invalid"}).status_code == 400
     for path in ("monitoring", "docs", "openapi.json", "gradio_api/file=/etc/passwd"):
         assert httpx.get(address + path).status_code >= 400, path

@@ -173,6 +173,23 @@ def test_the_keyboard_alone_is_enough(browser: Browser, address: str) -> None:
     assert [stop["name"] for stop in stops if not stop["inside"]] == []
     reached = {near for stop in stops for near in stop["near"]}
     assert {"question", "send", "clear", "language", "chat", "rooms"} <= reached
+    page.keyboard.press("Tab")
+    expect(page.locator("a.skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#question textarea")).to_be_focused()
+    page.locator("#keys .keys").focus()
+    page.keyboard.press("Enter")
+    shortcuts = page.locator("dialog.shortcuts")
+    expect(shortcuts.locator("kbd").filter(has_text="#")).to_have_text("# @")
+    page.keyboard.press("Escape")
+    expect(shortcuts).to_be_hidden()
+    expect(page.locator("#keys .keys")).to_be_focused()
+    page.keyboard.press("?")
+    close = shortcuts.get_by_role("button")
+    expect(close).to_be_focused()
+    expect(close).to_have_css("border-radius", "9px")
+    page.keyboard.press("Enter")
+    expect(shortcuts).to_be_hidden()
     page.locator("#chat a[href='#cite-1-1']").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".panel mark.selected").first).to_be_in_viewport()

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Download, Page, expect
 
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
+from rag.ui.preferences.stored import KEY
 from rag.ui.texts import TEXTS, Language
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.browser import open_page
@@ -318,6 +319,88 @@ def test_liked_and_disliked_answers_become_pairs(page: Page, model: ChatServer) 
     (row,) = [row for row in rows if question in row["prompt"]]
     assert good in row["chosen"]
     assert row["rejected"] != row["chosen"]
+
+
+def test_a_topic_and_a_document_are_named_in_the_box(page: Page) -> None:
+    box, offered, chips = page.locator("#question textarea"), page.get_by_role("option"), page.locator(".scope-chip")
+    box.press_sequentially("它说 #regul")
+    expect(offered).to_have_text([f"regularisation {ZH.scope_topic}", "早停"])
+    page.keyboard.press("ArrowDown")
+    expect(offered.last).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(chips).to_have_text(["regularisation×"])
+    expect(box).to_have_value("它说 ")
+    box.fill("@zero-2")
+    expect(offered).to_have_text([QUESTION])
+    page.keyboard.press("Escape")
+    expect(offered).to_have_count(0)
+    box.press("Backspace")
+    offered.click()
+    expect(chips).to_have_text(["regularisation×", f"{QUESTION}×"])
+    expect(box).to_have_value("")
+    expect(box).to_be_focused()
+    expect(page.locator("#chat .user-row")).to_have_count(0)  # Enter sent nothing
+
+
+def test_who_is_chosen_beside_the_box_writes_from_then_on(page: Page, model: ChatServer) -> None:
+    writer = page.locator("#privacy .writer")
+    current, choices = writer.locator("summary"), writer.get_by_role("button")
+    stored = "key => localStorage.getItem(key)"
+    before = page.evaluate(stored, KEY)
+    expect(current).to_have_text(ZH.answerer_extractive)
+    current.click()
+    choices.filter(has_text="test").click()
+    expect(current).to_have_text("test")
+    expect(page.locator("#privacy .told")).to_have_text(ZH.footer_model.format(model="test"))
+    model.requests.clear()
+    ask(page, QUESTION, 1)
+    assert model.requests
+    expect(page.locator("#chat .bot-row .by")).to_have_text(ZH.written_by.format(name="test"))
+    page.wait_for_function("([key, before]) => localStorage.getItem(key) !== before", arg=[KEY, before])
+    page.reload()
+    expect(current).to_have_text("test")
+    current.click()
+    expect(writer.locator("[aria-pressed=true]")).to_contain_text("test")
+    choices.filter(has_text=ZH.answerer_extractive).click()
+    expect(current).to_have_text(ZH.answerer_extractive)
+
+
+def test_an_answer_that_broke_off_is_gone_on_with(page: Page, model: ChatServer) -> None:
+    ask(page, QUESTION, 1)
+    model.cut_after, model.pause = 20, 0.0
+    page.locator("#chat .others summary").click()
+    page.locator("#chat .others").get_by_role("button", name="test").click()
+    reply = page.locator("#chat .bot-row")
+    expect(reply).to_contain_text(ZH.cut.format(name="test"))
+    expect(reply).to_contain_text("ZeRO-3 还切分模型参数。")
+    model.cut_after = None
+    model.requests.clear()
+    settle(page, 1)
+    reply.get_by_role("button", name=ZH.go_on).click()
+    expect(page.locator("#chat .branches")).to_have_text("3/3")
+    settle(page, 1)
+    expect(reply.locator(".go-on")).to_have_count(0)
+    assert "ZeRO-3 还切分模型参数。" in model.prompt
+
+
+def test_what_was_found_in_a_long_conversation_is_in_view(page: Page) -> None:
+    page.set_viewport_size({"width": 1360, "height": 480})
+    for replies, question in enumerate([OTHER, QUESTION, "RoPE 的推导公式、方法对比和代码"], start=1):
+        ask(page, question, replies)
+    asked, answered = page.locator("#chat .user-row"), page.locator("#chat .bot-row")
+    for is_open in (True, False):
+        if not is_open:
+            page.click("#clear")
+            expect(asked).to_have_count(0)
+        page.fill("#sought textarea, #sought input", "切分优化器")
+        page.locator(".conversations li", has_text="切分优化器").locator(".title").click()
+        expect(answered).to_have_count(3)
+        expect(answered.nth(1)).to_be_in_viewport()
+        expect(asked.first).not_to_be_in_viewport()
+        page.wait_for_function("CSS.highlights.get('sought')?.size > 0")
+        page.fill("#sought textarea, #sought input", "")
+        expect(page.locator(".conversations mark")).to_have_count(0)
 
 
 def test_the_language_is_remembered(page: Page) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag.ui.model_setup import texts as setup_texts
 from rag.ui.preferences import texts as preferences_texts
+from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.browser import GIVE, ask, open_page, serve, unfold
@@ -19,6 +20,7 @@ from tests.rag.ui.test_browser_accessible import violations
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEXTS, SETTINGS = setup_texts.TEXTS[Language.ZH], preferences_texts.TEXTS[Language.ZH]
+PAGE = PAGE_TEXTS[Language.ZH]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 # Everything that the page is sent while it runs, streams too, however long they stay open.
 LISTENING = """
@@ -57,6 +59,10 @@ def open_settings(page: Page) -> None:
     page.get_by_role("tab", name=SETTINGS.tab, exact=True).click()
     unfold(page)
     expect(page.locator("#preferences-states ul.answerers")).to_be_visible()
+
+
+def holding_key(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
 
 
 def test_a_model_is_set_up_tested_and_used(tmp_path: Path, browser: Browser, model: ChatServer, house: House) -> None:
@@ -111,13 +117,21 @@ def test_a_model_is_set_up_tested_and_used(tmp_path: Path, browser: Browser, mod
         stored = page.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage)")
         opened = page.request.get(address).text() + page.request.get(f"{address}config").text()
         assert KEY not in sent + stored + opened + page.content()
+        files = [file for file in (tmp_path / "user").iterdir() if file.name.startswith("chat-model")]
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+        assert [file.suffix for file in holding_key(tmp_path / "user")] == [".key"]
+
+        open_settings(page)
+        forget = page.locator("#model-forget-key")
+        forget.click()
+        expect(forget).to_have_text(PAGE.really)
+        assert holding_key(tmp_path / "user")
+        expect(page.locator("#model-status")).to_contain_text(TEXTS.with_key)
+        forget.click()
+        expect(page.locator("#model-status")).to_contain_text(TEXTS.without_key)
         assert trouble == []
         page.context.close()
-
-    files = [file for file in (tmp_path / "user").iterdir() if file.name.startswith("chat-model")]
-    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
-    holding = [file for file in (tmp_path / "user").rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
-    assert [file.suffix for file in holding] == [".key"]
+    assert holding_key(tmp_path / "user") == []
 
 
 def test_who_may_not_change_documents_sees_who_writes_and_changes_nothing(

@@ -115,6 +115,15 @@ def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
     expect(page.locator("textarea[name='attempt']")).to_have_value("")  # a box of its own
 
 
+def test_formulas_of_a_graded_answer_are_drawn(page: Page) -> None:
+    enter(page)
+    page.locator(".questions summary").last.click()
+    page.locator(".questions .question-link", has_text="什么时候不需要").click()
+    grade(page, "能放进一张卡时用 ZeRO-2 就够了。")
+    expect(page.locator("#practice .grade .point .katex").first).to_be_visible()
+    expect(page.locator("#practice .grade .point").first).not_to_contain_text("$", use_inner_text=True)
+
+
 def test_nothing_typed_is_lost(page: Page) -> None:
     reach(page, "KV cache 是什么，为什么能省计算？")
     page.locator("#practice .jottings summary").click()

@@ -37,6 +37,14 @@ UNFOLD_AT_ONCE = """() => {
     requestAnimationFrame(() => fold.click());
   }).observe(document.body, { childList: true, subtree: true });
 }"""
+ROOMS = ("practice", "library", "preferences", "inspector", "quality", "feedback")
+# From where to where a room goes, and where its first heading stands.
+PLACE = """name => {
+  const room = document.querySelector(`#room-${name} .room`);
+  const { x, width } = room.getBoundingClientRect();
+  const heading = [...room.querySelectorAll("h2, h3")].find((one) => one.checkVisibility());
+  return [x, width, heading.getBoundingClientRect().top];
+}"""
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 NOTE = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。<img src=x onerror='window.ran = 1'>\n"
 
@@ -116,6 +124,16 @@ def test_every_room_fits_a_phone(page: Page) -> None:
             assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.get_by_label("中文").check()
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+
+
+def test_every_room_begins_at_the_same_place(page: Page) -> None:
+    places = {}
+    for name in ROOMS:
+        page.evaluate("name => void (location.hash = `#room-${name}`)", name)
+        heading = page.locator(f"#room-{name} .room :is(h2, h3):visible").first
+        expect(heading).to_be_visible()
+        places[name] = page.evaluate(PLACE, name)
+    assert len({tuple(place) for place in places.values()}) == 1, places
 
 
 def test_a_room_has_an_address_also_under_the_settings(page: Page, address: str) -> None:

@@ -5,8 +5,14 @@ import re
 from importlib import import_module
 from importlib.resources import files
 
+from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate
+from rag.answer.assistant import Assistant
+from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.policy import CLOCK
+from rag.ui.rooms import Rooms
 from rag.ui.without_stubs import WRITER, WRITES
+from tests.rag.ui.rooms import built
 
 
 def test_what_writes_them_is_still_called_so_and_does_nothing() -> None:
@@ -22,3 +28,12 @@ def test_the_clock_that_the_page_stops_is_the_one_of_what_gradio_waits_for() -> 
     clock = re.compile(CLOCK.removeprefix("^"))
     with_it = {file.name for file in scripts if file.name.endswith(".js") and clock.search(file.read_text("utf-8"))}
     assert [name.partition("-")[0] for name in with_it] == ["statustracker"]
+
+
+def test_no_event_shows_how_long_it_takes(assistant: Assistant) -> None:
+    """Its frame and its seconds would flash over whatever the event changes."""
+    library = Library(assistant.settings, assistant.embedder, may_change=True)
+    auto_update = AutoUpdate(assistant.settings, assistant.embedder)
+    page = built(assistant, Rooms(auto_update, library, setup=ModelSetup(assistant, assistant.settings)))
+    assert len(page.fns) > 50
+    assert [call.name for call in page.fns.values() if call.show_progress != "hidden"] == []

@@ -20,7 +20,7 @@ from rag.chat_models.select import open_chat_model
 from rag.errors import ChatModelError, ChatModelProblem
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName
-from rag.types import Answer, Citation, Claim, Refusal, RefusalReason
+from rag.types import Answer, Citation, Claim, Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.handlers import render_writer
@@ -192,6 +192,34 @@ def test_that_quotes_took_the_place_of_a_model_is_told_before_them(assistant: As
     assert shown.startswith('<div class="lead">')
     assert TEXTS[language].fallback_unauthorized in shown.split("</div>")[0]
     assert TEXTS[language].fallback_settings in shown.split("</div>")[0]
+
+
+def test_an_answer_that_broke_off_keeps_its_text_and_offers_to_go_on(assistant: Assistant) -> None:
+    session, texts = Session(), TEXTS[Language.ZH]
+    ask(assistant, session, QUESTION)
+    exchange = session.exchanges[0]
+    assert exchange.answer is not None
+    assert "go-on" not in messages(session)[1]["content"]
+    exchange.answer = replace(exchange.answer, llm="endpoint", fallback=ChatModelProblem.CUT)
+    exchange.used = {**exchange.used, "model": "deepseek-chat"}
+    shown = html.unescape(messages(session)[1]["content"])
+    assert "ZeRO-3 还切分模型参数" in shown
+    assert '<div class="lead">' not in shown  # it is the model's own
+    assert texts.cut.format(name="deepseek-chat") in shown
+    assert f'<button type="button" class="go-on do-retry-1-goon">{texts.go_on}</button>' in shown
+
+
+@pytest.mark.parametrize("state", [State.READING, State.LOADING])
+def test_a_model_that_is_waited_for_is_named_and_the_seconds_are_counted(state: State) -> None:
+    session, texts = Session(), TEXTS[Language.ZH]
+    exchange = session.begin(QUESTION, parent=None)
+    exchange.state, exchange.since = state, 12.5
+    assert "since-" not in messages(session)[1]["content"]  # which model it is is not known yet
+    exchange.used = {"model": "qwen"}
+    told = texts.loading_model if state is State.LOADING else texts.waiting_model
+    assert f'<p class="waiting since-12500">{told.format(name="qwen")}</p>' in messages(session)[1]["content"]
+    exchange.steps = (Step(StepKind.CALCULATE, "1.5 * 2", "3"),)
+    assert "1.5 * 2" in messages(session)[1]["content"]  # an agent tells what it does
 
 
 def test_who_wrote_an_answer(assistant: Assistant) -> None:

@@ -14,7 +14,6 @@ import pytest
 from rag.answer.assistant import Assistant
 from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
-from rag.ui.readable import text_of
 from rag.ui.session.practice import zone_of
 from rag.ui.texts import Language
 from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room
@@ -82,7 +81,7 @@ def test_an_interview_goes_on_after_a_reload_and_ends_with_a_report(room: Room, 
     assert asked(later) == first
     assert "写到一半</textarea>" in later.shell
     later.grade(first, GOOD, action="answer", edition=2)
-    assert f'data-graded="{text_of(f"attempt:{first}")}" data-edition="2"' in later.told
+    assert f'data-graded="attempt:{first}" data-edition="2"' in unescape(later.told)  # whichever is asked first
     assert asked(later) != first
     before = asked(later)
     later.grade(first, GOOD, action="answer", edition=3)  # sent twice, or from another tab
