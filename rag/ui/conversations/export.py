@@ -66,5 +66,5 @@ def file_name(title: str, ending: str) -> str:
 def _quote(exchange: Exchange, citation: Citation, texts: Texts) -> str:
     page = f" · {texts.page.format(number=citation.page)}" if citation.page is not None else ""
     quoted = "\n".join(f"> {line}" for line in citation.quote.splitlines())
-    place = f"{exchange.title_of(citation, texts.tag)} · `{citation.document}`{page} · {citation.start}–{citation.end}"
+    place = f"{exchange.title_of(citation, texts.tag)} · `{citation.document}`{page}"
     return f"**[{citation.marker}]** {place}\n\n{quoted}"

@@ -249,6 +249,8 @@ def test_exports(assistant: Assistant, keeper: Keeper) -> None:
     assert answer is not None
     for citation in answer.citations:
         assert "\n".join(f"> {line}" for line in citation.quote.splitlines()) in markdown.text
+        assert f"`{citation.document}`\n\n> " in markdown.text
+        assert f"{citation.start}–{citation.end}" not in markdown.text
     value = json.loads(whole.text)
     assert [row["question"] for row in value["exchanges"]] == [QUESTION, OTHER]
     for key, expected in answer_as_dict(answer).items():
