@@ -16,9 +16,11 @@ from tests.rag.ui.browser import (
     arrived,
     ask,
     begin,
+    choose,
     open_page,
     settle,
 )
+from tests.rag.ui.house import House
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -186,6 +188,50 @@ def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
     page.wait_for_function("window.printed")
     assert page.evaluate("window.printed") == QUESTION
     expect(page.locator("#done-note")).to_be_empty()
+
+
+def test_a_shared_page_needs_nothing_else(browser: Browser, page: Page, house: House, tmp_path: Path) -> None:
+    stopping = "早停是什么？"
+    page.click("#clear")
+    for number, (question, reply) in enumerate(
+        ((QUESTION, "ZeRO-3 还切分模型参数。\n"), (stopping, "早停在验证集损失不再下降时停止训练。\n"), (stopping, ""))
+    ):
+        house.model_says(reply)
+        ask(page, question)
+        if reply:
+            page.locator("#chat .others summary").last.click()
+            page.locator("#chat .others").last.get_by_role("button", name="test").click()
+            expect(page.locator("#chat .by").nth(number)).to_have_text(ZH.written_by.format(name="test"))
+            settle(page, number)
+    page.locator("#chat a[href^='#cite-']").first.hover()  # its quote goes from its title to the tip
+    expect(page.locator("#quote-tip")).to_be_visible()
+    with page.expect_download() as download:
+        choose(page, QUESTION, ZH.share)
+    assert download.value.suggested_filename == "ZeRO-2-和-ZeRO-3-差在哪.html"
+    file = tmp_path / "shared.html"
+    download.value.save_as(file)
+    text = file.read_text(encoding="utf-8")
+    assert "<script" not in text
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 740})
+    shared, requests = context.new_page(), list[str]()
+    shared.on("request", lambda request: requests.append(request.url))
+    shared.set_content(text)
+    expect(shared.locator("h1")).to_have_text(QUESTION)
+    expect(shared.locator(".asked")).to_have_text([QUESTION, stopping, stopping])
+    answers = shared.locator(".answered")
+    expect(answers.nth(0)).to_contain_text("ZeRO-3 还切分模型参数。 [1]")
+    expect(answers.nth(0).locator("blockquote")).to_have_text(
+        ["[1] ZeRO-2 切分优化器状态和梯度，ZeRO-3 还切分模型参数。"]
+    )
+    expect(answers.nth(1)).to_contain_text("早停在验证集损失不再下降时停止训练。 [1]")
+    expect(answers.nth(1).locator("blockquote math")).to_have_count(1)
+    expect(answers.nth(2).locator("p math")).to_have_count(1)
+    expect(answers.nth(2).locator(".cited")).to_contain_text("stopping.md")
+    expect(answers.nth(2).locator("blockquote")).to_have_count(0)  # the answer is the quote
+    assert shared.locator("script, link, img, iframe, button, a").count() == 0
+    assert shared.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert requests == []
+    context.close()
 
 
 def test_an_exported_conversation_is_opened_again(page: Page, tmp_path: Path) -> None:
