@@ -39,9 +39,9 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
     return "\n\n".join(parts) + "\n"
 
 
-def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: datetime) -> str:
+def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: datetime, tag: str = "") -> str:
     """All branches: each exchange as in `python -m rag ask --json`, plus `parent`, the id of the one it follows, and
-    `state`."""
+    `state`. There is no `tag` where the conversation has none."""
     rows: list[dict[str, Any]] = []
     for exchange in exchanges:
         answer = exchange.answer or Answer(exchange.question, (), exchange.said, "")
@@ -53,7 +53,12 @@ def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: d
                 "state": str(exchange.state),
             }
         )
-    value = {"title": title, "exported": now.isoformat(timespec="seconds"), "exchanges": rows}
+    value = {
+        "title": title,
+        **({"tag": tag} if tag else {}),
+        "exported": now.isoformat(timespec="seconds"),
+        "exchanges": rows,
+    }
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -190,6 +190,88 @@ def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
     expect(page.locator("#done-note")).to_be_empty()
 
 
+def test_a_conversation_is_pinned_above_the_others(page: Page) -> None:
+    begin(page, OTHER)
+    begin(page, QUESTION)
+    headings, titles = page.locator(".conversations h2"), page.locator(".conversations .title")
+    expect(titles).to_have_text([QUESTION, OTHER])
+    choose(page, OTHER, ZH.pin)
+    expect(headings).to_have_text([ZH.pinned, ZH.today])
+    expect(titles).to_have_text([OTHER, QUESTION])
+    choose(page, OTHER, ZH.unpin)
+    expect(headings).to_have_text([ZH.today])
+    expect(titles).to_have_text([QUESTION, OTHER])
+
+
+def test_tags_are_set_and_filter_the_list(page: Page) -> None:
+    begin(page, OTHER)
+    expect(page.locator(".conversations .tags")).to_have_count(0)
+    entry = page.locator(".conversations li")
+    entry.locator("summary").focus()  # by keys alone
+    page.keyboard.press("Enter")
+    for _ in (ZH.pin, ZH.rename, ZH.set_tag):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(entry.get_by_label(ZH.tag_label)).to_be_focused()
+    page.keyboard.type(" 面试 <b> ")
+    page.keyboard.press("Enter")
+    expect(entry.locator(".tag")).to_have_text("面试 <b>")
+    begin(page, QUESTION)
+    tag = page.get_by_role("group", name=ZH.filter_by_tag).get_by_role("button", name="面试 <b>")
+    expect(entry).to_have_count(2)
+    tag.click()
+    expect(entry).to_have_count(1)
+    expect(entry.locator(".title")).to_have_text(OTHER)
+    expect(tag).to_have_attribute("aria-pressed", "true")
+    expect(tag).to_be_focused()
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    expect(entry).to_have_count(2)
+    page.fill("#sought textarea, #sought input", "面试")
+    expect(entry).to_have_count(1)
+    page.fill("#sought textarea, #sought input", "")
+    choose(page, QUESTION, ZH.set_tag)
+    field = entry.first.locator(".new-tag")
+    offered = field.evaluate("field => [...field.list.options].map((option) => option.value)")
+    assert offered == ["面试 <b>"]
+    field.fill("论文")
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    expect(entry.locator(".tag")).to_have_count(1)
+    choose(page, OTHER, ZH.set_tag)
+    entry.last.locator(".new-tag").fill("")
+    page.keyboard.press("Enter")
+    expect(page.locator(".conversations .tags")).to_have_count(0)
+
+
+def test_several_conversations_are_tagged_or_deleted_at_once(page: Page) -> None:
+    for question in (OTHER, QUESTION, "早停是什么？"):
+        begin(page, question)
+    entry, choices = page.locator(".conversations li"), page.locator(".conversations .choice input")
+    bar = page.locator(".conversations .several")
+    expect(choices.first).to_be_hidden()
+    bar.get_by_role("button", name=ZH.choose_many).click()
+    expect(bar.get_by_role("button", name=ZH.tag_chosen)).to_be_disabled()
+    expect(bar.get_by_role("button", name=ZH.delete_chosen)).to_be_disabled()
+    choices.nth(1).check()
+    entry.nth(2).locator(".title").click()  # chooses, too
+    expect(choices.nth(2)).to_be_checked()
+    bar.get_by_role("button", name=ZH.tag_chosen).click()
+    bar.get_by_label(ZH.tag_chosen).fill("旧的")
+    page.keyboard.press("Enter")
+    expect(page.locator(".conversations .tag")).to_have_text(["旧的", "旧的"])
+    expect(choices.first).to_be_hidden()
+    bar.get_by_role("button", name=ZH.choose_many).click()
+    choices.nth(0).check()
+    choices.nth(2).check()
+    bar.get_by_role("button", name=ZH.delete_chosen).click()
+    expect(entry.locator(".title")).to_have_text([QUESTION])
+    expect(page.locator("#chat .user-row")).to_have_count(0)  # the open one was among them
+    expect(page.locator(".conversations")).to_contain_text(ZH.deleted_many.format(count=2))
+    page.get_by_role("button", name=ZH.undo).click()
+    expect(entry.locator(".title")).to_have_text(["早停是什么？", QUESTION, OTHER])
+
+
 def test_a_shared_page_needs_nothing_else(browser: Browser, page: Page, house: House, tmp_path: Path) -> None:
     stopping = "早停是什么？"
     page.click("#clear")
