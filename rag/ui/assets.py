@@ -8,8 +8,9 @@ from rag.ui.texts import TEXTS, Texts
 
 # The chat's scripts; each may use what earlier ones define.
 SCRIPTS = (
-    "basics", "sources", "overlays", "quote_tip", "clicks", "search", "choosing", "keys", "shortcuts", "offering",
-    "asking", "attaching", "toasts", "copying", "sharing", "packing", "importing", "speech", "address", "refresh",
+    "basics", "sources", "overlays", "quote_tip", "clicks", "search", "choosing", "tagging", "keys", "shortcuts",
+    "offering", "asking", "attaching", "toasts", "copying", "sharing", "packing", "importing", "speech", "address",
+    "refresh",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-// ---- Several conversations, to be deleted at once ----
+// ---- Several conversations, to be tagged or deleted at once ----
 
 const column = () => find("#list-column");
 const choices = () => all(".conversations .choice input:checked");
@@ -8,8 +8,8 @@ function setChoosing(on) {
   countChoices();
 }
 function countChoices() {
+  for (const button of all("[data-tag-chosen], [data-delete-chosen]")) button.disabled = !choices().length;
   const button = find("[data-delete-chosen]");
-  if (button) button.disabled = !choices().length;
   if (button) button.dataset.count = choices().length || "";
 }
 document.addEventListener("change", (event) => event.target.closest?.(".choice") && countChoices());

@@ -66,6 +66,7 @@ function act(what, button) {
   if (what.action === "copy") return copy(button);
   if (what.action === "aloud") return readAloud(button);
   if (what.action === "rename") return rename(what.number, button.closest("li"));
+  if (what.action === "tag") return setTag(what.number, button.closest("li"));
   if (what.action === "link") return copyLink(what.number, button.dataset.told);
   if (what.action === "print") return showWhole(what.number, () => window.print());
   if (what.action === "share") return showWhole(what.number, share);
@@ -78,13 +79,15 @@ function act(what, button) {
   if (["edit", "unedit", "scope", "unscope"].includes(what.action)) box().focus();
 }
 
-function rename(number, item) {
-  const input = find(".new-name", item);
-  const end = (keep) => {
+const rename = (number, item) =>
+  writeIn(find(".new-name", item), (title) => title && send({ action: "rename", number, rest: title }));
+// A field comes in place of what it changes. Enter, or a click elsewhere, keeps what was written; Escape does not.
+function writeIn(input, keep) {
+  const end = (isKept) => {
     if (input.hidden) return;
     input.hidden = true;
-    const title = input.value.trim();
-    if (keep && title && title !== input.defaultValue) send({ action: "rename", number, rest: title });
+    const written = input.value.trim();
+    if (isKept && written !== input.defaultValue) keep(written);
   };
   input.hidden = false;
   input.value = input.defaultValue;

@@ -13,16 +13,18 @@ const marker = (target) => {
 // The quote comes as words, with its formulas as they are written.
 const FORMULA = /(\$\$?[^$]+\$\$?)/;
 const escaped = (text) => text.replace(/[&<>]/g, (sign) => `&#${sign.codePointAt(0)};`);
+const asDrawn = (quote) =>
+  quote
+    .split(FORMULA)
+    .map((part, place) => (place % 2 ? `<span class="formula">${escaped(part)}</span>` : escaped(part)))
+    .join("");
 function showTip(link) {
   if (link.title) {
     link.dataset.quote = link.title;
     link.removeAttribute("title"); // the browser would show it a second time
   }
   if (!link.dataset.quote) return;
-  tip.innerHTML = link.dataset.quote
-    .split(FORMULA)
-    .map((part, place) => (place % 2 ? `<span class="formula">${escaped(part)}</span>` : escaped(part)))
-    .join("");
+  tip.innerHTML = asDrawn(link.dataset.quote);
   tip.hidden = false;
   link.setAttribute("aria-describedby", tip.id);
   placeTip(link);

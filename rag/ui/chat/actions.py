@@ -26,7 +26,7 @@ from rag.ui.texts import TEXTS
 
 # RETRY's argument besides the name of a writer: read the question alone, or as a follow-up.
 ALONE, IN_TALK = "alone", "in_talk"
-# Conversations deleted at once, and digits of a conversation's number.
+# Conversations deleted or tagged at once, and digits of a conversation's number.
 MOST_AT_ONCE, DIGITS = 1_000, 16
 # Or: continue what broke off.
 GO_ON = "goon"
@@ -44,6 +44,8 @@ class ActionName(StrEnum):
     OPEN = "open"
     RENAME = "rename"
     PIN = "pin"
+    TAG = "tag"
+    FILTER = "filter"
     DELETE = "delete"
     RESTORE = "restore"
     EDIT = "edit"
@@ -66,7 +68,8 @@ class ActionName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A click: `number` names a conversation or an exchange, `rest` is the button's further argument."""
+    """A click: `number` names a conversation or an exchange, `rest` is the button's further argument, `note` what was
+    typed."""
 
     name: ActionName | None
     number: int = 0
@@ -100,8 +103,13 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
             keeper.rename(session, action.number, action.rest)
         case ActionName.PIN:
             keeper.pin(session, action.number)
+        case ActionName.TAG:
+            keeper.tag(session, action.note, *_chosen(action))
+        case ActionName.FILTER:  # a second click takes it back
+            session.tagged = "" if action.rest == session.tagged else action.rest
+            return
         case ActionName.DELETE:
-            keeper.delete(session, *({action.number} if action.number else _numbers(action.rest)))
+            keeper.delete(session, *_chosen(action))
             return
         case ActionName.RESTORE:
             keeper.restore(session)
@@ -124,9 +132,10 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
     session.deleted = ()
 
 
-def _numbers(text: str) -> list[int]:
-    """Numbers of several conversations, as "4,7"."""
-    return [int(number) for number in text.split(",") if number.isdecimal() and len(number) < DIGITS][:MOST_AT_ONCE]
+def _chosen(action: Action) -> list[int]:
+    """The numbers of its conversation, or of several, as "4,7"."""
+    numbers = [str(action.number)] if action.number else action.rest.split(",")
+    return [int(number) for number in numbers if number.isdecimal() and len(number) < DIGITS][:MOST_AT_ONCE]
 
 
 def _act_on_exchange(session: Session, action: Action, keeper: Keeper) -> None:
@@ -175,7 +184,7 @@ def download(session: Session, action: Action, keeper: Keeper, now: datetime) ->
         return None
     exchanges = [from_stored(exchange, stored.id) for exchange in stored.exchanges]
     if action.name is ActionName.JSON:
-        text = as_json(stored.id, stored.title, exchanges, now)
+        text = as_json(stored.id, stored.title, exchanges, now, stored.tag)
         return File(file_name(stored.title, ".json"), "application/json", text)
     shown = Session(known={exchange.number: exchange for exchange in exchanges}, tip=stored.tip)
     text = as_markdown(stored.title, shown.exchanges, TEXTS[session.language], now)

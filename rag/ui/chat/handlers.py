@@ -108,6 +108,7 @@ class Handlers:
             self._keeper.list(state),
             state,
             datetime.now().astimezone(),
+            tags=self._keeper.tags(state),
             unkept=self._keeper.problem is not None,
             set_aside=[file.name for file in self._keeper.set_aside],
         )

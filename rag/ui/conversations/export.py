@@ -39,9 +39,9 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
     return "\n\n".join(parts) + "\n"
 
 
-def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: datetime) -> str:
+def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: datetime, tag: str = "") -> str:
     """All branches: each exchange as in `python -m rag ask --json`, plus `parent`, the id of the one it follows, and
-    `state`."""
+    `state`. There is no `tag` where the conversation has none."""
     rows: list[dict[str, Any]] = []
     for exchange in exchanges:
         answer = exchange.answer or Answer(exchange.question, (), exchange.said, "")
@@ -53,7 +53,12 @@ def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: d
                 "state": str(exchange.state),
             }
         )
-    value = {"title": title, "exported": now.isoformat(timespec="seconds"), "exchanges": rows}
+    value = {
+        "title": title,
+        **({"tag": tag} if tag else {}),
+        "exported": now.isoformat(timespec="seconds"),
+        "exchanges": rows,
+    }
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -66,5 +71,5 @@ def file_name(title: str, ending: str) -> str:
 def _quote(exchange: Exchange, citation: Citation, texts: Texts) -> str:
     page = f" · {texts.page.format(number=citation.page)}" if citation.page is not None else ""
     quoted = "\n".join(f"> {line}" for line in citation.quote.splitlines())
-    place = f"{exchange.title_of(citation, texts.tag)} · `{citation.document}`{page} · {citation.start}–{citation.end}"
+    place = f"{exchange.title_of(citation, texts.tag)} · `{citation.document}`{page}"
     return f"**[{citation.marker}]** {place}\n\n{quoted}"

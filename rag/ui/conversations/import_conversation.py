@@ -159,6 +159,7 @@ class ExportedExchange(Exported):
 
 class ExportedConversation(Exported):
     title: Line
+    tag: Line = ""
     exchanges: Annotated[tuple[ExportedExchange, ...], Field(min_length=1, max_length=MAX_KNOWN), FailFast()]
 
 
@@ -166,6 +167,7 @@ class ExportedConversation(Exported):
 class Imported:
     title: str
     exchanges: tuple[Exchange, ...]
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
             raise UsageError(texts.import_wrong.format(number=number, field=wrong[0]))
         numbers[row.id] = number
         exchanges.append(_exchange(number, None if row.parent is None else numbers[row.parent], row, known_source))
-    return Imported(file.title, tuple(exchanges))
+    return Imported(file.title, tuple(exchanges), file.tag)
 
 
 def _exchange(

@@ -82,8 +82,17 @@ class Keeper:
                 self.conversations.end(session.user, exchange.conversation, to_stored(exchange))
 
     def list(self, session: Session) -> Sequence[Listed]:
+        """Those that match the search and have the chosen tag. A tag that is no longer in use is chosen no more."""
+        if session.tagged and session.tagged not in self.tags(session):
+            session.tagged = ""
         with self._told(session, wrote=False):
-            return self.conversations.list(session.user, session.sought) if session.user is not None else ()
+            if session.user is not None:
+                return self.conversations.list(session.user, session.sought, session.tagged)
+        return ()
+
+    def tags(self, session: Session) -> Sequence[str]:
+        with self._told(session, wrote=False):
+            return self.conversations.tags(session.user) if session.user is not None else ()
         return ()
 
     def open(self, session: Session, conversation: int, number: int = 0) -> None:
@@ -130,7 +139,7 @@ class Keeper:
         title = title_of(imported.title) or title_of(imported.exchanges[0].question)
         with self._told(session, raises=True):
             stored = [to_stored(exchange) for exchange in imported.exchanges]
-            number = self.conversations.add(session.user, title, stored)
+            number = self.conversations.add(session.user, title, stored, imported.tag)
         self.open(session, number)
 
     def rename(self, session: Session, conversation: int, title: str) -> None:
@@ -149,6 +158,11 @@ class Keeper:
         if session.user is not None:
             with self._told(session):
                 self.conversations.pin(session.user, conversation)
+
+    def tag(self, session: Session, tag: str, *conversations: int) -> None:
+        if session.user is not None:
+            with self._told(session):
+                self.conversations.tag(session.user, tag, *conversations)
 
     def restore(self, session: Session) -> None:
         if session.user is not None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from rag.ui.conversations.snippet import marked, snippet
-from rag.ui.conversations.store import LISTED, Listed
+from rag.ui.conversations.store import LISTED, TAG_CHARACTERS, Listed
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Texts
@@ -14,9 +14,16 @@ HTML = macros_of("conversations/listing.html")
 
 
 def render_list(
-    listed: Sequence[Listed], session: Session, now: datetime, *, unkept: bool = False, set_aside: Sequence[str] = ()
+    listed: Sequence[Listed],
+    session: Session,
+    now: datetime,
+    *,
+    tags: Sequence[str] = (),
+    unkept: bool = False,
+    set_aside: Sequence[str] = (),
 ) -> str:
-    """`now` is a local time; `unkept` if nothing can be saved, `set_aside` names damaged files."""
+    """`now` is a local time; `tags` are those in use; `unkept` if nothing can be saved, `set_aside` names damaged
+    files."""
     texts, words = TEXTS[session.language], session.sought.split()
     problems = [texts.conversations_unkept] if unkept or session.unkept else []
     if set_aside:
@@ -32,7 +39,7 @@ def render_list(
     count = len(session.deleted)
     deleted = texts.deleted if count == 1 else texts.deleted_many.format(count=count) if count else ""
     values = {"groups": groups, "current": session.conversation, "problems": problems, "deleted": deleted, "last": last}
-    return HTML("list", **values, texts=texts)
+    return HTML("list", **values, tags=tags, tagged=session.tagged, longest=TAG_CHARACTERS, texts=texts)
 
 
 def _day(item: Listed, now: datetime, texts: Texts) -> str:

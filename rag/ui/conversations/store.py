@@ -9,7 +9,7 @@ from pathlib import Path
 from rag.user_database import UserDatabase
 
 FILE = "conversations.sqlite"
-VERSION = 3
+VERSION = 4
 # Conversation numbers begin with the second in which the file was made: feedback about a lost file's conversations then
 # refers to none in its successor.
 # An exchange only follows an older one: a parent that is not older could make a conversation circular.
@@ -23,13 +23,15 @@ CREATE TABLE exchanges (
 SCHEMA = f"""
 CREATE TABLE conversations (
     id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, title TEXT NOT NULL, created REAL NOT NULL,
-    updated REAL NOT NULL, deleted REAL, tip INTEGER, named INTEGER NOT NULL DEFAULT 0, pinned REAL
+    updated REAL NOT NULL, deleted REAL, tip INTEGER, named INTEGER NOT NULL DEFAULT 0, pinned REAL,
+    tag TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX conversations_of_user ON conversations (user, updated);
 {EXCHANGES};
 INSERT INTO sqlite_sequence VALUES ('conversations', unixepoch())
 """
 TITLE_CHARACTERS = 80
+TAG_CHARACTERS = 30
 LISTED = 100
 # Seconds for which a deletion can be undone.
 RESTORABLE = 600.0
@@ -38,7 +40,7 @@ RESTORABLE = 600.0
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `said` and `number` are those
-    of the first exchange that matches the search."""
+    of the first exchange that matches the search; an empty `tag` is none."""
 
     id: int
     title: str
@@ -47,6 +49,7 @@ class Listed:
     said: str = ""
     number: int = 0
     pinned: bool = False
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class StoredConversation:
     title: str
     tip: int | None
     exchanges: tuple[StoredExchange, ...]
+    tag: str = ""
 
 
 class Conversations:
@@ -84,7 +88,7 @@ class Conversations:
 
     def __init__(self, folder: Path | None) -> None:
         self.database = UserDatabase(
-            folder and folder / FILE, SCHEMA, VERSION, {1: _order_parents, 2: _add_named_and_pinned}
+            folder and folder / FILE, SCHEMA, VERSION, {1: _order_parents, 2: _add_named_and_pinned, 3: _add_tag}
         )
 
     def close(self) -> None:
@@ -136,13 +140,14 @@ class Conversations:
                 (time.time(), exchange.state, exchange.said, exchange.record, conversation, exchange.number, user),
             )
 
-    def add(self, user: str, title: str, exchanges: Sequence[StoredExchange]) -> int:
+    def add(self, user: str, title: str, exchanges: Sequence[StoredExchange], tag: str = "") -> int:
         """Store a whole conversation, which opens at its last exchange; returns its number."""
         now = time.time()
         with self.database.writing() as connection:
             conversation = connection.execute(
-                "INSERT INTO conversations (user, title, created, updated, tip) VALUES (?, ?, ?, ?, ?) RETURNING id",
-                (user, title, now, now, exchanges[-1].number),
+                "INSERT INTO conversations (user, title, created, updated, tip, tag) VALUES (?, ?, ?, ?, ?, ?)"
+                " RETURNING id",
+                (user, title, now, now, exchanges[-1].number, tag_of(tag)),
             ).fetchone()[0]
             connection.executemany(
                 "INSERT INTO exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -153,33 +158,44 @@ class Conversations:
             )
         return int(conversation)
 
-    def list(self, user: str, sought: str = "", *, limit: int = LISTED + 1) -> Sequence[Listed]:
+    def list(self, user: str, sought: str = "", tag: str = "", *, limit: int = LISTED + 1) -> Sequence[Listed]:
         """The newest conversations, one more than are shown, to tell whether there are more; with `sought`, those whose
-        title, questions or answers contain every word of it."""
+        title, tag, questions or answers contain every word of it; with `tag`, those that have this one."""
         words = [f"%{_escaped(word)}%" for word in sought.split()]
         # Words match anywhere: Chinese has no spaces.
         condition = (
-            " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM exchanges WHERE conversation = c.id"
+            " AND (title LIKE ? ESCAPE '\\' OR tag LIKE ? ESCAPE '\\'"
+            " OR EXISTS (SELECT 1 FROM exchanges WHERE conversation = c.id"
             " AND (question LIKE ? ESCAPE '\\' OR said LIKE ? ESCAPE '\\')))"
-        ) * len(words)
+        ) * len(words) + " AND tag = ?" * bool(tag)
         with self.database.reading() as connection:
             rows = connection.execute(
-                f"SELECT id, title, updated, pinned FROM conversations c WHERE user = ? AND deleted IS NULL{condition}"
+                "SELECT id, title, updated, pinned, tag FROM conversations c"
+                f" WHERE user = ? AND deleted IS NULL{condition}"
                 " ORDER BY pinned IS NULL, pinned DESC, updated DESC, id DESC LIMIT ?",
-                (user, *(word for word in words for _ in range(3)), limit),
+                (user, *(word for word in words for _ in range(4)), *([tag] if tag else []), limit),
             ).fetchall()
             found = _exchanges_with(connection, [row[0] for row in rows], words) if words else {}
         nothing = ("", "", 0)
         return [
-            Listed(conversation, title, updated, *found.get(conversation, nothing), pinned=pinned is not None)
-            for conversation, title, updated, pinned in rows
+            Listed(conversation, title, updated, *found.get(conversation, nothing), pinned=pinned is not None, tag=of)
+            for conversation, title, updated, pinned, of in rows
         ]
+
+    def tags(self, user: str) -> Sequence[str]:
+        """Those in use, in order."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT tag FROM conversations WHERE user = ? AND deleted IS NULL AND tag <> '' ORDER BY tag",
+                (user,),
+            ).fetchall()
+        return [tag for (tag,) in rows]
 
     def load(self, user: str, conversation: int) -> StoredConversation | None:
         """A conversation with all its exchanges, in order of number; None if it does not exist."""
         with self.database.reading() as connection:
             found = connection.execute(
-                "SELECT id, title, tip FROM conversations WHERE id = ? AND user = ? AND deleted IS NULL",
+                "SELECT id, title, tip, tag FROM conversations WHERE id = ? AND user = ? AND deleted IS NULL",
                 (conversation, user),
             ).fetchone()
             if found is None:
@@ -189,8 +205,8 @@ class Conversations:
                 " ORDER BY number",
                 (conversation,),
             ).fetchall()
-        number, title, tip = found
-        return StoredConversation(number, title, tip, tuple(StoredExchange(*row) for row in rows))
+        number, title, tip, tag = found
+        return StoredConversation(number, title, tip, tuple(StoredExchange(*row) for row in rows), tag)
 
     def rename(self, user: str, conversation: int, title: str) -> None:
         """An empty title changes nothing."""
@@ -200,6 +216,14 @@ class Conversations:
     def pin(self, user: str, conversation: int) -> None:
         """Move it above the others, or back to its place by age."""
         self._update("pinned = CASE WHEN pinned IS NULL THEN ? END", time.time(), user, conversation)
+
+    def tag(self, user: str, tag: str, *conversations: int) -> None:
+        """The tag takes the place of the one they have; an empty one takes it away."""
+        with self.database.writing() as connection:
+            connection.executemany(
+                "UPDATE conversations SET tag = ? WHERE id = ? AND user = ?",
+                [(tag_of(tag), conversation, user) for conversation in conversations],
+            )
 
     def turn_to(self, user: str, conversation: int, tip: int) -> None:
         """Remember the shown branch."""
@@ -233,6 +257,11 @@ def title_of(question: str) -> str:
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
+def tag_of(text: str) -> str:
+    """A tag as it is kept: its words on one line, cut if long."""
+    return " ".join(text.split())[:TAG_CHARACTERS].rstrip()
+
+
 def _order_parents(connection: sqlite3.Connection) -> None:
     """From version 1, in which an exchange could be stored as following itself or a later one; it now follows the
     previous one."""
@@ -257,6 +286,11 @@ def _add_named_and_pinned(connection: sqlite3.Connection) -> None:
     ).fetchall()
     named = [(conversation,) for conversation, title, question in rows if title != title_of(question)]
     connection.executemany("UPDATE conversations SET named = 1 WHERE id = ?", named)
+
+
+def _add_tag(connection: sqlite3.Connection) -> None:
+    """From version 3, in which no conversation had one."""
+    connection.execute("ALTER TABLE conversations ADD COLUMN tag TEXT NOT NULL DEFAULT ''")
 
 
 def _exchanges_with(

@@ -153,8 +153,10 @@ class Session:
     judging: int = 0
     # Things done so far beside asking: tells what was rendered before one from what was rendered after it.
     done: int = 0
-    # What the list of conversations is searched for, which were deleted last, and which one was not there (0: none).
+    # What the list of conversations is searched for, the tag of those that it shows (empty: all), which were deleted
+    # last, and which one was not there (0: none).
     sought: str = ""
+    tagged: str = ""
     deleted: tuple[int, ...] = ()
     missing: int = 0
     unkept: bool = False

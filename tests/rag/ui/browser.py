@@ -26,6 +26,7 @@ __all__ = [
     "arrived",
     "ask",
     "begin",
+    "choose",
     "is_remote",
     "open_browser",
     "open_page",
@@ -159,6 +160,14 @@ def begin(page: Page, question: str) -> str:
     ask(page, question)
     expect(page).to_have_url(re.compile(r"#conversation-\d+$"))
     return page.url
+
+
+def choose(page: Page, title: str, choice: str) -> None:
+    """Take a choice from the menu of a conversation."""
+    entry = page.locator(".conversations li", has_text=title).first
+    entry.hover()
+    entry.locator("summary").click()
+    entry.get_by_role("button", name=choice).click()
 
 
 def settle(page: Page, number: int) -> None:

@@ -17,7 +17,7 @@ from rag.embedding import Embedder
 from rag.ui.preferences.stored import KEY
 from rag.ui.texts import TEXTS, Language
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.ui.browser import open_page
+from tests.rag.ui.browser import choose, open_page
 from tests.rag.ui.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -56,14 +56,6 @@ def settle(page: Page, replies: int) -> None:
     expect(page.locator("#chat .bot-row")).to_have_count(replies)
     expect(page.locator("#chat .bot-row").last.locator("button.retry")).to_be_visible()
     expect(page.locator("#send")).to_be_visible()
-
-
-def choose(page: Page, title: str, choice: str) -> None:
-    """Take a choice from the menu of a conversation."""
-    entry = page.locator(".conversations li", has_text=title).first
-    entry.hover()
-    entry.locator("summary").click()
-    entry.get_by_role("button", name=choice).click()
 
 
 def open_feedback(page: Page) -> None:

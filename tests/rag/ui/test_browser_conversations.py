@@ -16,9 +16,11 @@ from tests.rag.ui.browser import (
     arrived,
     ask,
     begin,
+    choose,
     open_page,
     settle,
 )
+from tests.rag.ui.house import House
 from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -186,6 +188,132 @@ def test_a_conversation_can_be_linked_to_and_printed(page: Page) -> None:
     page.wait_for_function("window.printed")
     assert page.evaluate("window.printed") == QUESTION
     expect(page.locator("#done-note")).to_be_empty()
+
+
+def test_a_conversation_is_pinned_above_the_others(page: Page) -> None:
+    begin(page, OTHER)
+    begin(page, QUESTION)
+    headings, titles = page.locator(".conversations h2"), page.locator(".conversations .title")
+    expect(titles).to_have_text([QUESTION, OTHER])
+    choose(page, OTHER, ZH.pin)
+    expect(headings).to_have_text([ZH.pinned, ZH.today])
+    expect(titles).to_have_text([OTHER, QUESTION])
+    choose(page, OTHER, ZH.unpin)
+    expect(headings).to_have_text([ZH.today])
+    expect(titles).to_have_text([QUESTION, OTHER])
+
+
+def test_tags_are_set_and_filter_the_list(page: Page) -> None:
+    begin(page, OTHER)
+    expect(page.locator(".conversations .tags")).to_have_count(0)
+    entry = page.locator(".conversations li")
+    entry.locator("summary").focus()  # by keys alone
+    page.keyboard.press("Enter")
+    for _ in (ZH.pin, ZH.rename, ZH.set_tag):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(entry.get_by_label(ZH.tag_label)).to_be_focused()
+    page.keyboard.type(" 面试 <b> ")
+    page.keyboard.press("Enter")
+    expect(entry.locator(".tag")).to_have_text("面试 <b>")
+    begin(page, QUESTION)
+    tag = page.get_by_role("group", name=ZH.filter_by_tag).get_by_role("button", name="面试 <b>")
+    expect(entry).to_have_count(2)
+    tag.click()
+    expect(entry).to_have_count(1)
+    expect(entry.locator(".title")).to_have_text(OTHER)
+    expect(tag).to_have_attribute("aria-pressed", "true")
+    expect(tag).to_be_focused()
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    expect(entry).to_have_count(2)
+    page.fill("#sought textarea, #sought input", "面试")
+    expect(entry).to_have_count(1)
+    page.fill("#sought textarea, #sought input", "")
+    choose(page, QUESTION, ZH.set_tag)
+    field = entry.first.locator(".new-tag")
+    offered = field.evaluate("field => [...field.list.options].map((option) => option.value)")
+    assert offered == ["面试 <b>"]
+    field.fill("论文")
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    expect(entry.locator(".tag")).to_have_count(1)
+    choose(page, OTHER, ZH.set_tag)
+    entry.last.locator(".new-tag").fill("")
+    page.keyboard.press("Enter")
+    expect(page.locator(".conversations .tags")).to_have_count(0)
+
+
+def test_several_conversations_are_tagged_or_deleted_at_once(page: Page) -> None:
+    for question in (OTHER, QUESTION, "早停是什么？"):
+        begin(page, question)
+    entry, choices = page.locator(".conversations li"), page.locator(".conversations .choice input")
+    bar = page.locator(".conversations .several")
+    expect(choices.first).to_be_hidden()
+    bar.get_by_role("button", name=ZH.choose_many).click()
+    expect(bar.get_by_role("button", name=ZH.tag_chosen)).to_be_disabled()
+    expect(bar.get_by_role("button", name=ZH.delete_chosen)).to_be_disabled()
+    choices.nth(1).check()
+    entry.nth(2).locator(".title").click()  # chooses, too
+    expect(choices.nth(2)).to_be_checked()
+    bar.get_by_role("button", name=ZH.tag_chosen).click()
+    bar.get_by_label(ZH.tag_chosen).fill("旧的")
+    page.keyboard.press("Enter")
+    expect(page.locator(".conversations .tag")).to_have_text(["旧的", "旧的"])
+    expect(choices.first).to_be_hidden()
+    bar.get_by_role("button", name=ZH.choose_many).click()
+    choices.nth(0).check()
+    choices.nth(2).check()
+    bar.get_by_role("button", name=ZH.delete_chosen).click()
+    expect(entry.locator(".title")).to_have_text([QUESTION])
+    expect(page.locator("#chat .user-row")).to_have_count(0)  # the open one was among them
+    expect(page.locator(".conversations")).to_contain_text(ZH.deleted_many.format(count=2))
+    page.get_by_role("button", name=ZH.undo).click()
+    expect(entry.locator(".title")).to_have_text(["早停是什么？", QUESTION, OTHER])
+
+
+def test_a_shared_page_needs_nothing_else(browser: Browser, page: Page, house: House, tmp_path: Path) -> None:
+    stopping = "早停是什么？"
+    page.click("#clear")
+    for number, (question, reply) in enumerate(
+        ((QUESTION, "ZeRO-3 还切分模型参数。\n"), (stopping, "早停在验证集损失不再下降时停止训练。\n"), (stopping, ""))
+    ):
+        house.model_says(reply)
+        ask(page, question)
+        if reply:
+            page.locator("#chat .others summary").last.click()
+            page.locator("#chat .others").last.get_by_role("button", name="test").click()
+            expect(page.locator("#chat .by").nth(number)).to_have_text(ZH.written_by.format(name="test"))
+            settle(page, number)
+    page.locator("#chat a[href^='#cite-']").first.hover()  # its quote goes from its title to the tip
+    expect(page.locator("#quote-tip")).to_be_visible()
+    with page.expect_download() as download:
+        choose(page, QUESTION, ZH.share)
+    assert download.value.suggested_filename == "ZeRO-2-和-ZeRO-3-差在哪.html"
+    file = tmp_path / "shared.html"
+    download.value.save_as(file)
+    text = file.read_text(encoding="utf-8")
+    assert "<script" not in text
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 740})
+    shared, requests = context.new_page(), list[str]()
+    shared.on("request", lambda request: requests.append(request.url))
+    shared.set_content(text)
+    expect(shared.locator("h1")).to_have_text(QUESTION)
+    expect(shared.locator(".asked")).to_have_text([QUESTION, stopping, stopping])
+    answers = shared.locator(".answered")
+    expect(answers.nth(0)).to_contain_text("ZeRO-3 还切分模型参数。 [1]")
+    expect(answers.nth(0).locator("blockquote")).to_have_text(
+        ["[1] ZeRO-2 切分优化器状态和梯度，ZeRO-3 还切分模型参数。"]
+    )
+    expect(answers.nth(1)).to_contain_text("早停在验证集损失不再下降时停止训练。 [1]")
+    expect(answers.nth(1).locator("blockquote math")).to_have_count(1)
+    expect(answers.nth(2).locator("p math")).to_have_count(1)
+    expect(answers.nth(2).locator(".cited")).to_contain_text("stopping.md")
+    expect(answers.nth(2).locator("blockquote")).to_have_count(0)  # the answer is the quote
+    assert shared.locator("script, link, img, iframe, button, a").count() == 0
+    assert shared.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert requests == []
+    context.close()
 
 
 def test_an_exported_conversation_is_opened_again(page: Page, tmp_path: Path) -> None:

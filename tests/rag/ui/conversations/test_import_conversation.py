@@ -52,10 +52,11 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 
 def export(assistant: Assistant, keeper: Keeper) -> str:
-    """A follow-up, a refusal, and a question that was edited."""
+    """A follow-up, a refusal, and a question that was edited; with a tag."""
     session = Session(user="ann")
     for question, parent in ((QUESTION, None), ("通信量呢？", 1), ("今天天气怎么样？", 2), ("RoPE 为什么能外推？", 1)):
         assert list(chat.answer_after(assistant, session, question, parent, keeper))
+    act(session, Action(ActionName.TAG, session.conversation or 0, note="面试"), keeper)
     file = download(session, Action(ActionName.JSON, session.conversation or 0), keeper, NOW)
     assert file is not None
     return file.text
@@ -85,7 +86,7 @@ def shown(session: Session) -> str:
 def test_what_was_exported_comes_back(assistant: Assistant, keeper: Keeper) -> None:
     exported = json.loads(export(assistant, keeper))
     session = added(exported, assistant, keeper)
-    assert [item.title for item in keeper.list(session)] == [QUESTION]
+    assert [(item.title, item.tag) for item in keeper.list(session)] == [(QUESTION, "面试")]
     assert [item.title for item in keeper.list(Session(user="ann"))] == [QUESTION]  # that one stays as it was
     assert [exchange.question for exchange in session.exchanges] == [QUESTION, "RoPE 为什么能外推？"]
     assert {exchange.number: exchange.parent for exchange in session.known.values()} == {1: None, 2: 1, 3: 2, 4: 1}
@@ -195,6 +196,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "none of them": (lambda file: file["exchanges"].clear(), ZH.import_no_conversation),
     "no title": (lambda file: file.pop("title"), ZH.import_no_conversation),
     "a long title": (lambda file: file.update(title="长" * 20_001), ZH.import_no_conversation),
+    "a tag of numbers": (lambda file: file.update(tag=3), ZH.import_no_conversation),
     "too many": (lambda file: file.update(exchanges=file["exchanges"] * 400), ZH.import_no_conversation),
     "no object": (lambda file: file.update(exchanges=["a"]), FIRST),
     "no question": (lambda file: file["exchanges"][0].pop("question"), "第 1 问缺少 question"),

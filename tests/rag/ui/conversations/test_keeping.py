@@ -187,6 +187,59 @@ def test_the_list(assistant: Assistant, keeper: Keeper) -> None:
     assert len(session.exchanges) == 1
 
 
+def listed(session: Session, keeper: Keeper) -> str:
+    return render_list(keeper.list(session), session, datetime.now().astimezone(), tags=keeper.tags(session))
+
+
+def test_what_is_pinned_stands_above_the_others(assistant: Assistant, keeper: Keeper) -> None:
+    session, ann = Session(user=""), Session(user="ann")
+    for question in (QUESTION, OTHER):
+        do(session, keeper, "new")
+        ask(assistant, session, question, keeper)
+    newer, older = keeper.list(session)
+    html = listed(session, keeper)
+    assert f">{ZH.pin}</button>" in html
+    assert f"<h2>{ZH.pinned}</h2>" not in html
+    do(ann, keeper, "pin", older.id)  # not hers
+    assert [item.id for item in keeper.list(session)] == [newer.id, older.id]
+    do(session, keeper, "pin", older.id)
+    assert [(item.id, item.pinned) for item in keeper.list(session)] == [(older.id, True), (newer.id, False)]
+    html = listed(session, keeper)
+    first, second = html.index(f"<h2>{ZH.pinned}</h2>"), html.index(f"<h2>{ZH.today}</h2>")
+    assert first < html.index(f"do-pin-{older.id}") < second < html.index(f"do-pin-{newer.id}")
+    assert html.count(f">{ZH.unpin}</button>") == 1
+    do(session, keeper, "pin", older.id)
+    assert [item.id for item in keeper.list(session)] == [newer.id, older.id]
+    assert f"<h2>{ZH.pinned}</h2>" not in listed(session, keeper)
+
+
+def test_the_list_is_filtered_by_a_tag(keeper: Keeper) -> None:
+    session, ann = Session(user=""), Session(user="ann")
+    one, two, three = (keeper.conversations.begin("", None, None, f"q{n}", "done").conversation for n in range(3))
+    assert 'class="tags"' not in listed(session, keeper)
+    do(session, keeper, "tag", one, note=' <b>"论文" ')
+    do(session, keeper, "tag", rest=f"{two},{three},x", note="面试")
+    do(ann, keeper, "tag", one, note="hers")
+    html = listed(session, keeper)
+    assert "<b>" not in html
+    assert html.count("do-filter-0") == 2
+    assert 'class="tags"' not in listed(ann, keeper)
+    do(session, keeper, "filter", rest="面试")
+    assert [item.id for item in keeper.list(session)] == [three, two]
+    assert listed(session, keeper).count('aria-pressed="true">面试') == 1
+    session.sought = "q1"
+    assert [item.id for item in keeper.list(session)] == [two]
+    session.sought = ""
+    do(session, keeper, "filter", rest="面试")  # a second click takes it back
+    assert len(keeper.list(session)) == 3
+    do(session, keeper, "filter", rest="面试")
+    do(session, keeper, "tag", rest=f"{two},{three}", note="")  # nothing is left that it could show
+    assert len(keeper.list(session)) == 3
+    assert session.tagged == ""
+    do(session, keeper, "filter", rest="nobody's")
+    assert len(keeper.list(session)) == 3
+
+
 def test_several_are_deleted_and_come_back_together(assistant: Assistant, keeper: Keeper) -> None:
     session, ann = Session(user=""), Session(user="ann")
     ask(assistant, ann, QUESTION, keeper)
@@ -249,7 +302,10 @@ def test_exports(assistant: Assistant, keeper: Keeper) -> None:
     assert answer is not None
     for citation in answer.citations:
         assert "\n".join(f"> {line}" for line in citation.quote.splitlines()) in markdown.text
+        assert f"`{citation.document}`\n\n> " in markdown.text
+        assert f"{citation.start}–{citation.end}" not in markdown.text
     value = json.loads(whole.text)
+    assert "tag" not in value
     assert [row["question"] for row in value["exchanges"]] == [QUESTION, OTHER]
     for key, expected in answer_as_dict(answer).items():
         assert value["exchanges"][1][key] == json.loads(json.dumps(expected)), key

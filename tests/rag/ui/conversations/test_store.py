@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import UserDataError
-from rag.ui.conversations.store import FILE, Conversations, StoredExchange, title_of
+from rag.ui.conversations.store import FILE, VERSION, Conversations, StoredExchange, title_of
 from tests.processor_time import takes_less
 
 VERSION_1 = """
@@ -200,6 +200,69 @@ def test_a_name_from_before_names_were_told_apart_stays(tmp_path: Path) -> None:
         assert {item.id: item.title for item in store.list("")} == {1: "什么是 QLoRA？", 2: "我的笔记"}
         store.pin("", 1)
         assert [item.id for item in store.list("") if item.pinned] == [1]
+
+
+# What version 3 had of its own; of the exchanges nothing differs from version 2.
+VERSION_3 = (
+    VERSION_1.replace("tip INTEGER\n", "tip INTEGER, named INTEGER NOT NULL DEFAULT 0, pinned REAL\n")
+    .replace("parent INTEGER,", "parent INTEGER CHECK (parent < number),")
+    .replace("= 1;", "= 3;")
+)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_file_from_before_tags_opens_whole(version: int, tmp_path: Path) -> None:
+    made = {1: VERSION_1, 2: VERSION_1.replace("= 1;", "= 2;"), 3: VERSION_3}[version]
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(made)
+        columns = "id, user, title, created, updated, deleted, tip"
+        connection.executemany(
+            f"INSERT INTO conversations ({columns}) VALUES (?, ?, ?, 1.0, 2.0, NULL, 2)",
+            [(1, "", "什么是 LoRA？"), (2, "ann", "我的笔记")],
+        )
+        connection.executemany(
+            "INSERT INTO exchanges VALUES (?, ?, ?, '什么是 LoRA？', 1.0, 2.0, 'done', '低秩', '{}')",
+            [(number, *place) for number in (1, 2) for place in ((1, None), (2, 1))],
+        )
+        if version == 3:
+            connection.execute("UPDATE conversations SET pinned = 3.0, named = 1 WHERE id = 2")
+        connection.commit()
+    for tag in ("", "面试"):  # the second time it is opened as it was left
+        with closing(Conversations(tmp_path)) as store:
+            (listed,) = store.list("ann")
+            assert (listed.title, listed.updated, listed.pinned, listed.tag) == ("我的笔记", 2.0, version == 3, tag)
+            loaded = store.load("ann", 2)
+            assert loaded is not None
+            assert [(e.number, e.parent, e.said, e.record) for e in loaded.exchanges] == [
+                (1, None, "低秩", "{}"),
+                (2, 1, "低秩", "{}"),
+            ]
+            assert titles(store, "") == ["什么是 LoRA？"]
+            store.tag("ann", "面试", 2)
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+def test_a_conversation_has_one_tag(store: Conversations) -> None:
+    first, second, third = (ask(store, "", question) for question in ("一", "二", "三"))
+    hers = ask(store, "ann", "四")
+    store.tag("", "  面试\n准备 ", first, second, hers)
+    assert {item.title: item.tag for item in store.list("")} == {"三": "", "二": "面试 准备", "一": "面试 准备"}
+    assert (store.tags(""), store.tags("ann")) == (["面试 准备"], [])
+    store.tag("", "长" * 29 + " 到此为止", second)
+    assert [item.title for item in store.list("", tag="长" * 29)] == ["二"]
+    assert [item.title for item in store.list("", tag="长")] == []
+    store.tag("", "100%", third)
+    assert store.tags("") == ["100%", "长" * 29, "面试 准备"]
+    assert titles(store, "", "面试") == ["一"]  # the search finds tags, too
+    assert titles(store, "", "0%") == ["三"]
+    assert [item.title for item in store.list("", "没有", tag="100%")] == []
+    store.delete("", third)
+    store.tag("", " ", first)
+    assert store.tags("") == ["长" * 29]
+    loaded = store.load("", second)
+    assert loaded is not None
+    assert loaded.tag == "长" * 29
 
 
 def test_ten_thousand_exchanges_are_listed_and_searched_at_once(store: Conversations) -> None:
