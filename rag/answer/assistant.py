@@ -56,7 +56,6 @@ class Assistant:
         self._opening = threading.Lock()
         self._store = open_store(settings)
         self._index = with_late_tokens(index or self._store.open(embedder=embedder.identity), embedder)
-        # By the documents that may answer and the passages that a search returns.
         self._searchers: dict[tuple[tuple[str, ...], int], Searcher] = {}
         # The chat models that readers chose, opened once each.
         self._opened: dict[ChatModelName, ChatModel | None] = {}
@@ -138,18 +137,30 @@ class Assistant:
 
     def _searcher(self, index: Index) -> Searcher:
         """Searches the part of the index that answers. Recent ones of the same generation are kept."""
-        key = self.choices.only, self.settings.top_k
-        known = self._searchers.get(key)
-        if known is not None and known.is_of(index):
-            return known
-        with self._parting:
-            known = self._searchers.get(key)
-            if known is None or not known.is_of(index):
-                known = Searcher(part_of(index, self.choices.only), self.embedder, self.settings.top_k)
-                kept = {other: one for other, one in self._searchers.items() if one.is_of(index) and other != key}
-                self._searchers.clear()
-                self._searchers.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), key: known})
-            return known
+        if not self.choices.only:
+            return self._kept_searcher(index) or self._keep(index, index)
+        known = self._kept_searcher(index)
+        if known is None:
+            with self._parting:
+                known = self._kept_searcher(index) or self._keep(part_of(index, self.choices.only), index)
+        return known
+
+    @property
+    def _searched(self) -> tuple[tuple[str, ...], int]:
+        """The documents that may answer, and the passages that a search returns."""
+        return self.choices.only, self.settings.top_k
+
+    def _kept_searcher(self, index: Index) -> Searcher | None:
+        known = self._searchers.get(self._searched)
+        return known if known is not None and known.is_of(index) else None
+
+    def _keep(self, part: Index, index: Index) -> Searcher:
+        new, key = Searcher(part, self.embedder, self.settings.top_k), self._searched
+        with self._switching:
+            kept = {other: one for other, one in self._searchers.items() if one.is_of(index) and other != key}
+            self._searchers.clear()
+            self._searchers.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), key: new})
+        return new
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
         """The passages for a question, best first, from which an answer would be taken. Raises UsageError if the

@@ -17,7 +17,7 @@ def test_a_follow_ups_own_words_choose_and_the_last_answer_does_not(assistant: A
     history = [Turn(Role.USER, "LoRA 为什么能省显存？"), Turn(Role.ASSISTANT, "优化器状态只为这两个矩阵保存。 [1]")]
     result = result_of(assistant, "那它的秩怎么选？", history)
     assert result.plan.queries[0] == "LoRA 为什么能省显存 那它的秩怎么选？"
-    chosen = selection_evidence(assistant.embedder, result).encoded
+    chosen = selection_evidence(assistant.resources.searcher, result).encoded
     whole, own = assistant.embedder.encode_queries(["LoRA 为什么能省显存 那它的秩怎么选？", result.question])
     assert chosen is not None
     assert sorted(chosen.token_ids.tolist()) == sorted([*whole.token_ids, *own.token_ids, *own.token_ids])
@@ -26,7 +26,7 @@ def test_a_follow_ups_own_words_choose_and_the_last_answer_does_not(assistant: A
 
 def test_a_question_that_follows_nothing_chooses_as_it_was_searched(assistant: Assistant) -> None:
     result = result_of(assistant, "LoRA 的秩怎么选？")
-    chosen = selection_evidence(assistant.embedder, result).encoded
+    chosen = selection_evidence(assistant.resources.searcher, result).encoded
     assert chosen is not None
     assert result.evidence.encoded is not None
     assert np.array_equal(chosen.tokens, result.evidence.encoded.tokens)

@@ -54,7 +54,7 @@ def test_each_query_is_searched_once_and_ranked_for_itself(
         searched.append(question)
         return propose(index, question, encoded, **more)
 
-    monkeypatch.setattr(retrieval, "propose", counting)
+    monkeypatch.setattr("rag.search.searcher.propose", counting)
     inspection = inspect(assistant, QUESTION)
     assert tuple(searched) == inspection.queries
     assert len(inspection.queries) == 3

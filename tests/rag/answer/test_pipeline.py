@@ -17,9 +17,8 @@ from rag.answer.pipeline import ANSWER, PREPARE
 from rag.answer.quoted.writer import QuoteWriter
 from rag.answer.trace import Trace
 from rag.answer.understanding import understood
-from rag.embedding import Embedder
-from rag.index import Index
 from rag.question.plan import SearchPlan
+from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 
 QUESTION = "LoRA 的秩怎么选？"
@@ -100,9 +99,9 @@ def test_the_event_loop_never_waits(how: str, assistant: Assistant, monkeypatch:
     """Retrieval and writing take a second each."""
     search, write = run_search, QuoteWriter.write
 
-    def slow_search(*arguments: Any, k: int) -> Any:
+    def slow_search(*arguments: Any) -> Any:
         time.sleep(1)
-        return search(*arguments, k=k)
+        return search(*arguments)
 
     def slow_write(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
         time.sleep(1)
@@ -171,9 +170,9 @@ def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
     """The follow-up names something, so that both readings are tried until one is not refused."""
     planned: list[SearchPlan] = []
 
-    def counted(index: Index, embedder: Embedder, plan: SearchPlan, *, k: int) -> SearchResult:
+    def counted(searcher: Searcher, plan: SearchPlan) -> SearchResult:
         planned.append(plan)
-        return run_search(index, embedder, plan, k=k)
+        return run_search(searcher, plan)
 
     monkeypatch.setattr("rag.answer.judging.run_search", counted)
     history = [Turn(Role.USER, "Terraform 是什么？"), Turn(Role.ASSISTANT, "资料里没有。", refused=True)]

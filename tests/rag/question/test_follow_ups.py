@@ -11,6 +11,7 @@ from rag.question.follow_ups import (
     stand_alone,
     tells_by_itself,
 )
+from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 from tests.conftest import HashEmbedder
 
@@ -63,7 +64,7 @@ def test_what_says_that_it_is_new_is_new(question: str) -> None:
 @pytest.mark.parametrize("question", FOLLOW_UPS)
 def test_without_history_nothing_changes(question: str, library_index: Index, hash_embedder: HashEmbedder) -> None:
     for history in ([], [Turn(Role.ASSISTANT, "你好"), Turn(Role.USER, "  ")]):
-        assert stand_alone(library_index, hash_embedder, question, history) == Standalone(question)
+        assert stand_alone(Searcher(library_index, hash_embedder, 10), question, history) == Standalone(question)
 
 
 @pytest.mark.parametrize(("follows", "subject"), [(True, "LoRA 为什么能省显存"), (False, "")])
@@ -71,7 +72,9 @@ def test_without_history_nothing_changes(question: str, library_index: Index, ha
 def test_the_reader_has_the_last_word(
     question: str, follows: bool, subject: str, library_index: Index, hash_embedder: HashEmbedder
 ) -> None:
-    assert stand_alone(library_index, hash_embedder, question, HISTORY, follows=follows).subject == subject
+    assert (
+        stand_alone(Searcher(library_index, hash_embedder, 10), question, HISTORY, follows=follows).subject == subject
+    )
 
 
 @pytest.mark.parametrize("question", ["能说人话吗", "没看懂 说人话", "eli5 pls", "推导过程写一下", "写一段代码我看看"])
@@ -79,7 +82,7 @@ def test_what_only_asks_for_another_form_follows_whatever_the_material_holds(
     library_index: Index, hash_embedder: HashEmbedder, question: str
 ) -> None:
     """The material has no 人话 and no "eli5", which names no subject."""
-    assert stand_alone(library_index, hash_embedder, question, HISTORY).restates
+    assert stand_alone(Searcher(library_index, hash_embedder, 10), question, HISTORY).restates
 
 
 def test_the_subject_is_the_last_question_that_stands_alone_and_what_followed_it() -> None:

@@ -3,17 +3,19 @@
 import math
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag.embedding import Embedder
-from rag.index import DiskIndex, open_index
+from rag.embedding import Embedder, Encoded
+from rag.index import DiskIndex, Index, open_index
 from rag.index.keywords import KeywordScores
 from rag.language.terms import terms
 from rag.search.fusion import Ranking, spread, weighted_mean
-from rag.search.retrieval import CANDIDATES, merge, search, search_dense, search_keyword
+from rag.search.retrieval import CANDIDATES, Candidates, merge, propose, search, search_dense, search_keyword
+from rag.search.searcher import Searcher
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
@@ -232,3 +234,22 @@ def test_a_passage_deep_in_a_page_is_known_by_the_names_of_the_page(tmp_path: Pa
         # Where a name is part of what is embedded, it is not counted twice.
         document = index.storage.documents(with_passages=True)[0]
         assert {document.keyword_terms(passage).count("avoided") for passage in document.passages} == {1}
+
+
+def test_a_text_is_searched_once(
+    library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposed: list[str] = []
+
+    def counted(index: Index, question: str, encoded: Encoded, **more: Any) -> Candidates | None:
+        proposed.append(question)
+        return propose(index, question, encoded, **more)
+
+    monkeypatch.setattr("rag.search.searcher.propose", counted)
+    searcher = Searcher(library_index, hash_embedder, 3)
+    few, again = searcher.search(["RoPE 为什么能外推", "RoPE 为什么能外推"])
+    [many] = searcher.search(["RoPE 为什么能外推"], k=10)
+    assert proposed == ["RoPE 为什么能外推"]
+    assert few == again == search(library_index, hash_embedder, "RoPE 为什么能外推", k=3)
+    assert many.hits == search(library_index, hash_embedder, "RoPE 为什么能外推", k=10).hits
+    assert len(few.hits) == 3 < len(many.hits)
