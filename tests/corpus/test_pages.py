@@ -32,7 +32,7 @@ class FrontMatter(BaseModel):
 
     title: Annotated[Text, StringConstraints(pattern=r"[？?]$")]
     tags: Annotated[list[Text], Field(min_length=2, max_length=6)]
-    asked_as: Annotated[list[Text], Field(min_length=3, max_length=8)]
+    asked_as: Annotated[list[Text], Field(min_length=3, max_length=10)]
     updated: Annotated[date, Field(strict=True)]
     checked: Annotated[date, Field(strict=True)]
     checked_against: list[Text]
