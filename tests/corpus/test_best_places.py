@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rag.evaluation.answers.asked import Answerable, sections
 from rag.evaluation.answers.best_places import BEST, PlacedRow, load_placed
+from rag.evaluation.datasets import Split
 from tests.corpus.gold import split_of
 from tests.corpus.pages import CORPUS
 from tests.corpus.violations import told, violations
@@ -18,6 +19,7 @@ PLACES = DATA / "best_places.jsonl"
 ELSEWHERE = DATA / "elsewhere.jsonl"
 ROWS = load_placed(PLACES)
 ROWS_ELSEWHERE = load_placed(ELSEWHERE)
+HEAD = load_placed(DATA / "head.jsonl")
 # These keep the half of the set that they come from.
 LABELLED_ANEW = ("asked", "gold")
 
@@ -38,7 +40,7 @@ def test_there_is_enough_of_each_kind() -> None:
 
 
 def test_labels_hold() -> None:
-    for folder, rows in ((CORPUS, ROWS), (DATA / "elsewhere", ROWS_ELSEWHERE)):
+    for folder, rows in ((CORPUS, ROWS), (CORPUS, HEAD), (DATA / "elsewhere", ROWS_ELSEWHERE)):
         found = violations(partial(check_label, folder), rows, name=lambda row: row.id)
         assert not found, told(found)
 
@@ -52,6 +54,12 @@ def check_label(folder: Path, row: PlacedRow) -> None:
     for document, heading in row.graded:
         assert text_of(folder, document, heading) is not None, (document, heading)
     assert row.sentence in (text_of(folder, *row.best) or ""), row.sentence
+
+
+def test_what_is_asked_most_is_for_development() -> None:
+    """Its labels were given by somebody who had read the answers."""
+    assert {row.split for row in HEAD} == {Split.DEV}
+    assert len({row.question for row in HEAD}) == len(HEAD) == 150
 
 
 def test_halves_are_by_document() -> None:
