@@ -30,7 +30,7 @@ from rag.settings import ChatModelName, Settings
 from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
-# Partial indexes kept ready for readers who search some documents only.
+# Searchers kept ready: of the whole index, of the parts to which readers limit themselves, for another number of hits.
 PARTS_KEPT = 8
 WARM_UP_QUESTION = "attention 是什么？"
 

@@ -76,7 +76,7 @@ def search_keyword(match: KeywordMatch, count: int, within: NDArray[np.int64] | 
 
 
 def encode_questions(embedder: Embedder, questions: Sequence[str]) -> list[Encoded]:
-    """Encoded questions for the search. Three at once cost half as much as one after the other."""
+    """Encoded questions for the search. With sentence-transformers several at once cost less than one by one."""
     return embedder.encode_queries([simplified(question) for question in questions])
 
 

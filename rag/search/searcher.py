@@ -1,14 +1,14 @@
 """Searches of one index. A text that several stages search, or that was asked a moment ago, is searched once."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
 from rag.search.retrieval import CANDIDATES, Candidates, Evidence, encode_questions, evidence_of, propose
 
-# Texts whose candidates and token vectors are kept: some 50 kB each.
-KEPT = 64
+# Texts whose candidates and token vectors are kept: some 50 kB for a question, at most 0.8 MB.
+KEPT = 32
 
 
 class Searcher:
@@ -16,8 +16,9 @@ class Searcher:
 
     def __init__(self, index: Index, embedder: Embedder, k: int) -> None:
         self.index, self.embedder, self.k = index, embedder, k
-        self.encode = lru_cache(KEPT)(self._encoded)
-        self._candidates = lru_cache(KEPT)(self._proposed)
+        # Neither holds the Searcher, so that one that is dropped frees its index at once.
+        self.encode: Callable[[str], Encoded] = lru_cache(KEPT)(partial(_encoded, embedder))
+        self._candidates = lru_cache(KEPT)(partial(_proposed, index, self.encode, k))
 
     def is_of(self, index: Index) -> bool:
         """Whether it searches an index or a part of it."""
@@ -29,8 +30,10 @@ class Searcher:
             evidence_of(self.index, text, self.encode(text), self._candidates(text), k=k or self.k) for text in texts
         ]
 
-    def _encoded(self, text: str) -> Encoded:
-        return encode_questions(self.embedder, [text])[0]
 
-    def _proposed(self, text: str) -> Candidates | None:
-        return propose(self.index, text, self.encode(text), count=max(CANDIDATES, self.k), wanted=self.k)
+def _encoded(embedder: Embedder, text: str) -> Encoded:
+    return encode_questions(embedder, [text])[0]
+
+
+def _proposed(index: Index, encode: Callable[[str], Encoded], k: int, text: str) -> Candidates | None:
+    return propose(index, text, encode(text), count=max(CANDIDATES, k), wanted=k)

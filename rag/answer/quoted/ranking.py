@@ -193,7 +193,9 @@ def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Want
         answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA)
     )
     if evidence.candidates is not None and not is_form:
-        proposed = frozenset(evidence.candidates.numbers.tolist())
+        proposals = (evidence.candidates.dense, evidence.candidates.keyword)
+        proposed = {number for of_search in proposals for number in of_search.numbers.tolist()}
+        proposed.update(hit.passage.number for hit in evidence.hits)  # those of the sides of a comparison, too
         sections = [section for section in sections if not proposed.isdisjoint(section.passages)]
     answering = by_unit(index, embedder, evidence, sections)
     return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]

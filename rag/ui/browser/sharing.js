@@ -45,14 +45,18 @@ async function asShared(row) {
   const said = (find(".prose", row) ?? row).cloneNode(true);
   for (const part of all(NOT_SHARED, said)) part.remove();
   addQuotes(said);
-  await draw(said);
+  await draw(said).catch(() => {}); // without KaTeX formulas stay as they are written
   for (const drawn of all(".formula.drawn", said)) drawn.remove();
   for (const formula of all(".katex", said)) formula.replaceWith(find("math", formula) ?? formula.textContent);
   for (const link of all("a", said)) {
+    if (!cited(link)) {
+      link.replaceWith(...link.childNodes);
+      continue;
+    }
     const mark = document.createElement("sup");
-    mark.textContent = cited(link) ? `[${link.textContent.trim()}]` : link.textContent;
-    if (cited(link)) mark.title = quoteOf(link);
-    link.replaceWith(cited(link)?.numbers[0] === 0 ? "" : cited(link) ? mark : link.textContent);
+    mark.textContent = `[${link.textContent.trim()}]`;
+    mark.title = quoteOf(link);
+    link.replaceWith(cited(link).numbers[0] === 0 ? "" : mark);
   }
   for (const part of all("*", said)) {
     const names = [...part.classList].filter((name) => NAMES_KEPT.includes(name));

@@ -97,6 +97,7 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
     match action.name:
         case ActionName.NEW:
             session.clear()
+            session.tagged = ""  # what begins has no tag yet
         case ActionName.OPEN:
             keeper.open(session, action.number, int(action.rest) if action.rest.isdecimal() else 0)
         case ActionName.RENAME:

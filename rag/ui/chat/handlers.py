@@ -266,7 +266,8 @@ class Handlers:
             gr.update(value=status.on, label=texts.auto_update),
             under_way_text(status, texts, details=details),
             auto_update_text(status, texts, details=details),
-            gr.Timer(active=status.is_changing),
+            # Who may not switch them waits for the first reading only, not for each later change.
+            gr.Timer(active=status.is_changing if details else status.is_unfinished or status.fills),
         )
 
     def look_again(self, state: Session) -> Updates:

@@ -1,7 +1,10 @@
 """Retrieval: both sides, their fusion, and that every hit says truly how it was found."""
 
+import gc
 import math
+import weakref
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +256,19 @@ def test_a_text_is_searched_once(
     assert few == again == search(library_index, hash_embedder, "RoPE 为什么能外推", k=3)
     assert many.hits == search(library_index, hash_embedder, "RoPE 为什么能外推", k=10).hits
     assert len(few.hits) == 3 < len(many.hits)
+
+
+def test_a_searcher_that_is_dropped_holds_its_index_no_longer(
+    library_index: Index, hash_embedder: HashEmbedder
+) -> None:
+    """Also before the garbage is collected, which happens seldom: an index holds files."""
+    index = replace(library_index)
+    searcher = Searcher(index, hash_embedder, 3)
+    searcher.search(["RoPE 为什么能外推"])
+    held = weakref.ref(index)
+    gc.disable()
+    try:
+        del index, searcher
+        assert held() is None
+    finally:
+        gc.enable()

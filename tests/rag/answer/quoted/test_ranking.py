@@ -4,6 +4,7 @@ from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag.answer.quoted.ranking import WEIGHTS_OF, SectionFeatures, rank
@@ -106,3 +107,23 @@ def test_a_sentence_that_only_sends_elsewhere_answers_nothing(tmp_path: Path, ha
         section = next(section for section in found.sections if section.heading == "缓存有多大")
         sends, answers = section.best_of_each
         assert sends == -1.0 < answers
+
+
+def test_only_what_a_search_proposed_competes_unless_a_form_is_wanted(
+    tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    parts = {name: f"这一节谈{name}，说法各不相同，句子也不短。" * 20 for name in ("钥匙", "门锁", "窗户")}
+    page = "# 房子\n\n" + "".join(f"## {name}\n{text}\n\n" for name, text in parts.items())
+    ingest(tmp_path, hash_embedder, {"a.md": page})
+    with closing(open_index(tmp_path / "index")) as index:
+
+        def competing(question: str) -> list[str]:
+            """The headings that compete where the search proposes nothing but its first hit."""
+            evidence = search(index, hash_embedder, question, k=1)
+            assert evidence.candidates is not None
+            nothing = replace(evidence.candidates.dense, numbers=np.zeros(0, np.int64), scores=np.zeros(0, np.float32))
+            evidence = replace(evidence, candidates=replace(evidence.candidates, dense=nothing, keyword=nothing))
+            return sorted({section.heading for section in rank(index, hash_embedder, evidence).sections})
+
+        assert competing("钥匙谈什么") == ["钥匙"]
+        assert competing("给我钥匙的代码") == sorted(parts)
