@@ -31,7 +31,7 @@ from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
 # Searchers kept ready: of the whole index, of the parts to which readers limit themselves, for another number of hits.
-PARTS_KEPT = 8
+SEARCHERS_KEPT = 8
 WARM_UP_QUESTION = "attention 是什么？"
 
 
@@ -146,20 +146,20 @@ class Assistant:
         return known
 
     @property
-    def _searched(self) -> tuple[tuple[str, ...], int]:
+    def _search_key(self) -> tuple[tuple[str, ...], int]:
         """The documents that may answer, and the passages that a search returns."""
         return self.choices.only, self.settings.top_k
 
     def _kept_searcher(self, index: Index) -> Searcher | None:
-        known = self._searchers.get(self._searched)
+        known = self._searchers.get(self._search_key)
         return known if known is not None and known.is_of(index) else None
 
     def _keep(self, part: Index, index: Index) -> Searcher:
-        new, key = Searcher(part, self.embedder, self.settings.top_k), self._searched
+        new, key = Searcher(part, self.embedder, self.settings.top_k), self._search_key
         with self._switching:
             kept = {other: one for other, one in self._searchers.items() if one.is_of(index) and other != key}
             self._searchers.clear()
-            self._searchers.update({**dict(list(kept.items())[1 - PARTS_KEPT :]), key: new})
+            self._searchers.update({**dict(list(kept.items())[1 - SEARCHERS_KEPT :]), key: new})
         return new
 
     def search(self, question: str, history: Sequence[Turn] = (), *, k: int | None = None) -> Evidence:
