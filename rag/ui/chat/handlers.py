@@ -267,7 +267,7 @@ class Handlers:
             under_way_text(status, texts, details=details),
             auto_update_text(status, texts, details=details),
             # Who may not switch them waits for the first reading only, not for each later change.
-            gr.Timer(active=status.is_changing if details else status.is_unfinished or status.fills),
+            gr.Timer(active=status.is_changing and (details or status.is_unfinished or status.fills)),
         )
 
     def look_again(self, state: Session) -> Updates:

@@ -202,6 +202,24 @@ def test_every_reader_is_told(assistant: Assistant, may_change: bool) -> None:
     assert shown == {"updating": True, "updates": True, "auto-update": may_change}
 
 
+@pytest.mark.parametrize(
+    ("status", "all_ask"),
+    [
+        (FIRST, True),
+        (AutoUpdateStatus(on=True, total=9), True),
+        (AutoUpdateStatus(on=True, last=Update(AT, Counts())), False),
+        (AutoUpdateStatus(once=True, problem=IngestError("gone")), False),
+    ],
+)
+def test_who_may_not_switch_updates_asks_for_their_state_during_the_first_reading_only(
+    assistant: Assistant, status: AutoUpdateStatus, all_ask: bool
+) -> None:
+    for may_change in (True, False):
+        rooms = Rooms(Told(status), Library(assistant.settings, assistant.embedder, may_change=may_change))
+        *_, clock = Handlers(assistant, rooms).look(Session())
+        assert clock.active is (all_ask or (may_change and status.on))
+
+
 @pytest.mark.parametrize("problem", [IngestError("/srv/papers is missing"), SettingsError("no /srv/papers")])
 def test_paths_are_told_to_those_only_who_may_change_the_documents(
     assistant: Assistant, problem: IngestError | SettingsError
