@@ -18,19 +18,17 @@ from tools.bench.latency import SPOKEN, main, peak_rss_bytes
 PLACES = PROGRAM / "rag" / "evaluation" / "data" / "best_places.jsonl"
 
 
+@pytest.fixture(autouse=True)
+def small_embedder(hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.answer.assistant.load_embedder", lambda settings: hash_embedder)
+    monkeypatch.setattr("rag.answer.assistant.embedder_identity", lambda settings: hash_embedder.identity)
+
+
 def test_peak_memory_is_in_bytes() -> None:
     assert 2**24 < peak_rss_bytes() < 2**40
 
 
-def test_it_prints_json(
-    library: Settings,
-    hash_embedder: HashEmbedder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("rag.answer.assistant.load_embedder", lambda settings: hash_embedder)
-    monkeypatch.setattr("rag.answer.assistant.embedder_identity", lambda settings: hash_embedder.identity)
+def test_it_prints_json(library: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "latency.json"
     assert main(["--index", str(library.index), "--questions", "4", "--out", str(out)]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -41,13 +39,8 @@ def test_it_prints_json(
 
 
 def test_it_asks_the_development_half_of_a_set_as_conversations(
-    library: Settings,
-    hash_embedder: HashEmbedder,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    library: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("rag.answer.assistant.load_embedder", lambda settings: hash_embedder)
-    monkeypatch.setattr("rag.answer.assistant.embedder_identity", lambda settings: hash_embedder.identity)
     asked: list[tuple[str, int]] = []
     ask = Assistant.ask
 
