@@ -1,4 +1,4 @@
-"""What the browser sends from the practice room. It is taken for what anybody could have sent."""
+"""Actions that the browser sends from the practice room. They are untrusted input."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ ALL = ""
 
 
 class ActionName(StrEnum):
-    """As the `data-act` of a button or form names it."""
+    """Values of `data-act` on buttons and forms."""
 
-    SHOW = "show"  # as it is
+    SHOW = "show"  # draws the view again
     GO = "go"
     PLAN = "plan"
     TONIGHT = "tonight"
@@ -52,7 +52,8 @@ class ActionName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """`rest` is what the button says beside its name, `fields` are the values of the form it stands in."""
+    """`rest` is the `data-rest` of the button, `fields` are the values of its form, `zone` is the browser's time
+    zone."""
 
     name: ActionName | None
     rest: str = ""
@@ -61,7 +62,8 @@ class Action:
 
     @classmethod
     def read(cls, data: object) -> "Action":
-        """From what the page sent, whatever that is; an action without a name does nothing."""
+        """Parse what the page sent, which may be anything. An unknown name becomes None, and the action does
+        nothing."""
         values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         name, fields = values.get("action"), values.get("fields")
         return cls(
@@ -72,7 +74,7 @@ class Action:
         )
 
     def text(self, name: str) -> str:
-        """A field with the line ends of Python: a form sends those of a browser."""
+        """A field's text with LF line endings; browsers send CRLF."""
         return self.fields.get(name, "").replace("\r\n", "\n")
 
     def number(self, name: str, least: int, most: int) -> int:
@@ -81,12 +83,12 @@ class Action:
 
     @property
     def edition(self) -> int:
-        """How many times something had been typed into this page; counted by practice.js."""
+        """The edition of the typed text, which practice.js counts."""
         return self.number("edition", 0, 10**9)
 
     @property
     def topic(self) -> str | None:
-        """A topic's value has a mark in front, so that "no topic" is not "all topics"."""
+        """None for all topics. A topic's value has a leading mark, so that the empty topic differs from all topics."""
         return self.fields.get("topic", ALL)[1:] if self.fields.get("topic") else None
 
     @property
@@ -101,7 +103,7 @@ class Action:
 
     @property
     def plan(self) -> Plan:
-        """A day that is none is no day."""
+        """An invalid date counts as no date."""
         day = self.fields.get("interview", "")
         try:
             interview = date.fromisoformat(day) if day else None
@@ -115,7 +117,7 @@ class Action:
 
     @property
     def citation(self) -> Citation | None:
-        """The quote that a button of a source names."""
+        """The quote that a source button names; None if its fields are invalid."""
         document, quote, start = self.fields.get("document"), self.fields.get("quote"), self.fields.get("start", "")
         if not document or not quote or not (start.isascii() and start.isdigit() and len(start) < 12):
             return None
@@ -124,5 +126,5 @@ class Action:
 
 
 def _whole(value: object) -> str:
-    """As text that can be stored: half of a character that two stand for becomes a question mark."""
+    """The value as text that can be stored: lone surrogates become question marks."""
     return str(value).encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The question bank: the questions that fit, each with its follow-ups."""
+"""The question bank: the questions that match the filter, each with its follow-ups."""
 
 import random
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/bank_view.html")
-# What a badge says in the style sheet, and to a reader.
+# Pairs of a badge's class in the style sheet and its label.
 Badges = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question and those of its follow-ups that fit as well."""
+    """A question and those of its follow-ups that match the filter too."""
 
     question: Question
     follow_ups: tuple[Question, ...] = ()
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A question as a list shows it."""
+    """A question as shown in a list."""
 
     id: str
     text: str
@@ -39,7 +39,7 @@ class Line:
 
 
 def fits(question: Question, wanted: Filter, kept: Kept, now: datetime) -> bool:
-    """Whether a question stands as the filter says, and is bookmarked where that is asked for."""
+    """Whether a question has the standing that the filter asks for, and a bookmark if the filter asks for one."""
     if wanted.bookmarked and not kept.jotting(question.id).bookmarked:
         return False
     match wanted.standing:
@@ -53,8 +53,8 @@ def fits(question: Question, wanted: Filter, kept: Kept, now: datetime) -> bool:
 
 
 def rows_of(bank: Bank, wanted: Filter, kept: Kept, now: datetime) -> list[Row]:
-    """The questions that fit, follow-ups under the question of their page where that fits too. A topic that is gone
-    holds nothing."""
+    """The questions that match the filter, with follow-ups below their page's question if that matches too. A topic
+    that no longer exists has no rows."""
     if wanted.topic is not None and wanted.topic not in bank.topics():
         return []
     every = bank.select(topic=wanted.topic, sought=wanted.words)
@@ -70,12 +70,12 @@ def rows_of(bank: Bank, wanted: Filter, kept: Kept, now: datetime) -> list[Row]:
 
 
 def asked(question: Question, language: Language) -> str:
-    """A question in the reader's language, where the material has it."""
+    """A question in the reader's language, if the material has a translation."""
     return question.english if language is Language.EN and question.english else question.text
 
 
 def names_in(bank: Bank, language: Language) -> dict[str, str]:
-    """What headings are called in the reader's language, where it is not the one that most pages are written in."""
+    """The English of headings, for English readers; empty for others, since most pages are in Chinese."""
     if language is not Language.EN:
         return {}
     english = {question.text: question.english for question in bank.questions.values() if question.english}
@@ -83,7 +83,7 @@ def names_in(bank: Bank, language: Language) -> dict[str, str]:
 
 
 def bank_shell(material: Material, wanted: Filter, texts: Texts, language: Language) -> str:
-    """The filter; the questions are a part of their own, which changes while words are typed."""
+    """The filter. The questions are a separate part, which changes as words are typed."""
     if not material.bank.questions:
         return ELEMENTS("empty", title=texts.view_bank, told=texts.bank_empty)
     topics = [(texts.all_topics, ALL)]
@@ -103,7 +103,7 @@ def bank_part(rows: Sequence[Row], wanted: Filter, kept: Kept, now: datetime, te
         rows=[(line(row.question), [line(one) for one in row.follow_ups]) for row in rows[: wanted.most]],
         count=sum(1 + len(row.follow_ups) for row in rows),
         left=len(rows) - wanted.most,
-        # Whoever filters looks for something; it must not hide in what is folded.
+        # Readers who filter look for something, which a fold must not hide.
         unfolded=wanted.words or wanted.standing is not Standing.ALL or wanted.bookmarked,
         texts=texts,
     )
@@ -119,12 +119,12 @@ def standing_name(standing: Standing | Knowledge, texts: Texts) -> str:
 
 
 def standings(texts: Texts) -> list[tuple[str, str]]:
-    """As choices of a field."""
+    """The standings as choices of a field: pairs of name and value."""
     return [(standing_name(standing, texts), str(standing)) for standing in Standing]
 
 
 def badges(question: Question, kept: Kept, now: datetime, texts: Texts) -> Badges:
-    """How well a question is known, whether it is due, and whether its answer changed since."""
+    """Badges that say how well a question is known, whether it is due, and whether its answer has changed since."""
     card, knowledge = kept.cards.get(question.id), kept.knowledge(question)
     named = [(str(knowledge), standing_name(knowledge, texts))]
     if card is not None and card.due <= now:

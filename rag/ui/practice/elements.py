@@ -1,4 +1,4 @@
-"""What the views of the practice room are made of: see elements.html; numbers and dates as people say them."""
+"""Building blocks of the practice room's views (elements.html), and numbers and dates in everyday words."""
 
 from datetime import datetime
 from math import ceil
@@ -8,7 +8,7 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/elements.html")
-# Days that people count; then they speak of weeks, or of a date.
+# From this many days on, people speak of weeks or give a date.
 DAYS_COUNTED = 14
 
 
@@ -21,7 +21,7 @@ def percent(score: float) -> str:
 
 
 def day(moment: datetime, now: datetime, practice: Practice, texts: Texts) -> str:
-    """When something is due, as people say it."""
+    """When something is due, in everyday words."""
     minutes = ceil((moment - now).total_seconds() / 60)
     days = (practice.today(moment).date() - practice.today(now).date()).days
     if minutes <= 0:
@@ -37,7 +37,8 @@ def day(moment: datetime, now: datetime, practice: Practice, texts: Texts) -> st
 
 
 def ago(moment: datetime, now: datetime, practice: Practice, texts: Texts) -> str:
-    """When something was, as people say it: the day, the date where it is long ago, and the time of today."""
+    """When something happened, in everyday words: the time if it was today, else the days since, or the date if it is
+    long ago."""
     then, today = practice.today(moment), practice.today(now)
     days = (today.date() - then.date()).days
     if days <= 0:

@@ -1,4 +1,4 @@
-"""Questions for other programs, and a backup of what was practised."""
+"""Exports questions to other programs, and reads backups of the practice data."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/exports_view.html")
-# Bytes of a backup, unpacked; years of practice have fewer.
+# Bytes of an unpacked backup; years of practice take fewer.
 MOST_BYTES = 40_000_000
 ENDINGS = {
     ExportAs.ANKI: ("apkg", "application/octet-stream"),
@@ -27,7 +27,8 @@ def exports_shell(topics: Sequence[tuple[str, str]], texts: Texts) -> str:
 
 
 def read_backup(packed: str) -> Mapping[str, Any]:
-    """The backup in a packed file. Raises UsageError; the caller knows the name of the file and the way out."""
+    """The JSON object of a packed backup. Raises UsageError without a hint: the caller adds the file's name and what to
+    do."""
     data = unpacked(packed, MOST_BYTES)
     if data is None:
         raise UsageError(f"more than {MOST_BYTES:,} bytes")

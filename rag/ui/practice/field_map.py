@@ -1,18 +1,18 @@
-"""The map of the topics: a rectangle each, the larger the more questions it has, tiled so that none is a sliver
-(Bruls, Huizing and van Wijk: Squarified Treemaps, 2000)."""
+"""A treemap of the topics: each is a rectangle, larger for more questions, and none is a sliver (Bruls, Huizing and van
+Wijk: Squarified Treemaps, 2000)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-# Width by height of the map on a desktop and on a phone. The style sheet draws it lower than that: what is square here
-# is wide there, as words are.
+# Width and height of the map on a desktop and on a phone. The style sheet draws it flatter, so that squares become wide
+# enough for words.
 WIDE, TALL = (100, 54), (100, 230)
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """In percent of the map."""
+    """A rectangle, in percent of the map's width and height."""
 
     x: float
     y: float
@@ -20,13 +20,14 @@ class Box:
     height: float
 
     def style(self, prefix: str) -> str:
-        """As custom properties of CSS."""
+        """The rectangle as custom properties of CSS."""
         sides = zip("xywh", (self.x, self.y, self.width, self.height), strict=True)
         return ";".join(f"--{prefix}{side}:{value:.2f}%" for side, value in sides)
 
 
 def boxes(counts: Sequence[int], size: tuple[float, float]) -> list[Box]:
-    """The rectangle of each count. Their areas go by the root of the counts, so that what is small can be read."""
+    """The rectangle of each count, in the order of `counts`. Areas are proportional to the square roots of the counts,
+    so that small ones stay legible."""
     weights = [sqrt(max(1, count)) for count in counts]
     order = sorted(range(len(counts)), key=lambda place: (-weights[place], place))
     width, height = size
@@ -53,6 +54,6 @@ def boxes(counts: Sequence[int], size: tuple[float, float]) -> list[Box]:
 
 
 def _worst(areas: Sequence[float], side: float) -> float:
-    """How far the least square of rectangles side by side is from a square."""
+    """The largest aspect ratio of rectangles that lie side by side along `side`."""
     total = sum(areas)
     return max(max(side**2 * area / total**2, total**2 / (side**2 * area)) for area in areas)

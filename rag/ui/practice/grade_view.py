@@ -1,4 +1,4 @@
-"""A grade: what was said beside what the material says, point by point."""
+"""A grade: the attempt beside the material, point by point."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,15 +17,14 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/grade_view.html")
-# Those that a reader can give; "unsure" is the grader's.
+# The verdicts that a reader can give; only the grader says "unsure".
 GIVEN = (Verdict.FOUND, Verdict.PARTLY, Verdict.MENTIONED, Verdict.MISSING, Verdict.CONTRADICTED)
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A grade with the reader's own verdicts in it. `own` are those, by the text of the point; `due` says when the
-    question comes back. `number` tells one grade from the next; `names` are those of headings in the reader's
-    language."""
+    """A grade that includes the reader's own verdicts. `own` holds these by the point's text; `due` says when the
+    question comes back. `number` distinguishes successive grades; `names` maps headings to the reader's language."""
 
     grade: Grade
     own: Mapping[str, Verdict]
@@ -38,7 +37,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of an attempt, what it is called, and the number of its point (0: none)."""
+    """A stretch of an attempt, its kind, and the number of its point (0: none)."""
 
     span: Span
     kind: str
@@ -47,7 +46,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class PointShown:
-    """`said` is None where nothing of the point was."""
+    """`said` is the stretch of the attempt that makes the point; None if there is none."""
 
     verdict: Verdict
     told: str
@@ -80,7 +79,7 @@ def graded_by(grade: Grade, texts: Texts) -> str:
 
 
 def _heading(grade: Grade, texts: Texts) -> str:
-    """The score; nothing that was written has none."""
+    """The score with coverage and correctness; an empty attempt has none."""
     if GradeNote.EMPTY in grade.notes:
         return texts.no_score
     parts = texts.score_parts.format(coverage=percent(grade.coverage), correctness=percent(grade.correctness))
@@ -88,7 +87,7 @@ def _heading(grade: Grade, texts: Texts) -> str:
 
 
 def marked(grade: Grade) -> list[tuple[str, str, str]]:
-    """The attempt in pieces: the text, what it is (empty: nothing that is told), and the numbers of its points."""
+    """The attempt in pieces: the text, its kind (empty if it is not marked), and the numbers of its points."""
     pieces = []
     for text, covering in cut(grade.attempt, _stretches(grade)):
         kind = covering[0].kind if covering else ""
@@ -97,15 +96,15 @@ def marked(grade: Grade) -> list[tuple[str, str, str]]:
 
 
 def cut(attempt: str, stretches: Sequence[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
-    """The attempt in pieces, each with the stretches that cover it, in their order."""
+    """The attempt in pieces, each with the stretches that cover it, in the order of `stretches`."""
     borders = sorted({0, len(attempt), *(border for stretch in stretches for border in stretch.span)})
     for low, high in pairwise(border for border in borders if 0 <= border <= len(attempt)):
         yield attempt[low:high], [one for one in stretches if one.span[0] <= low and high <= one.span[1]]
 
 
 def _stretches(grade: Grade) -> list[Stretch]:
-    """What is wrong comes first: where stretches cover each other the first one shows, with the
-    numbers of all points that are made there."""
+    """The stretches of an attempt, mistakes first: where stretches overlap, the first one is shown, with the numbers of
+    all points of its kind."""
     found = [Stretch(made.attempt, "mistake") for made in grade.mistakes]
     for verdict in (Verdict.CONTRADICTED, Verdict.FOUND, Verdict.PARTLY, Verdict.MENTIONED, Verdict.UNSURE):
         found += [
@@ -131,8 +130,8 @@ def _point(point: PointGrade, graded: Graded, texts: Texts, language: Language) 
 
 
 def verdict_name(graded: PointGrade, attempt: str, texts: Texts) -> str:
-    """What a verdict is called. Only what the point says the other way round is told to be reversed; a number, a name
-    or anything else is against the material."""
+    """The name of a verdict. Only a statement of the point the wrong way round is called reversed; a wrong number or
+    name, or any other contradiction, is against the material."""
     if graded.verdict is Verdict.CONTRADICTED and graded.attempt is not None:
         said = attempt[slice(*graded.attempt)]
         if any(is_reversed(said, text) for text in wordings(graded.point, read_attempt(said))):

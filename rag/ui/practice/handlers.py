@@ -1,5 +1,5 @@
-"""What happens when something in the practice room is used: each handler gives the updates of the components that it
-touches. What goes wrong is told where the reader looks, and what was typed stays in its box."""
+"""Event handlers of the practice room; each returns the updates of the components that it changes. Errors are shown
+where the reader looks, and typed text stays in its box."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ from rag.ui.texts import TEXTS as PAGE_TEXTS
 
 logger = logging.getLogger(__name__)
 
-# After these the view stays, with what is typed in it, and only its part is new.
+# After these actions the view stays, with the text typed in it, and only its part is drawn again.
 WITHIN = frozenset({
     ActionName.PLAN, ActionName.FILTER, ActionName.MORE, ActionName.REVEAL, ActionName.JUDGE, ActionName.OVERRIDE,
     ActionName.GRADE,
@@ -39,7 +39,7 @@ Do = Callable[[Session, Action, datetime], str]
 
 
 class Handlers:
-    """Over an assistant's index; what is practised is kept in the folder that the settings name."""
+    """Handlers over an assistant's index. Practice data is stored in the folder that the settings name."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -48,14 +48,14 @@ class Handlers:
         self._rendering = Rendering(self._resources, self._practising)
 
     def prepare(self) -> None:
-        """Read the questions before anybody enters: that is most of what a first visit takes."""
+        """Read the questions before anyone enters: this takes most of the time of a first visit."""
         try:
             self._resources.material()
-        except RagError as error:  # whoever enters is told
+        except RagError as error:  # shown to whoever enters
             logger.warning("%s (%s)", error.message, error.hint)
 
     def open(self, state: Session) -> Updates:
-        """Everything, in the order of `PracticeComponents.view`."""
+        """The whole room, in the order of `PracticeComponents.view`."""
         state.practice.is_open = True
         return self._all(state, _status(""))
 
@@ -63,13 +63,13 @@ class Handlers:
         return self._do(state, Action.read(event._data), self._practising.do)
 
     def grade(self, state: Session, event: gr.EventData) -> Updates:
-        """An attempt at a question, or an answer in an interview."""
+        """Grade an attempt at a question, or an answer in an interview."""
         action = Action.read(event._data)
         do = self._practising.answer if action.name is ActionName.ANSWER else self._practising.grade
         return self._do(state, action, do)
 
     def keep(self, state: Session, event: gr.EventData) -> str:
-        """What is typed; the answer names the box and the edition, so that practice.js knows what is safe."""
+        """Store typed text. The response names the box and the edition, so that practice.js knows what is stored."""
         action = Action.read(event._data)
         field, question = action.text("field"), action.text("question")
         try:
@@ -80,7 +80,7 @@ class Handlers:
         return ELEMENTS("saved", **saved, moment=_moment(), texts=TEXTS[state.language])
 
     def source(self, state: Session, event: gr.EventData) -> Updates:
-        """A document at a quote, as a dialog over the page, and what is told."""
+        """A dialog over the page that shows a document at a quote, and the message."""
         citation = Action.read(event._data).citation
         if citation is None:
             return gr.skip(), gr.skip()
@@ -96,7 +96,7 @@ class Handlers:
         return render_whole([citation], citation, source, pages, texts, moment=_moment()), gr.skip()
 
     def give(self, state: Session, event: gr.EventData) -> Updates:
-        """A file for the reader to save, and what is told."""
+        """A file for the reader to save, and the message."""
         action, now = Action.read(event._data), _now()
         try:
             match action.name:
@@ -129,7 +129,7 @@ class Handlers:
         return self._do(state, action, restored)
 
     def speak(self, state: Session) -> Updates:
-        """Everything in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
+        """The whole room in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
         shown = self._all(state, _status("")) if state.practice.is_open else (gr.skip(),) * 4
         return (gr.update(label=TEXTS[state.language].tab), *shown)
 
@@ -139,7 +139,7 @@ class Handlers:
             state.practice.zone = action.zone
         try:
             said = do(state, action, now)
-            # Seen at once in the browser; but a list of bookmarks may have been asked for before this one was kept.
+            # The browser shows it at once; but a list of bookmarks may have been requested before this one was stored.
             if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
                 return gr.skip(), gr.skip(), gr.skip(), _status(said)
             within = action.name in WITHIN or action.name is ActionName.BOOKMARK
@@ -153,7 +153,7 @@ class Handlers:
         return state.practice.view is View.BANK and state.practice.filter.bookmarked
 
     def _graded(self, state: Session, action: Action) -> str:
-        """Names the attempt that was graded; empty where its text has been changed since."""
+        """The key of the graded attempt if this edition of it, or a later one, is stored; else empty."""
         question = action.text("question")
         if action.name not in (ActionName.GRADE, ActionName.ANSWER):
             return ""
@@ -197,13 +197,13 @@ class Handlers:
 
 
 def _parcel(name: str, media_type: str, data: bytes) -> str:
-    """A file as copying.js takes it to save it. HTML."""
+    """A file as HTML, for copying.js to save."""
     return parcel(_moment(), {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()})
 
 
 def _status(text: str, graded: str = "", edition: int = 0) -> str:
-    """What was done, new every time: practice.js waits for it, and may forget the text of that edition of an attempt
-    that was `graded`."""
+    """The result of an action, different every time: practice.js waits for it, and may forget this edition of the
+    attempt named by `graded`."""
     return ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment())
 
 

@@ -1,4 +1,4 @@
-"""A mock interview: its setup, and the question that is asked now. No grade is shown before the report."""
+"""A mock interview: its setup, and the current question. No grade is shown before the report."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from rag.ui.texts import Texts
 
 HTML = macros_of("practice/interview_view.html")
 COUNTS = range(5, 9)
-# Reports that are listed.
+# Number of reports listed.
 SHOWN = 20
 
 
@@ -27,7 +27,7 @@ def setup_shell(topics: Sequence[tuple[str, str]], texts: Texts) -> str:
 def rounds_part(
     rounds: Sequence[Round], names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts
 ) -> str:
-    """The rounds so far, the newest first; empty without any. `names` are those of the topics."""
+    """The rounds so far, newest first; empty if there are none. `names` maps topics to their names."""
     listed = [(round, _told(round, names, now, practice, texts)) for round in rounds[:SHOWN]]
     return HTML("rounds", listed=listed, texts=texts)
 

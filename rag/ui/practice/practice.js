@@ -1,9 +1,9 @@
-// What the practice room does by itself: its buttons and forms tell the server what is meant, what is typed is kept as it is
-// typed, the timer runs, and keys press the buttons that name them.
+// The practice room in the browser: buttons and forms send actions to the server, typed text is kept, the timer runs, and
+// keys press the buttons that name them.
 const room = () => document.getElementById("room-practice");
 const within = (target, selector) =>
   element.isConnected && room()?.contains(target) ? target.closest?.(selector) : null;
-// Which event of the view takes an action to the server; all others are "select".
+// The event of the view that takes an action to the server; "select" for all others.
 const EVENTS = {
   filter: "edit",
   plan: "edit",
@@ -20,21 +20,21 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const send = (action, rest = "", fields = {}) => trigger(EVENTS[action] ?? "select", { action, rest, fields, zone });
 const fieldsOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value === "string"));
 
-// ---- What is typed ----
+// ---- Typed text ----
 
-// Kept by this browser, for each reader who signs in, until the server says that it has this very text: a reload, a tab
-// that is closed, or a server that is away or slow loses nothing. Every change is an edition with a number of its own.
+// The browser keeps it, for each reader who signs in, until the server confirms that it has this very text: a reload, a
+// closed tab, or a server that is down or slow loses nothing. Every change is an edition with its own number.
 const typed = {};
 const later = {};
-// Of each box: the text that the server was last known to have, and after it what it was sent since, which it may have.
-// Only over one of these is a kept text restored; any other was written elsewhere, and is newer.
+// For each box: the text that the server was last known to have, then the texts sent since, which it may have. A kept text
+// is restored only over one of these; any other was written elsewhere, and is newer.
 const bases = {};
 const MOST_BASES = 4;
-// Of each box the text that the server said it has, and those it had before: a view that was drawn earlier may come later,
-// also after a change of language, which begins all of this anew but for what stands here.
+// For each box: the text that the server confirmed last, and those before it. A view that was drawn earlier may arrive
+// later, also after a change of language, which resets all of this except for these texts.
 const acknowledged = (globalThis.practiceAcknowledged ??= {});
-// Counted on when a change of language begins all of this anew: an answer to what was sent before it must not pass for one
-// to a later edition.
+// A change of language does not reset the count: a response to text sent before it must not pass for one to a later
+// edition.
 const editions = (globalThis.practiceEditions ??= { last: 0 });
 const placeOf = (key) => `interview-rag.practice.${document.querySelector("#account a")?.title ?? ""}.${key}`;
 function keepTyped(key, text) {
@@ -48,7 +48,7 @@ function store(key) {
   try {
     localStorage.setItem(placeOf(key), JSON.stringify(kept));
   } catch {
-    // It is full, or forbidden: the server is sent the text all the same.
+    // The storage is full or forbidden: the text is sent to the server all the same.
   }
 }
 function stored(key) {
@@ -87,9 +87,9 @@ function forgetTyped(key, upTo) {
   clearTimeout(later[key]);
   delete later[key];
   delete typed[key];
-  if (stored(key)?.text === there.text) localStorage.removeItem(placeOf(key)); // else another tab's
+  if (stored(key)?.text === there.text) localStorage.removeItem(placeOf(key)); // else it is another tab's
 }
-// What the server was not known to have when the page was left.
+// Restores text that the server had not confirmed when the page was left.
 function restoreTyped(box) {
   const key = box.dataset.keep;
   if (typed[key]) {
@@ -103,7 +103,7 @@ function restoreTyped(box) {
   const kept = stored(key);
   const known = kept ? [...(kept.bases ?? []), kept.text] : [];
   if (!known.includes(there)) return;
-  // What was sent before the page was left, or changed its language, may reach the server yet.
+  // Text sent before the page was left, or changed its language, may still reach the server.
   bases[key] = known.map((text) => ({ text, edition: 0 })).slice(-MOST_BASES);
   box.value = kept.text;
   keepTyped(key, kept.text);
@@ -130,7 +130,7 @@ document.addEventListener("click", (event) => {
   if (act === "rate") fields.seconds = String(Math.round((Date.now() - begun) / 1000));
   send(act, rest, fields);
 });
-// A bookmark is seen at once; the boxes beside it stay as they are.
+// A bookmark shows at once; the boxes beside it stay as they are.
 function mark(button) {
   const on = button.getAttribute("aria-pressed") !== "true";
   button.setAttribute("aria-pressed", on);
@@ -144,7 +144,7 @@ document.addEventListener("submit", (event) => {
   if (form.ariaBusy === "true") return;
   const { act } = form.dataset;
   if (act === "grade" || act === "answer") {
-    // What is graded goes along, as an edition later than any draft that is still on its way.
+    // The graded text is sent along, as an edition later than any draft that is still on its way.
     editions.last += 1;
     for (const box of form.querySelectorAll("[data-keep]")) {
       clearTimeout(later[box.dataset.keep]);
@@ -156,8 +156,8 @@ document.addEventListener("submit", (event) => {
   flush();
   send(act, "", { ...fieldsOf(form), edition: editions.last });
 });
-// A filter and a plan work while they are changed: once for what is typed in one go, since a change that comes while the one before
-// is on its way may be dropped.
+// A filter and a plan apply while they are changed: once for text typed in one go, since a change may be dropped while the
+// one before it is on its way.
 let filtering = 0;
 for (const name of ["input", "change"]) {
   document.addEventListener(name, (event) => {
@@ -168,7 +168,7 @@ for (const name of ["input", "change"]) {
   });
 }
 
-// A menu keeps the focus when the grade around it is drawn anew.
+// A menu keeps the focus when the grade around it is drawn again.
 let chosen = "";
 document.addEventListener("change", (event) => {
   const menu = within(event.target, "select[data-act]");
@@ -184,7 +184,7 @@ document.addEventListener("keydown", (event) => {
     if (form) form.requestSubmit();
     return;
   }
-  // Single keys press only what is in sight, and only where they type nothing and press nothing else.
+  // Single keys press only visible buttons, and only where they neither type nor press anything else.
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (!plain || event.target.closest("input, textarea, select, summary, button, a")) return;
   const button = [...room().querySelectorAll("button[data-key]")].find((one) => one.dataset.key === event.key);
@@ -212,11 +212,11 @@ function refresh() {
   const first = !shown;
   const stale = numberOf(view.tagName) < numberOf(shown);
   shown = view.tagName;
-  // It was on its way for longer than the one that it replaced, such as after a change of language.
+  // It is older than the view that it replaced: it arrived late, such as after a change of language.
   if (stale) return send("show");
   begun = Date.now();
   view.querySelectorAll("textarea[data-keep]").forEach(restoreTyped);
-  // A view that took the place of what had the focus takes the focus.
+  // A view that replaced the focused element takes the focus.
   if (first || document.activeElement !== document.body) return;
   focusOn(view.querySelector("[data-focus]"));
   room().scrollTop = 0;
@@ -228,7 +228,7 @@ refresh();
 function settle() {
   for (const form of element.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 }
-// A message comes with every answer of the server.
+// Every response of the server brings a message.
 watchOver("practice-told", (told) => {
   settle();
   const answer = told.querySelector("[data-graded]")?.dataset;
@@ -267,7 +267,7 @@ setInterval(() => {
   timer.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }, 500);
 
-// On paper stands what is on the screen: this room, or the conversation.
+// Prints what is on the screen: this room, or the conversation.
 const page = () => document.getElementById("page");
 addEventListener("beforeprint", () => {
   page().toggleAttribute("data-printing-practice", Boolean(element.offsetParent));

@@ -1,6 +1,7 @@
-"""What a reader does in the practice room: where they go, and what is kept. Knows nothing of Gradio or of HTML.
+"""The reader's actions in the practice room: moving between views, and storing results. Independent of Gradio and HTML.
 
-Questions come from the browser by id: one that the material no longer has raises UsageError, and nothing is changed.
+The browser names questions by id: for an id that the material no longer has, actions raise UsageError and change
+nothing.
 """
 
 import random
@@ -26,25 +27,25 @@ from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import MORE, Filter, Practice, Reveal, View
 from rag.ui.session.session import Session
 
-# A seed for what is shuffled.
+# Seeds for shuffling are below this.
 SEEDS = 1 << 31
 MOST_CARDS, MOST_STATEMENTS = 40, 20
 FEWEST_ASKED, MOST_ASKED = 5, 8
-# Longer than anybody looks at one card, in seconds.
+# Seconds; longer than anyone looks at one card.
 LONGEST = 3_600
 BOXES = ("draft", "note", "version")
 
 
 class Practising:
-    """Over what the room works with. Each method gives what is told to the reader, which may be nothing."""
+    """The actions over the room's resources. They return a message for the reader, which may be empty."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        # What is kept about a question is read, changed and written; two boxes may be written at once.
+        # A question's jotting is read, changed and written; two boxes may be written at once.
         self._jotting = threading.Lock()
 
     def do(self, session: Session, action: Action, now: datetime) -> str:
-        """What is done with a click; grading is not."""
+        """Carry out an action other than grading."""
         practice = session.practice
         match action.name:
             case ActionName.GO if action.rest in list(View):
@@ -82,14 +83,14 @@ class Practising:
         return ""
 
     def find(self, session: Session, question_id: str) -> Question:
-        """Raises UsageError, in the reader's language, for a question that left the material."""
+        """The question with an id. Raises UsageError, in the reader's language, if the material no longer has it."""
         try:
             return self._resources.material().bank.find(question_id)
         except UsageError as error:
             raise UsageError(TEXTS[session.language].question_gone) from error
 
     def keep(self, session: Session, field: str, question_id: str, text: str, edition: int) -> None:
-        """What stands in a box, as it is typed. An edition that comes after a later one changes nothing."""
+        """Store a box's text as it is typed. An edition older than the last one stored changes nothing."""
         name = _box(field)
         if name not in BOXES or not question_id:
             return
@@ -105,11 +106,11 @@ class Practising:
             self._resources.read_ahead(question_id, session.preferences)
 
     def has_edition(self, session: Session, field: str, question_id: str, edition: int) -> bool:
-        """Whether this edition of a box was kept, or a later one."""
+        """Whether this edition of a box, or a later one, was stored."""
         return session.practice.editions.get((_box(field), question_id), -1) >= edition
 
     def grade(self, session: Session, action: Action, now: datetime) -> str:
-        """Grade an attempt, and move its card."""
+        """Grade an attempt, and reschedule its card."""
         practice, question = session.practice, self.find(session, action.text("question"))
         grade = self._graded(session, question, action.text("attempt"))
         practice.question, practice.grade = question.id, grade
@@ -131,19 +132,19 @@ class Practising:
         return ""
 
     def round(self, session: Session) -> Round | None:
-        """The round that is open, as it is kept."""
+        """The open round, as stored; None if no round is open."""
         rounds = self._resources.store.rounds(user_of(session))
         return next((round for round in rounds if round.id == session.practice.round_id), None)
 
     def today(self, session: Session, now: datetime) -> Today:
-        """What is left of today."""
+        """What is left to practise today."""
         material, store, user = self._resources.material(), self._resources.store, user_of(session)
         plan = store.plan(user)
         topics, zone = material.topics_of(plan.role), session.practice.time_zone
         return today(material.bank, plan, topics, store.cards(user), store.reviews(user), now, zone)
 
     def with_overrides(self, session: Session, grade: Grade) -> Grade:
-        """A grade with the reader's own verdicts."""
+        """A grade with the reader's own verdicts applied."""
         own = self._resources.store.overrides(user_of(session), grade.question_id, grade.attempt)
         return overridden(grade, dict(own)) if own else grade
 
@@ -155,18 +156,18 @@ class Practising:
         return self._resources.grader(session.preferences).grade(attempt, rubric)
 
     def _review(self, session: Session, question: Question, grade: Grade, now: datetime) -> bool:
-        """Keep an attempt with its score; whether there was anything to keep."""
+        """Store an attempt with its score. Returns whether there was anything to store."""
         review = review_of(question, grade, now)
         if review is not None:
             self._resources.store.review(user_of(session), review)
         return review is not None
 
     def _end_draft(self, session: Session, question: Question, action: Action) -> None:
-        """What was graded is no draft any more; what was typed meanwhile is one."""
+        """Clear the draft that was graded; text typed in the meantime stays a draft."""
         self.keep(session, "attempt", question.id, "", action.edition)
 
     def _go(self, session: Session, view: View, now: datetime) -> None:
-        """Go to a view. An interview that was left goes on."""
+        """Go to a view. An open interview is left, and can be continued."""
         practice = session.practice
         practice.view, practice.deck, practice.dealt, practice.round_id = view, (), 0, ""
         practice.statements, practice.judged, practice.is_told = (), (), False
@@ -174,7 +175,7 @@ class Practising:
             self._take_due(session, "question", now)
 
     def _open(self, session: Session, question_id: str, now: datetime) -> None:
-        """Open a question. From the bank, "next" leads through what was listed there."""
+        """Open a question. From the bank, "next" goes through the questions listed there."""
         practice, question = session.practice, self.find(session, question_id)
         if practice.view is View.BANK:
             kept = self._resources.kept(user_of(session))
@@ -199,13 +200,13 @@ class Practising:
             practice.question, practice.grade = found, None
 
     def _take_due(self, session: Session, how: str, now: datetime) -> None:
-        """What is due, to be answered or as cards."""
+        """Go through the due questions, to be answered or as recall cards."""
         cards = self._resources.kept(user_of(session)).cards
         due = tuple(card.question_id for card in due_cards(self._resources.material().bank, cards, now))
         self._take(session, due, how)
 
     def _take(self, session: Session, questions: tuple[str, ...], how: str) -> None:
-        """Go through these, one after the other; where there are none, to where a day begins."""
+        """Go through these questions one by one; if there are none, go to today's view."""
         practice = session.practice
         practice.back = View.TODAY
         if not questions:
@@ -224,8 +225,8 @@ class Practising:
             self._resources.store.jot(user_of(session), question.id, changed)
 
     def _override(self, session: Session, rest: str, now: datetime) -> str:
-        """Keep the reader's own verdict on a point, or take it back. A rating that follows from it is appended to the
-        log and replaces the one before."""
+        """Store the reader's own verdict on a point, or withdraw it. If the rating changes, the new one is appended to
+        the log and replaces the previous one."""
         place, _, verdict = rest.partition("-")
         grade = session.practice.grade
         if grade is None or not place.isdecimal() or int(place) >= len(grade.points):
@@ -263,7 +264,7 @@ class Practising:
         practice.view, practice.deck, practice.dealt, practice.reveal = View.RECALL, cards, len(cards), Reveal.NOTHING
 
     def _rate(self, session: Session, action: Action, now: datetime) -> str:
-        """Rate the card that is shown, and go on to the next one that the material still has."""
+        """Rate the current card, and go on to the next one that the material still has."""
         practice, bank = session.practice, self._resources.material().bank
         rating = action.rating
         if rating is None or not practice.deck or practice.deck[0] != action.fields.get("question", practice.deck[0]):

@@ -1,4 +1,4 @@
-"""What is due, what will be, and how far each topic is."""
+"""Progress: the questions due now and later, and how well each topic is known."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -12,7 +12,7 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/progress_view.html")
-# Due questions that are listed.
+# Number of due questions listed.
 SHOWN = 50
 
 
@@ -29,7 +29,7 @@ def progress_part(
     texts: Texts,
     language: Language,
 ) -> str:
-    """The table of topics, and the questions that are due."""
+    """The table of topics, and the due questions."""
     head = (texts.topic, texts.standing_new, texts.standing_shaky, texts.standing_known, texts.standing_due)
     body = [(names.get(row.topic, row.topic), *map(str, (row.new, row.shaky, row.known, row.due))) for row in rows]
     links = [(question.id, asked(question, language)) for question in due[:SHOWN]]

@@ -1,4 +1,4 @@
-"""One question: the box for an attempt, what the material answers, and what a reader keeps about it."""
+"""One question: the box for an attempt, the material's answer, and the reader's notes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/question_view.html")
-# Earlier attempts that are listed.
+# Number of earlier attempts listed.
 SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with what is known of it; `reviews` are its own, oldest first, and `names` what headings are called in
+    """A question with the reader's progress on it. `reviews` are its reviews, oldest first; `names` maps headings to
     the reader's language."""
 
     question: Question

@@ -1,4 +1,4 @@
-"""Recall cards: a question, a timer, as much of the answer as is asked for, and how well it was known."""
+"""Recall cards: a question, a timer, as much of the answer as the reader asks for, and a rating."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ COUNTS = (10, 20, 40)
 
 
 def setup_shell(topics: Sequence[tuple[str, str]], due: int, texts: Texts) -> str:
-    """Which cards are dealt. `topics` are pairs of name and value."""
+    """The form that selects the cards. `topics` are pairs of name and value."""
     standing = Standing.DUE if due else Standing.ALL
     return HTML("setup", topics=topics, standings=standings(texts), standing=standing, numbers=COUNTS, texts=texts)
 
@@ -30,7 +30,7 @@ def card_shell(question: Question, topic: str, practice: Practice, texts: Texts,
 def card_part(
     question: Question, kept: Kept, names: Mapping[str, str], now: datetime, practice: Practice, texts: Texts
 ) -> str:
-    """What is shown of the answer, and what can be done. `names` are those of headings in the reader's language."""
+    """The part of the answer that is shown, and the buttons. `names` maps headings to the reader's language."""
     named = badges(question, kept, now, texts)
     return HTML(
         "part", question=question, named=named, reveal=practice.reveal, ratings=list(Rating), names=names, texts=texts

@@ -1,4 +1,4 @@
-"""Where a reader is -> the HTML of the room: its navigation, the view, and the part of the view that changes while the
+"""Renders the practice room as HTML: its navigation, the current view, and the part of the view that changes while the
 reader stays in it."""
 
 from datetime import datetime
@@ -40,7 +40,7 @@ class Rendering:
         self._practising = practising
 
     def navigation(self, session: Session) -> str:
-        """The views, and what must be known in all of them."""
+        """The list of views, and the notes that are shown in all of them."""
         texts, practice = TEXTS[session.language], session.practice
         notes = [texts.unkept] if self._resources.problem is not None else []
         if (file := self._resources.set_aside) is not None:
@@ -54,7 +54,7 @@ class Rendering:
         )
 
     def shown(self, session: Session, now: datetime) -> SHELL_AND_PART:
-        """The view and its part."""
+        """The current view and its part."""
         shell, part = self._view(session, now)
         return view(session.practice, shell), part
 
@@ -116,7 +116,7 @@ class Rendering:
         return question_shell(asked, practice, texts, session.language), self.grade_part(session, kept, now)
 
     def grade_part(self, session: Session, kept: Kept, now: datetime) -> str:
-        """The grade of the question that is open; empty where it was not graded."""
+        """The grade of the open question; empty if it was not graded."""
         practice, texts, bank = session.practice, TEXTS[session.language], self._resources.material().bank
         question = bank.questions.get(practice.question)
         if practice.grade is None or question is None:
@@ -188,19 +188,19 @@ class Rendering:
         return shell, progress_part(progress(bank, kept.cards, now), names, due, texts, session.language)
 
     def _names(self, session: Session, texts: Texts) -> dict[str | None, str]:
-        """The topics by what they are called; None is all of them."""
+        """The names of the topics; the key None stands for all topics."""
         material = self._resources.material()
         topics = material.bank.topics()
         return {None: texts.all_topics} | {t: material.topic(t, session.language, texts.top) for t in topics}
 
     def _topics(self, session: Session, texts: Texts) -> list[tuple[str, str]]:
-        """As choices of a field."""
+        """The topics as choices of a field: pairs of name and value."""
         names = self._names(session, texts)
         return [(name, ALL if topic is None else f"/{topic}") for topic, name in names.items()]
 
 
 def _follow_ups(bank: Bank, question: Question, grade: Grade) -> list[Question]:
-    """Those of the question's page, the one that asks about what was missed first."""
+    """The follow-ups of the question's page, starting with the one that asks about what was missed."""
     page = bank.questions.get(question.parent or "", question)
     left = [bank.questions[name] for name in page.follow_ups if name in bank.questions and name != question.id]
     first = next_follow_up(bank, page, grade, [question.id])

@@ -1,5 +1,5 @@
-"""The page in which a mock interview ends: what was strong, what was missed, what to read, when again, and each answer
-point by point. As a file it is Markdown: `rag.practice.round_report`."""
+"""The report at the end of a mock interview: strong points, missed points, what to read, when each question comes back,
+and each answer point by point. `rag.practice.round_report` writes it as Markdown."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/report_view.html")
-# Points that are listed as strong or as missed.
+# Number of points listed as strong or as missed.
 LISTED = 5
 MISSED = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED)
 
@@ -49,7 +49,7 @@ def report_part(
     bank: Bank, round: Round, cards: Mapping[str, Card], topic: str, now: datetime, practice: Practice, texts: Texts,
     language: Language,
 ) -> str:  # fmt: skip
-    """`topic` is what the round's topic is called."""
+    """`topic` is the name of the round's topic."""
     if language is Language.EN:
         round = in_english(bank, round)
     done = sorted(round.answered, key=lambda answered: -answered.score)
@@ -79,8 +79,7 @@ def report_part(
 
 
 def in_english(bank: Bank, round: Round) -> Round:
-    """The round with what its points say in English, where their page says it again; no longer a record of what was
-    graded."""
+    """The round with its points in English, if their page has a translation; no longer a record of what was graded."""
     answered = []
     for one in round.answered:
         question = bank.questions.get(one.question_id)
@@ -96,14 +95,14 @@ def score_of_round(round: Round) -> float:
 
 
 def _told(score: float, texts: Texts) -> str:
-    """How it went, in words that a person would say."""
+    """How the round went, in everyday words."""
     return str(
         texts.report_good if score >= GOOD_FROM else texts.report_fair if score >= HARD_FROM else texts.report_weak
     )
 
 
 def _points(answers: Iterable[Answered], verdicts: tuple[Verdict, ...]) -> list[PointMade]:
-    """Points with these verdicts: one of each answer before a second one of any."""
+    """Points with these verdicts: one from each answer before a second one from any."""
     found = [
         (turn, point)
         for answered in answers
@@ -117,13 +116,13 @@ def _order(point: PointMade) -> int:
 
 
 def _to_read(answered: Answered) -> Citation | None:
-    """Where to begin to read: at the first point that was not made."""
+    """Where to start reading: at the first point that was not made."""
     missed = (point.citation for point in answered.points if point.verdict is not Verdict.FOUND)
     return next(missed, answered.points[0].citation if answered.points else None)
 
 
 def _question(bank: Bank, question_id: str, language: Language) -> tuple[str, str, bool]:
-    """A question: its id, what it asks, and whether the material still has it."""
+    """A question's id and text, and whether the material still has it."""
     question = bank.questions.get(question_id)
     text = question_id.partition("#")[2] if question is None else asked(question, language)
     return question_id, text, question is not None

@@ -1,4 +1,4 @@
-"""What the practice room works with: the live generation's questions, a grader, and what a reader has practised."""
+"""The practice room's resources: the live generation's questions, a grader, and the reader's practice data."""
 
 import contextlib
 import logging
@@ -25,22 +25,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The bank of one generation, what its topics are called, and which roles ask about them."""
+    """The question bank of one generation, the titles of its topics, and the roles that ask about them."""
 
     bank: Bank
     titles: Titles
     roles: Mapping[str, Role] = field(default_factory=dict)
 
     def topic(self, topic: str, language: Language, top: str) -> str:
-        """The name of a topic; `top` is that of documents in no folder. With several roots a folder has the name of its
-        root in front."""
+        """The name of a topic; `top` is the name for documents in no folder. With several roots, a topic begins with
+        the name of its root."""
         for name in (topic, topic.partition("/")[2]):
             if name in self.titles:
                 return topic_title(name, self.titles, language)
         return topic or top
 
     def topics_of(self, role: str) -> frozenset[str] | None:
-        """The topics that a role asks about; None is all, as for a role that there is not."""
+        """The topics that a role asks about; None for all topics, also if the role is unknown."""
         if role not in self.roles:
             return None
         wanted = self.roles[role].topics
@@ -49,7 +49,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a reader: the cards and jottings by question."""
+    """A reader's stored cards and jottings, by question id."""
 
     cards: Mapping[str, Card]
     jottings: Mapping[str, Jotting]
@@ -62,7 +62,7 @@ class Kept:
 
 
 class Resources:
-    """`problem` says why nothing is kept."""
+    """`problem` says why nothing can be stored; None if it can."""
 
     def __init__(self, assistant: Assistant) -> None:
         self.assistant = assistant
@@ -83,7 +83,7 @@ class Resources:
         return self.store.database.set_aside
 
     def material(self) -> Material:
-        """That of the live generation, read once, however many ask for it."""
+        """The material of the live generation, read once for all callers."""
         with self._reading:
             index = self.assistant.index
             if self._read is None or self._read[0] != index.manifest_sha256:
@@ -96,8 +96,8 @@ class Resources:
         return Kept(self.store.cards(user), self.store.jottings(user))
 
     def grader(self, choices: Choices) -> Grader:
-        """The chat model that a reader chose to answer. Without one, where it is small, for these grade far worse than
-        the embedder (docs/results), or where it cannot be used, the best that is there without a model."""
+        """A grader that uses the chat model chosen for answers. If there is none, it cannot be used, or it is small
+        (small models grade far worse than the embedder, see docs/results), the best grader without a chat model."""
         key = (self.assistant.index.manifest_sha256, choices, self.assistant.settings)
         if key not in self._graders:
             current = self._graders.items()
@@ -106,8 +106,8 @@ class Resources:
         return self._graders[key]
 
     def read_ahead(self, question_id: str, choices: Choices) -> None:
-        """Have the rubric of a question read while its answer is typed. One that cannot be read is told of when it is
-        needed."""
+        """Read a question's rubric in the background while its answer is typed. An error is reported only when the
+        rubric is needed."""
         with contextlib.suppress(RagError):
             grader, bank = self.grader(choices), self.material().bank
             if question_id != self._ahead and isinstance(grader, EmbedderGrader):

@@ -1,4 +1,4 @@
-"""Right or wrong: claims made of the mistakes that pages correct, judged one after the other."""
+"""Right or wrong: statements made from the mistakes that pages correct, judged one by one."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,14 +15,14 @@ def setup_shell(topics: Sequence[tuple[str, str]], texts: Texts) -> str:
 
 
 def statement_shell(practice: Practice, texts: Texts) -> str:
-    """The statement to be judged, or the one that was judged last."""
+    """The statement to judge, or the one judged last."""
     number = len(practice.judged) - practice.is_told
     place = texts.place.format(place=number + 1, count=len(practice.statements))
     return HTML("shell", statement=practice.statements[number], place=place, texts=texts)
 
 
 def statement_part(practice: Practice, names: Mapping[str, str], texts: Texts) -> str:
-    """The two verdicts; once one is given, what is right. `names` are those of headings in the reader's language."""
+    """The two verdicts; once one is given, the correction. `names` maps headings to the reader's language."""
     if not practice.is_told:
         return HTML("verdicts", texts=texts)
     number = len(practice.judged) - 1
@@ -32,7 +32,7 @@ def statement_part(practice: Practice, names: Mapping[str, str], texts: Texts) -
 
 
 def result_shell(practice: Practice, names: Mapping[str, str], texts: Texts) -> str:
-    """How many were judged well, and those that were not."""
+    """The number of statements judged correctly, and those that were not."""
     judged = list(zip(practice.statements, practice.judged, strict=False))
     missed = [statement for statement, was_right in judged if not was_right]
     told = texts.statements_done.format(count=len(judged), right=len(judged) - len(missed))

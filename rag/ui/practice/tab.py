@@ -1,5 +1,5 @@
-"""The practice room: its components, and which handler each of their events has. practice.js sends what a reader does
-as events of the view."""
+"""The practice room: its components, and the handlers of their events. practice.js sends the reader's actions as events
+of the view."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.practice.handlers import Handlers
 from rag.ui.texts import Language
 
-# Of what is typed into a filter only the last matters.
+# Only the latest text in a filter matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
-# Grading is work for this machine's cores, or for a model that is mostly waited for.
+# Grading uses this machine's cores, or mostly waits for a chat model.
 GRADING: dict[str, Any] = {
     "concurrency_limit": 2,
     "concurrency_id": "grading",
@@ -33,12 +33,12 @@ class PracticeComponents:
 
     @property
     def view(self) -> list[Any]:
-        """In the order of `Handlers.open`."""
+        """The components in the order of `Handlers.open`."""
         return [self.navigation, self.shell, self.part, self.told]
 
 
 def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language) -> Part:
-    """The practice room over an assistant's index, in its tab."""
+    """Build the practice room over an assistant's index, in its tab."""
     handlers = Handlers(assistant)
     with gr.Column(elem_classes="room", elem_id="practice"):
         parts = PracticeComponents(
@@ -60,5 +60,5 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
 
 
 def _html(name: str, **options: Any) -> gr.HTML:
-    """Without Gradio's styles for text, which reach into buttons and lists."""
+    """A component without Gradio's styles for text, which would affect buttons and lists."""
     return gr.HTML(elem_id=f"practice-{name}", apply_default_css=False, **options)

@@ -1,4 +1,4 @@
-"""Where practice begins: the questions of today, how far one is, and the map of the topics."""
+"""Today's view, where practice begins: today's questions, the reader's progress, and the map of the topics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/today_view.html")
-# The hour from which the day is an evening.
+# The hour at which the evening begins.
 EVENING = 17
 
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """How far a reader is: days in a row with practice, and the topics."""
+    """A reader's progress: the number of consecutive days with practice, and each topic's progress."""
 
     streak: int
     topics: Sequence[TopicProgress]
@@ -30,7 +30,7 @@ class Glance:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A question of today, and why it is one of them."""
+    """One of today's questions, and why it is one of them."""
 
     id: str
     text: str
@@ -40,7 +40,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A topic on the map; `share` is how much of it is known, in percent, what is shaky by half."""
+    """A topic on the map. `share` is the percentage of its questions that are known; shaky ones count half."""
 
     topic: str
     name: str
@@ -52,7 +52,7 @@ class Field:
 
 
 def today_shell(plan: Plan, roles: Mapping[str, Role], now: datetime, texts: Texts, language: Language) -> str:
-    """`now` is on the reader's clock."""
+    """`now` is in the reader's time zone."""
     named = [(role.titles.get(language, name), name) for name, role in roles.items()]
     soonest = now.date() + timedelta(days=1)
     return HTML("shell", title=texts.view_today, plan=plan, roles=named, soonest=soonest, texts=texts)
@@ -61,7 +61,7 @@ def today_shell(plan: Plan, roles: Mapping[str, Role], now: datetime, texts: Tex
 def today_part(
     day: Today, glance: Glance, round: Round | None, material: Material, now: datetime, texts: Texts, language: Language
 ) -> str:
-    """`round` is an interview that was left, `now` is on the reader's clock."""
+    """`round` is an unfinished interview; `now` is in the reader's time zone."""
     listed = _listed(day, material, texts, language)
     fields = fields_of(glance.topics, material, texts, language)
     return HTML(
@@ -71,7 +71,7 @@ def today_part(
 
 
 def fields_of(topics: Sequence[TopicProgress], material: Material, texts: Texts, language: Language) -> list[Field]:
-    """The topics as the map shows them, the largest first."""
+    """The topics as fields of the map, largest first."""
     rows = sorted(topics, key=lambda row: (-_total(row), row.topic))
     counts = [_total(row) for row in rows]
     return [
@@ -96,7 +96,7 @@ def _told(day: Today, now: datetime, texts: Texts) -> str:
 
 
 def _lines(day: Today, texts: Texts) -> list[str]:
-    """What the questions are, and how they get one to the interview."""
+    """Lines on today's questions, and on how far the plan gets by the day of the interview."""
     kinds = [
         (texts.some_due, len(day.due)),
         (texts.some_weak, len(day.weak)),
