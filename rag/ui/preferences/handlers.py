@@ -1,4 +1,4 @@
-"""What happens when a setting is changed or tried: each handler gives the updates of the components that it touches."""
+"""Event handlers of the settings; each returns the updates of the components that it changes."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -33,7 +33,7 @@ class Handlers:
         self._answerers = Answerers(lambda: assistant.settings)
 
     def choose(self, state: Session, llm: str, style: str, caution: str, only: bool, top_k: float) -> Updates:
-        """Take what can be used; what cannot is told, and the model stays who it was."""
+        """Apply the chosen settings. A chat model that cannot be used is reported, and the previous one stays."""
         wanted, _ = from_store({"llm": llm, "style": style, "caution": caution, "only_supported": only, "top_k": top_k})
         if wanted.top_k == self._assistant.settings.top_k:
             wanted = replace(wanted, top_k=None)
@@ -49,7 +49,7 @@ class Handlers:
         )  # fmt: skip
 
     def write_with(self, state: Session, event: gr.EventData) -> Updates:
-        """Take who was chosen beside the question, where they can write."""
+        """Apply the writer chosen beside the question, if it can be used."""
         data: Any = event._data
         wanted, _ = from_store({"llm": data.get("name") if isinstance(data, dict) else None})
         if wanted.llm is None or problem_of(self._assistant, wanted.llm) is not None:
@@ -91,12 +91,12 @@ class Handlers:
         yield done(texts.test_done.format(model=answerer(chosen).model, seconds=f"{seconds:.1f}"))
 
     def states(self, state: Session) -> str:
-        """Who could write now, and why others cannot."""
+        """The writers that can be used now, and why others cannot, as HTML."""
         texts, settings = TEXTS[state.language], self._assistant.settings
         return states_html(settings, self._answerers.usable(), texts, may_change=self._may_change)
 
     def speak(self, state: Session) -> Updates:
-        """Everything in the reader's language: the tab, then in the order of `PreferencesComponents.spoken`."""
+        """All texts in the reader's language: the tab, then in the order of `PreferencesComponents.spoken`."""
         texts = TEXTS[state.language]
         words: list[dict[str, Any]] = [
             {"label": texts.llm, "choices": models(texts)},
@@ -127,8 +127,8 @@ class Handlers:
 
 
 def take(assistant: Assistant, state: Session, stored: object) -> Language | None:
-    """Take what the browser kept into a session; the language that was chosen, where one was. A model that cannot be
-    used any more counts as not chosen."""
+    """Load the choices that the browser stored into a session. Returns the chosen language; None if none was chosen. A
+    chat model that can no longer be used counts as not chosen."""
     choices, language = from_store(stored)
     if problem_of(assistant, choices.llm) is not None:
         choices = replace(choices, llm=None)

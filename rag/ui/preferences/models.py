@@ -18,7 +18,7 @@ from rag.ui.texts import Texts
 
 
 class Trouble(StrEnum):
-    """Why a test failed, as far as a reader is told."""
+    """The causes of a failed test, as shown to readers."""
 
     KEY = "key"
     FORBIDDEN = "forbidden"
@@ -38,22 +38,22 @@ STATUSES = {
     401: Trouble.KEY, 402: Trouble.FORBIDDEN, 403: Trouble.FORBIDDEN, 404: Trouble.NOT_FOUND, 408: Trouble.TIMEOUT,
     429: Trouble.BUSY, 504: Trouble.TIMEOUT,
 }  # fmt: skip
-# By the first digit.
+# By the first digit of the status.
 SERIES = {3: Trouble.REDIRECT, 5: Trouble.BROKEN}
-# Seconds for the answer of a model that is being tried, which need not be loaded yet.
+# Seconds allowed for the answer of a tested model, which may have to load first.
 TRY_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Who writes: `model` is its name, empty for quotes; `host` is set where questions leave the machine."""
+    """The writer of answers. `model` is its name, empty for quotes; `host` is set if questions leave the machine."""
 
     model: str
     host: str = ""
 
 
 def problem_of(assistant: Assistant, llm: ChatModelName | None) -> RagError | None:
-    """Why a chat model cannot be used, which says what to do; None where it can."""
+    """The error that keeps a chat model from being used, with a hint what to do; None if it can be used."""
     try:
         assistant.choosing(Choices(llm=llm))
     except RagError as error:
@@ -70,7 +70,7 @@ def answerer(assistant: Assistant) -> Answerer:
 
 
 def places(assistant: Assistant, texts: Texts) -> list[tuple[str, str]]:
-    """What runs where, as rows of a part and its place."""
+    """Where each part of the program runs, as pairs of part and place."""
     who = answerer(assistant)
     if not who.model:
         writes = texts.answers_quotes
@@ -89,13 +89,13 @@ def places(assistant: Assistant, texts: Texts) -> list[tuple[str, str]]:
 
 
 def failure(error: RagError, texts: Texts) -> str:
-    """Why a test failed, in the reader's language: by the status of the response, else by what there was instead."""
+    """Why a test failed, in the reader's language: by the status of the response, else by the kind of error."""
     import httpx
     import openai
 
     trouble, status = Trouble.OTHER, None
     cause = error.__cause__
-    # A connection that failed is told apart further by what it failed of.
+    # The causes of a connection error tell more about it.
     while cause is not None and trouble in (Trouble.OTHER, Trouble.CONNECTION):
         match cause:
             case openai.APIStatusError() | httpx.HTTPStatusError():
@@ -116,14 +116,14 @@ def failure(error: RagError, texts: Texts) -> str:
 
 
 def try_model(model: ChatModel, *, within_seconds: float = TRY_SECONDS) -> float:
-    """Seconds that a chat model takes for a tiny question. Raises RagError."""
+    """The seconds that a chat model takes to answer a tiny question. Raises RagError."""
     started = time.perf_counter()
     try:
         with within(within_seconds) as stop:
             said = str(model.model.invoke("Reply with the word: ready").text)
     except RagError:
         raise
-    except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list
+    except Exception as error:  # broken responses fail in three libraries, with errors that they do not document
         if stop.asked:
             raise ChatModelError(f"no answer within {within_seconds:.0f} seconds") from TimeoutError()
         raise ChatModelError(

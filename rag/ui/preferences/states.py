@@ -1,4 +1,5 @@
-"""Who could write answers, and why some cannot: a list under the choice, whose attribute greys the choice too."""
+"""The possible writers of answers, and why some cannot be used: a list below the choice, whose attribute also greys out
+the choices."""
 
 from collections.abc import Sequence
 from urllib.parse import urlparse
@@ -24,7 +25,7 @@ def states_html(settings: Settings, usable: Sequence[ChatModelName], texts: Text
 
 
 def way_out(name: ChatModelName, texts: Texts, *, may_change: bool) -> str:
-    """Why one cannot write, as far as a glance can tell, and what to do."""
+    """Why a writer cannot be used, as far as can be told without trying it, and what to do."""
     if name is ChatModelName.LOCAL and not is_installed():
         return texts.way_package.format(command=install_command())
     if name in (ChatModelName.LOCAL, ChatModelName.ENDPOINT) and not may_change:
@@ -33,7 +34,7 @@ def way_out(name: ChatModelName, texts: Texts, *, may_change: bool) -> str:
 
 
 def install_command() -> str:
-    """What installs the package that runs the local model, in a checkout and elsewhere."""
+    """The command that installs the package for the local model, in a checkout or elsewhere."""
     return "make llm" if (PROGRAM / "Makefile").is_file() else "pip install 'interview-rag[local]'"
 
 

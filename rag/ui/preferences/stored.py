@@ -1,4 +1,4 @@
-"""A reader's choices as the browser keeps them. What comes back from there is checked: anybody can change it."""
+"""A reader's choices as the browser stores them. Values read back are checked: anyone can change them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,14 +11,14 @@ from rag.answer.choices import Caution, Choices, StyleName
 from rag.settings import ChatModelName, Settings
 from rag.ui.texts import Language
 
-# Of the browser's own storage.
+# The key in the browser's local storage.
 KEY = "interview-rag.preferences"
 
 Name = TypeVar("Name", bound=StrEnum)
 
 
 def limits(setting: str) -> tuple[int, int]:
-    """The least and the greatest value of a setting that is a number."""
+    """The least and the greatest value of a numeric setting."""
     found = {type(limit): limit for limit in Settings.model_fields[setting].metadata}
     return int(str(found[Ge].ge)), int(str(found[Le].le))
 
@@ -35,7 +35,7 @@ def to_store(choices: Choices, language: Language | None) -> dict[str, Any]:
 
 
 def from_store(stored: object) -> tuple[Choices, Language | None]:
-    """Whatever is no choice counts as not chosen."""
+    """The stored choices and language. Invalid values count as not chosen."""
     kept: Mapping[str, object] = stored if isinstance(stored, dict) else {}
     llm = _name(kept.get("llm"), ChatModelName)
     return (

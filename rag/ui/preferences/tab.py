@@ -1,6 +1,5 @@
-"""The settings of a reader: who writes, how much, how strictly, and how the page looks.
-
-Here are their components, and which handler each of their events has."""
+"""A reader's settings (who writes, how much, how strictly, and how the page looks): their components, and the handlers
+of their events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
 from rag.ui.texts import Language, Texts
 
-# One model is tried at a time.
+# One model is tested at a time.
 TRYING: dict[str, Any] = {
     "concurrency_limit": 1,
     "concurrency_id": "tests",
@@ -27,8 +26,8 @@ TRYING: dict[str, Any] = {
     "api_visibility": "private",
 }
 
-# Gradio gives every component of a room what it was made with once more, a moment after the room has come into the
-# page; a fold that was opened before is folded again, unless Gradio knows of it.
+# A moment after a room appears, Gradio resets its components to their initial values. That would close a fold opened in
+# the meantime, unless Gradio knows that it is open.
 KNOWN = "() => ({{ __type__: 'update', open: {} }})"
 
 
@@ -56,7 +55,7 @@ class PreferencesComponents:
 
     @property
     def fields(self) -> list[Any]:
-        """In the order of `Handlers.show`, and of what `Handlers.choose` takes."""
+        """The fields in the order of `Handlers.show`, and of the parameters of `Handlers.choose`."""
         return [self.llm, self.style, self.caution, self.only, self.top_k]
 
     @property
@@ -65,7 +64,7 @@ class PreferencesComponents:
 
     @property
     def spoken(self) -> tuple[Any, ...]:
-        """In the order of `Handlers.speak`, after the tab."""
+        """The components with texts, in the order of `Handlers.speak` after the tab."""
         others = (*self.folds, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
         return (self.heading, self.states, *self.fields, *others)
 
@@ -80,10 +79,9 @@ def build_preferences(
     on_change: Callable[[Any], None],
     model_setup: Callable[[], Part] | None,
 ) -> Part:
-    """The settings in their tab. `kept` is what the browser keeps of them; `writer` tells who was chosen
-    beside the question; `on_change` is called with every event that
-    changes one, so that the rest of the page can refresh. `model_setup` builds what sets up a chat model, None for
-    readers who may not."""
+    """Build the settings in their tab. `kept` is the browser's copy of them; `writer` sends the writer chosen beside
+    the question; `on_change` is called with every event that changes a setting, so that the rest of the page can
+    refresh. `model_setup` builds the setup of a chat model; None for readers who may not set one up."""
     handlers = Handlers(assistant, may_change=model_setup is not None)
     more: list[Part] = []
 
@@ -99,11 +97,11 @@ def build_preferences(
     def speak(state: Session) -> Updates:
         return (*handlers.speak(state), *(update for part in more for update in part.speak(state)))
 
-    return Part(components, speak, settled=tuple(parts.fields[1:]))  # who writes is also changed by a model's set-up
+    return Part(components, speak, settled=tuple(parts.fields[1:]))  # setting up a model also changes who writes
 
 
 def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
-    """`set_up` makes what comes first."""
+    """`set_up` builds the components that come first."""
     with gr.Column(elem_classes="room"):
         head = gr.HTML(introduction(texts.heading, texts.intro))
         set_up()
@@ -166,7 +164,8 @@ def _wire(
     writer: gr.HTML,
     tab: gr.Tab,
 ) -> list[Any]:
-    """The events that change a setting. The theme is the browser's own affair; see theme.js."""
+    """Attach the handlers. Returns the events that change a setting, except the theme, which the browser handles itself
+    (theme.js)."""
     inputs = [parts.llm.input, parts.style.input, parts.caution.input, parts.only.input, parts.top_k.release]
     chosen = [kept, parts.llm, parts.notice, parts.where, parts.tested]
     changed = gr.on(inputs, handlers.choose, [session, *parts.fields], chosen, **EACH)

@@ -1,5 +1,5 @@
-// The theme that the reader chose wins over the system's. Runs once, as `js_on_load` of a component that always stands
-// on the page; the settings change it through `window.chooseTheme`.
+// The theme chosen by the reader overrides the system's. Runs once, as `js_on_load` of a component that is always on the
+// page; the settings change it through `window.chooseTheme`.
 const KEY = "interview-rag.theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -15,7 +15,7 @@ window.chooseTheme = (name) => {
   else if (name === "light" || name === "dark") localStorage.setItem(KEY, name);
   apply();
 };
-// Gradio sets the class by the system's theme, whenever that changes.
+// Gradio sets the class whenever the system's theme changes.
 new MutationObserver(apply).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 system.addEventListener("change", apply);
 apply();
