@@ -1,6 +1,6 @@
-"""The process that evaluates for the page: python -m rag.ui.quality.child KIND GOLD LIMIT
+"""The process that runs an evaluation for the page: python -m rag.ui.quality.child KIND GOLD LIMIT
 
-It writes JSON lines on stdout: {"done", "total"} whenever a question is through, at last {"result"} or {"error"}.
+It writes JSON lines to stdout: {"done", "total"} before each question, and finally {"result"} or {"error"}.
 """
 
 import argparse
@@ -16,13 +16,13 @@ from rag.settings import ChatModelName, Settings, load_settings
 from rag.ui.quality.kept import Kind
 
 SYSTEMS = ("ours", "dense", "keyword", "rrf")
-# How much less than a chat an evaluation matters to the scheduler.
+# Niceness added to the process, so that chats take precedence.
 NICENESS = 10
 T = TypeVar("T")
 
 
 class Steps:
-    """Tells how many questions are through, of all that will be asked."""
+    """Reports the number of questions done, and the total over all rounds."""
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds

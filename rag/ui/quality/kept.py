@@ -1,4 +1,4 @@
-"""The last results that were measured from the page, in a file that outlives the program."""
+"""The latest results measured from the page, in a file that outlives the program."""
 
 import json
 import logging
@@ -24,14 +24,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The JSON of an evaluation, and when it ended."""
+    """The JSON result of an evaluation, and the time at which it ended."""
 
     at: datetime
     result: Mapping[str, Any]
 
 
 def read_measured(folder: Path) -> dict[Kind, Measured]:
-    """The last result of each kind; what cannot be read counts as not there."""
+    """The latest result of each kind; a file that cannot be read counts as missing."""
     try:
         kept = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return {
@@ -46,7 +46,7 @@ def read_measured(folder: Path) -> dict[Kind, Measured]:
 
 
 def write_measured(folder: Path, measured: Mapping[Kind, Measured]) -> None:
-    """Whole or not at all. Raises OSError."""
+    """Write the results atomically. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = json.dumps({kind: {"at": last.at.isoformat(), "result": last.result} for kind, last in measured.items()})
     descriptor, part = tempfile.mkstemp(prefix=".quality-", dir=folder)

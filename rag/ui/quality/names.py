@@ -1,9 +1,9 @@
-"""What sets and systems are called for readers; in files and on the command line they have short names."""
+"""The names of datasets and systems for readers; files and the command line use short names."""
 
 from rag.ui.texts import Language
 
 ZH, EN = Language.ZH, Language.EN
-# The set that was written for this program's own corpus.
+# The dataset written for this program's own corpus.
 OWN_SET = "gold"
 SETS = {
     OWN_SET: {ZH: "本程序的标准题", EN: "This program's own questions"},

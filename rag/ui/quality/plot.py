@@ -1,4 +1,4 @@
-"""Values with their intervals as rows of dots, in the colours and the width of the page."""
+"""Plots values with their intervals as rows of dots, in the page's colours and width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ TICKS = (0, 0.25, 0.5, 0.75, 1)
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A value of 0..1 with its interval; `target` is drawn as a line; `strong` marks our own. `raw` is what files call
-    it, where that is not the label."""
+    """A value in 0..1 with its interval. `target` is drawn as a line; `strong` marks our own system. `raw` is its name
+    in files, if that differs from the label."""
 
     label: str
     value: float
@@ -24,5 +24,5 @@ class Dot:
 
 
 def plot(dots: Sequence[Dot], caption: str) -> str:
-    """HTML: a row has its label, a line from 0 to 1, and the value; style.css puts them beside or above each other."""
+    """The plot as HTML. Each row has its label, a line from 0 to 1, and the value; style.css arranges them."""
     return HTML("plot", dots=dots, caption=caption, ticks=TICKS)

@@ -19,14 +19,14 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Language, Texts
 
 HTML = macros_of("quality/results.html")
-# What is plotted of an answerer, all of them shares of 0..1.
+# The measures plotted for an answerer, all in 0..1.
 ANSWERS = ("citation_precision", "citation_relevance", "citation_recall", "evidence_found", "two_sided_cited")
 REFUSALS = ("refusal_recall", "refusal_precision", "false_refusals")
 COMMAND = "python -m rag eval retrieval GOLD --out FILE"
 
 
 def shipped(folder: Path, texts: Texts, language: Language) -> str:
-    """What lies in the folders `retrieval` and `answers` of a results folder."""
+    """The results in the subfolders `retrieval` and `answers` of a folder, as HTML."""
 
     def searches() -> str:
         results = sorted(report.read_results(folder / "retrieval"), key=lambda result: result.dataset != OWN_SET)
@@ -43,7 +43,7 @@ def shipped(folder: Path, texts: Texts, language: Language) -> str:
 
 
 def own(measured: Mapping[Kind, Measured], texts: Texts, language: Language) -> str:
-    """What was measured from the page, last first."""
+    """The results measured from the page, latest first, as HTML."""
     parts: list[str] = []
     for kind, last in sorted(measured.items(), key=lambda pair: pair[1].at, reverse=True):
         show = _own_retrieval if kind is Kind.RETRIEVAL else _own_answers
@@ -67,7 +67,8 @@ def _date(last: Measured) -> str:
 
 
 def _or_problem(show: Callable[[], str], texts: Texts) -> str:
-    """Files of results are made elsewhere, or by another version."""
+    """What `show` returns; a message if it fails, since result files may come from elsewhere or from another
+    version."""
     try:
         return show()
     except (UsageError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""An evaluation in a child process, beside the chats: how far it is, what came out, and stopping it."""
+"""Runs an evaluation in a child process, beside the chats: its progress, its result, and stopping it."""
 
 import atexit
 import json
@@ -24,13 +24,13 @@ from rag.ui.quality.kept import Kind, Measured, read_measured, write_measured
 
 logger = logging.getLogger(__name__)
 
-# Characters of what a child that broke said last.
+# Characters quoted from the end of a failed child's stderr.
 LAST_WORDS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` is 0 while models are loaded. `problem` is what went wrong."""
+    """`done` and `total` count questions; `done` is 0 while models load. `problem` is the error of a failed run."""
 
     kind: Kind = Kind.RETRIEVAL
     under_way: bool = False
@@ -42,8 +42,8 @@ class Progress:
 
 
 class Runner:
-    """One evaluation at a time for all readers; the last result of each kind is kept in the folder `data` of the
-    settings. Safe to use from several threads."""
+    """Runs one evaluation at a time for all readers, and keeps the latest result of each kind in the folder `data` of
+    the settings. Safe to use from several threads."""
 
     def __init__(self, settings: Settings, gold: Path | None) -> None:
         self.gold = gold
@@ -59,12 +59,12 @@ class Runner:
             return self._progress
 
     def measured(self) -> dict[Kind, Measured]:
-        """The last result of each kind that was measured here."""
+        """The latest result of each kind that was measured here."""
         with self._lock:
             return dict(self._measured)
 
     def start(self, index: Index, kind: Kind, limit: int) -> bool:
-        """Begin to measure on `limit` gold questions; False where a run is under way or there is no gold file."""
+        """Start to measure on `limit` gold questions. Returns False if a run is under way or there is no gold file."""
         if self.gold is None:
             return False
         with self._lock:
@@ -99,7 +99,7 @@ class Runner:
                 self._keep(kind, result)
         except RagError as error:
             problem = error
-        except Exception as error:  # whatever it is, another run can be started after it
+        except Exception as error:  # another run can be started after any error
             logger.exception("the evaluation broke")
             problem = RagError(f"{type(error).__name__}: {error}")
         finally:
@@ -115,7 +115,7 @@ class Runner:
         write_measured(self._settings.data, measured)
 
     def _measure(self, command: Sequence[str]) -> Mapping[str, Any] | None:
-        """The result of the child; None where it was stopped. Raises RagError."""
+        """The child's result; None if it was stopped. Raises RagError."""
         with self._lock:
             if self._progress.stopped:
                 return None
@@ -156,17 +156,17 @@ def _as_error(code: str, message: str, hint: str) -> RagError:
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
-    """The settings that shape what is measured, as the child reads them; keys are not among them."""
+    """The settings that affect the result, as environment variables for the child; API keys are not among them."""
     values = index_settings(settings, *IndexEffect) | {"top_k": settings.top_k}
     values |= {"index": settings.index.resolve(), "models": settings.models.resolve()}
     ours = {f"{ENVIRONMENT_PREFIX}{name.upper()}": str(value) for name, value in values.items()}
-    # The program may have been started from another folder than its own.
+    # The program may have been started from outside its own folder.
     return ours | {"PYTHONPATH": str(PROGRAM)}
 
 
 def prefixed(index: Index, gold: Path) -> str | None:
-    """The gold rows with documents as this index names them, where that is after one of its roots; else None. Raises
-    UsageError for a file that cannot be read; what is wrong with its rows is for those to tell who evaluate them."""
+    """The gold rows with each document prefixed by one of the index's roots, if the index names them so; else None.
+    Raises UsageError if the file cannot be read; the evaluation itself reports errors in the rows."""
     try:
         text = gold.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Quality: the last evaluation results, and a new one from the page."""
+"""The quality room: the latest evaluation results, and new evaluations from the page."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ COUNTS = (10, 320)
 def build_quality(
     assistant: Assistant, results: Path, runner: Runner, session: gr.State, tab: gr.Tab, first: Language
 ) -> Part:
-    """`results` is the folder of results; `runner` measures on demand."""
+    """Build the quality room. `results` is the folder of the shipped results; `runner` measures on demand."""
     texts = TEXTS[first]
     has_gold = runner.gold is not None
     with gr.Column(elem_classes="room"):
