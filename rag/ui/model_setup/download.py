@@ -1,4 +1,5 @@
-"""A model being fetched while the page goes on: how far it is, and its end at any time. What has arrived is kept."""
+"""Downloads a model while the page goes on, with its progress; it can be cancelled at any time. Bytes that have arrived
+are kept."""
 
 import logging
 import threading
@@ -14,7 +15,7 @@ from rag.models.pinned import PinnedModel, find
 
 logger = logging.getLogger(__name__)
 
-# Seconds that the end of the program waits for pip.
+# Seconds that the end of the program waits for pip to stop.
 END_SECONDS = 5.0
 
 
@@ -24,7 +25,7 @@ class _Cancelled(Exception):  # noqa: N818 - nothing went wrong
 
 @dataclass(frozen=True, slots=True)
 class DownloadStatus:
-    """`done` counts bytes. While `under_way`, `cancelled` says that it is about to end."""
+    """`done` and `total` count bytes. While `under_way`, `cancelled` means that the download is about to end."""
 
     state: ModelState
     under_way: bool = False
@@ -35,8 +36,8 @@ class DownloadStatus:
 
 
 class Download:
-    """Of one pinned model; safe to use from several threads. `then` runs when it has arrived, in the thread that
-    fetched it."""
+    """The download of one pinned model. `then` runs after it has arrived, in the thread that fetched it. Safe to use
+    from several threads."""
 
     def __init__(self, name: str, folder: Path, *, then: Callable[[], None]) -> None:
         self.name = name
@@ -68,7 +69,7 @@ class Download:
         return replace(status, state=state, done=kept, total=self.model.size)
 
     def start(self) -> None:
-        """Fetch the model, or what of it is missing; nothing where that is under way."""
+        """Start to fetch the model, or the rest of it; does nothing if that is under way."""
         with self._lock:
             if self._status.under_way:
                 return
@@ -91,7 +92,7 @@ class Download:
         except RagError as error:
             logger.warning("%s", error.message)
             problem = error
-        except Exception as error:  # whatever it is, another try can be made
+        except Exception as error:  # another attempt can be made after any error
             logger.exception("the download of %s broke", self.name)
             problem = RagError(f"{type(error).__name__}: {error}")
         with self._lock:

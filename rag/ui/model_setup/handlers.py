@@ -1,5 +1,5 @@
-"""What happens while a chat model is set up: each handler gives the updates of the components that it touches. A key
-comes in and never goes out again."""
+"""Event handlers of the chat model setup; each returns the updates of the components that it changes. An API key that
+was entered is never sent back."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from rag.ui.texts import Texts
 
 HTML = macros_of("model_setup/handlers.html")
 MEGABYTE = 1_000_000
-# Seconds for the answer to a tiny question.
+# Seconds allowed for the answer to a tiny question.
 LONGEST_TRIAL = 30.0
 
 
@@ -45,7 +45,7 @@ class Entered:
 
 
 class _Refused(Exception):  # noqa: N818 - the reader is told what is missing
-    """Its text is in the reader's language."""
+    """Input that cannot be used; the message is in the reader's language."""
 
 
 class Handlers:
@@ -53,7 +53,7 @@ class Handlers:
         self._setup = setup
 
     def open(self, state: Session, url: str) -> Updates:
-        """Status, preset, address, model, and the local model. What was typed stays."""
+        """Status, preset, address, model, and the local model. Typed text stays."""
         kept = self._setup.kept()
         if url.strip() or kept is None:
             return (self.status(state), gr.skip(), gr.skip(), gr.skip(), *self.local(state))
@@ -61,15 +61,15 @@ class Handlers:
         return (self.status(state), preset_of(kept.url), kept.url, model, *self.local(state))
 
     def choose_preset(self, state: Session, name: str, entered: str) -> Updates:
-        """Address, key and model; a key that was typed is for the address before. Where there is none to put in, what
-        was entered stays: the reader may be typing already."""
+        """The preset's address, and key and model emptied: a typed key belongs to the previous address. If the preset
+        has no address and the reader has entered their own, everything stays."""
         url = PRESETS[name].url if name in PRESETS else ""
         if not url and preset_of(entered) == OTHER:
             return (gr.skip(),) * 4
         return (url, self._key_box(state, url), gr.update(value=None, choices=[]), "")
 
     def look(self, state: Session, url: str, key: str) -> Iterator[Updates]:
-        """What is told, and the models to choose from."""
+        """The message, and the models to choose from."""
         texts = TEXTS[state.language]
         yield under_way(texts.looking), gr.skip()
         try:
@@ -101,7 +101,7 @@ class Handlers:
             yield done(told) + _warning(entered.url, texts)
 
     def use(self, state: Session, url: str, key: str, model: str | None) -> Updates:
-        """What is told, the status, the key's box, and what the browser keeps: who sets up a model wants its
+        """The message, the status, the key box, and the choices for the browser: whoever sets up a model wants its
         answers."""
         texts = TEXTS[state.language]
         try:
@@ -130,7 +130,7 @@ class Handlers:
         return self._forget(state, url, key_only=False)
 
     def _forget(self, state: Session, url: str, *, key_only: bool) -> Updates:
-        """What is told, the status, and the key's box."""
+        """The message, the status, and the key box."""
         texts = TEXTS[state.language]
         try:
             (self._setup.forget_key if key_only else self._setup.forget)()
@@ -140,7 +140,7 @@ class Handlers:
         return (done(told), self.status(state), self._key_box(state, url))
 
     def status(self, state: Session) -> str:
-        """What is set up, and what the settings say over it."""
+        """The endpoint that is set up, and the settings that override it, as HTML."""
         texts, kept = TEXTS[state.language], self._setup.kept()
         if self._setup.fixed_by:
             return problem(texts.fixed.format(where=self._setup.fixed_by))
@@ -164,8 +164,8 @@ class Handlers:
         return self.local(state)
 
     def local(self, state: Session) -> Updates:
-        """The local model, the buttons that fetch it and stop that, the clock that looks again, and whether it is
-        there."""
+        """The local model, the buttons that start and cancel its download, the timer that refreshes it, and whether the
+        model is present."""
         texts, status = TEXTS[state.language], self._setup.download.status()
         size = _megabytes(self._setup.download.model.size)
         missing = "" if status.under_way or status.state is ModelState.PRESENT else self._local_problem(texts)
@@ -180,7 +180,7 @@ class Handlers:
         )
 
     def speak(self, state: Session) -> Updates:
-        """Everything in the reader's language, in the order of `ModelSetupComponents.spoken`."""
+        """All texts in the reader's language, in the order of `ModelSetupComponents.spoken`."""
         texts = TEXTS[state.language]
         return (
             heading(texts),
@@ -200,7 +200,7 @@ class Handlers:
     def _entered(
         self, texts: Texts, url: str, key: str, model: str | None = None, *, with_model: bool = False
     ) -> Entered:
-        """What was entered, with the kept key where none was typed. Raises _Refused."""
+        """The checked input, with the stored key if none was typed. Raises _Refused."""
         if self._setup.fixed_by:
             raise _Refused(texts.fixed.format(where=self._setup.fixed_by))
         try:
@@ -215,13 +215,13 @@ class Handlers:
         return Entered(address, self._setup.key_for(address, key), name)
 
     def _open(self, entered: Entered) -> ChatModel:
-        """Raises SettingsError for a proxy that cannot be used."""
+        """The chat model at the entered endpoint. Raises SettingsError for a proxy that cannot be used."""
         seconds = min(LONGEST_TRIAL, self._setup.stated.endpoint_timeout)
         client = openai_client(entered.url, entered.model, entered.key, seconds)
         return ChatModel(ChatModelName.ENDPOINT, entered.model, client)
 
     def _key_box(self, state: Session, url: str) -> Any:
-        """Emptied, with a word on whether a key is kept for this address."""
+        """The emptied key box, whose placeholder says whether a key is stored for this address."""
         texts = TEXTS[state.language]
         try:
             kept = bool(url.strip() and self._setup.key_for(url, ""))
@@ -230,7 +230,7 @@ class Handlers:
         return gr.update(value="", placeholder=texts.key_kept if kept else texts.key_needed)
 
     def _local_problem(self, texts: Texts) -> str:
-        """Why the local model cannot be fetched or run here; empty where it can."""
+        """Why the local model cannot be fetched or run here; empty if it can."""
         if not is_installed():
             return texts.local_package.format(command=install_command())
         space = missing_space(self._setup.download.name, self._setup.download.folder)
@@ -266,7 +266,7 @@ def presets(texts: Texts) -> list[tuple[str, str]]:
 
 
 def _failed(text: str, error: RagError, state: Session) -> str:
-    """A failure in words, with what the client said behind them."""
+    """A failure in the reader's language, with the client's message as details."""
     told = text.format(problem=failure(error, preferences_texts.TEXTS[state.language]))
     return problem(told, details=error.message, summary=TEXTS[state.language].details)
 

@@ -1,4 +1,4 @@
-"""Setting up a chat model: its components in the settings, and which handler each of their events has."""
+"""The chat model setup in the settings: its components, and the handlers of their events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from rag.ui.model_setup.texts import TEXTS
 from rag.ui.part import AT_ONCE, Part
 from rag.ui.texts import Language, Texts
 
-# Seconds between two looks at a download under way.
+# Seconds between two refreshes during a download.
 LOOK_SECONDS = 0.7
 # One endpoint is asked at a time.
 ASKING: dict[str, Any] = {
@@ -47,12 +47,12 @@ class ModelSetupComponents:
 
     @property
     def local_view(self) -> list[Any]:
-        """In the order of `Handlers.local`."""
+        """The components in the order of `Handlers.local`."""
         return [self.local, self.download, self.cancel, self.clock, self.arrived]
 
     @property
     def spoken(self) -> tuple[Any, ...]:
-        """In the order of `Handlers.speak`."""
+        """The components with texts, in the order of `Handlers.speak`."""
         asked = (self.heading, self.status, self.preset, self.url, self.key, self.look, self.model, self.test, self.use)
         return (*asked, self.forget_key, self.forget, *self.local_view[:3])
 
@@ -65,7 +65,8 @@ def build_model_setup(
     first: Language,
     on_change: Callable[[Any], None],
 ) -> Part:
-    """Only for those who may change what everybody is answered by: whoever builds it has asked."""
+    """Build the chat model setup. Only for readers who may change everyone's chat model, which the caller has
+    checked."""
     handlers = Handlers(setup)
     parts = _components(setup, TEXTS[first])
     for event in _wire(parts, handlers, session, kept, tab):
@@ -126,7 +127,8 @@ def _components(setup: ModelSetup, texts: Texts) -> ModelSetupComponents:
 def _wire(
     parts: ModelSetupComponents, handlers: Handlers, session: gr.State, kept: gr.BrowserState, tab: gr.Tab
 ) -> list[Any]:
-    """The events after which somebody else may write, so that the rest of the page says who does."""
+    """Attach the handlers. Returns the events after which the writer may have changed, so that the rest of the page can
+    refresh."""
     entered = [session, parts.url, parts.key]
     opened = [parts.status, parts.preset, parts.url, parts.model, *parts.local_view]
     tab.select(handlers.open, [session, parts.url], opened, **AT_ONCE)

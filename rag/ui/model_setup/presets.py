@@ -7,7 +7,7 @@ from rag.chat_models.ollama import OLLAMA_URL
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """`url` can be changed by the reader; empty where there is none to begin with."""
+    """`url` is the initial address, which the reader can change; empty if there is none."""
 
     name: str
     url: str
@@ -26,5 +26,5 @@ PRESETS = {
 
 
 def preset_of(url: str) -> str:
-    """The name of the preset that has this address; OTHER where none has."""
+    """The name of the preset with this address; OTHER if there is none."""
     return next((name for name, preset in PRESETS.items() if preset.url == url), OTHER)

@@ -1,4 +1,4 @@
-"""The chat model of everybody who asks this server, as it is set up on the page and used at once."""
+"""The chat model for everyone who asks this server: set up on the page, and in use at once."""
 
 import logging
 import threading
@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 
 
 class ModelSetup:
-    """`stated` are the settings of file, environment and options, which win over what is set up here. Safe to use from
-    several threads; within `with`, a download under way ends with the block."""
+    """`stated` are the settings from the file, the environment and options, which override the setup on the page. Safe
+    to use from several threads. On leaving a `with` block, it cancels a download under way."""
 
     def __init__(self, assistant: "Assistant", stated: Settings) -> None:
         self.assistant = assistant
@@ -39,20 +39,21 @@ class ModelSetup:
 
     @property
     def fixed_by(self) -> str:
-        """What states another endpoint than the page could set; empty where nothing does."""
+        """The source that fixes the endpoint, so that the page cannot set it; empty if there is none."""
         keys = ("endpoint_url", "endpoint_model")
         return next((stated_in(key) for key in keys if getattr(self.stated, key)), "")
 
     @property
     def writer_fixed_by(self) -> str:
-        """What states who writes by default; empty where that follows from what there is."""
+        """The setting that fixes who writes by default; empty if that is chosen automatically."""
         return "" if self.stated.llm is ChatModelName.AUTO else f"{stated_in('llm')} = {self.stated.llm}"
 
     def kept(self) -> "KeptEndpoint | None":
         return read_kept(self.stated.data)
 
     def key_for(self, url: str, typed: str) -> str:
-        """What was typed, else the kept key where it is for the same host; another host must never be sent that."""
+        """The typed key, else the stored key if it is for the same origin; no other may ever get it. Raises
+        SettingsError for an invalid address."""
         if typed.strip():
             return typed.strip()
         kept = self.kept()
@@ -61,7 +62,7 @@ class ModelSetup:
         return kept_key(self.stated)
 
     def use(self, url: str, model: str, key: str) -> None:
-        """Keep an endpoint and let it write from the next question on. Raises SettingsError or UserDataError."""
+        """Store an endpoint, and let it write from the next question on. Raises SettingsError or UserDataError."""
         self._require_free()
         keep(self.stated.data, url, model, key)
         self.refresh()
@@ -78,7 +79,7 @@ class ModelSetup:
         self.refresh()
 
     def refresh(self) -> None:
-        """Look again at who can write. Where the settings name one that does not answer now, it stays who it was."""
+        """Choose the writer again. If the settings name one that does not answer now, the current one stays."""
         with self._changing:
             try:
                 settings, chat_model = open_kept(self.stated)

@@ -1,4 +1,4 @@
-"""The texts of setting up a chat model."""
+"""The texts of the chat model setup."""
 
 from pathlib import Path
 
