@@ -1,8 +1,8 @@
-"""A planner without a model: it searches each part of a question that asks something on its own.
+"""A planner without a model: it searches for each part of a question that asks something on its own.
 
-It stands in for a chat model where the agent's searches are measured. It sees what a model would see, uses the text of
-the question alone, and writes nothing. Unlike a model it cannot tell what a result lacks, and searches once; questions
-whose parts are clauses of their own suit it (docs/results/agent.md).
+It stands in for a chat model when the agent's searches are measured. It gets what a model would get, uses only the text
+of the question, and writes nothing. Unlike a model, it cannot tell what a result lacks, and searches only once;
+questions whose parts are separate clauses suit it (docs/results/agent.md).
 """
 
 import re
@@ -24,7 +24,7 @@ from rag.language.terms import LATIN_TERM
 from rag.settings import ChatModelName, Settings
 
 MOST_SEARCHES = 4
-# Coarser than `rag.language.parts`: a model may try more than the program dares to.
+# Splits more often than `rag.language.parts`: a model may try more searches than the program would.
 CLAUSE_END = re.compile(rf"[，,；;。？！?!\n]+\s*|{either('parts', 'goes_on')}", re.IGNORECASE)
 QUESTION = re.compile(r"</material>\s*Question: (.*)\n[^\n]*\Z", re.DOTALL)
 
@@ -57,7 +57,7 @@ class ScriptedPlanner(BaseChatModel):
 
 
 def open_planned(settings: Settings) -> Assistant:
-    """An assistant whose chat model plans; the script where the settings name none."""
+    """An assistant whose chat model plans; the scripted planner if the settings name no chat model."""
     assistant = Assistant.open(settings)
     if assistant.llm is ChatModelName.EXTRACTIVE:
         script = ChatModel(ChatModelName.ENDPOINT, "scripted-planner", ScriptedPlanner())
@@ -66,8 +66,8 @@ def open_planned(settings: Settings) -> Assistant:
 
 
 def plan(question: str) -> list[str]:
-    """What is searched: the parts that ask something, each with what stands before it that asks nothing. A part that
-    names nothing takes the names of the one before along. Nothing for a question of one part.
+    """The queries: the parts that ask something, each with the preceding clauses that ask nothing. A part without a
+    name takes the names of the part before it. Empty for a question of one part.
 
     >>> plan("GRPO 的优势怎么算，KL 项加在哪里？")
     ['GRPO 的优势怎么算', 'KL 项加在哪里']

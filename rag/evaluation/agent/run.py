@@ -1,8 +1,8 @@
-"""What an agent finds beside the single pass, and what that costs: the questions of a gold file, of some kinds.
+"""Compares what an agent finds, and its cost, with the single pass, on the questions of a gold file of some kinds.
 
-Measured is what the writer is given to read: a gold quote is found where half of it stands there. `larger` is the
-control: more of what the first search found, to as many tokens as the agent read. `auto` is the agent where
-`wants_agent` asks for it, else the single pass. Questions that are refused have found nothing.
+The measures are over the text given to the writer: a gold quote is found if half of it is there. `larger` is the
+control: more of the first search's results, to as many tokens as the agent read. `auto` is the agent if `wants_agent`
+asks for it, else the single pass. Refused questions count as finding nothing.
 """
 
 import time
@@ -35,8 +35,8 @@ ARMS = ("single", "larger", "agent", "auto")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a writer was given to read for a question: the share of the gold quotes, whether all of them, tokens,
-    calls of the model before it writes, and seconds for what comes after the first search."""
+    """The text given to the writer for a question: the share of gold quotes in it, whether it has all of them (1 or
+    0), its tokens, the model's calls before writing, and the seconds after the first search."""
 
     found: float
     whole: float
@@ -85,7 +85,7 @@ def evaluate(
 
 
 def measure(assistant: Assistant, row: GoldRow) -> Outcome:
-    """One question, read for in every way."""
+    """Run one question in each way of ARMS."""
     trace = assistant.prepare(row.question, row.turns)
     allowed = trace.resources.settings.model_copy(update={"agent": AgentMode.AUTO})
     trace = replace(trace, resources=replace(trace.resources, settings=allowed))
@@ -105,7 +105,7 @@ def measure(assistant: Assistant, row: GoldRow) -> Outcome:
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """What each way of reading found and cost; `difference` is what it found beyond the single pass."""
+    """What each way found and its cost; the `…_difference` of a measure is its gain over the single pass."""
     answerable = [outcome for outcome in outcomes if outcome.row.evidence]
     steps = [step for outcome in outcomes for step in outcome.steps]
     return {
@@ -135,7 +135,7 @@ def _way(way: str, outcomes: Sequence[Outcome], answerable: Sequence[Outcome]) -
 
 
 def _with_tokens(trace: Trace, tokens: int) -> list[Paragraph]:
-    """What the single pass gives a model, and more of what the first search found, best first, to so many tokens."""
+    """The paragraphs of the single pass, and more from the first search's results, best first, to at most `tokens`."""
     read = list(trace.selection.paragraphs)
     for hit in trace.decision.result.evidence.hits:
         for paragraph in without_orders(quotable(hit.passage)):
@@ -175,7 +175,7 @@ def _as_row(outcome: Outcome) -> dict[str, Any]:
 
 
 def as_text(result: dict[str, Any]) -> str:
-    """The figures for people."""
+    """The result as text to read."""
     lines = [f"{result['dataset']}, {result['split']}, planned by {result['planner']}"]
     for kind, part in result["kinds"].items():
         refused = part["refused"]["value"]

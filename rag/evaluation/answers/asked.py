@@ -1,16 +1,16 @@
-"""How answers read to strangers: questions typed as people type them, labelled by sections of the pages.
+"""Evaluates answers to questions typed as people type them, labelled by sections of the pages.
 
-A row names the sections that an answer may open with, those that belong in it, and needles: strings of these sections
-without which nothing was said. Measured is what a reader would notice:
+A row names the sections that an answer may open with, those that belong in it, and needles: strings from these sections
+that an answer must contain. The measures are what a reader would notice:
 
 - opening: the first quoted section is one to open with;
-- needles: the share of needles that stand in what is quoted;
+- needles: the share of needles that the quotes contain;
 - focus: the share of quoted text in sections that belong;
-- torn: the share of quoted sections of which only a part is quoted;
-- dangling: answers that speak of a table, formula, code or passage "above" or "below" that is not quoted;
-- code: of those who ask for code, the share that gets a whole block;
-- refusals of questions that the pages do not answer, and of those that they do; and, of questions in a conversation,
-  whether the refusal is the one that the same question gets fresh.
+- torn: the share of quoted sections that are quoted only in part;
+- dangling: answers that refer to a table, formula, code or passage "above" or "below" that is not quoted;
+- code: the share of questions that ask for code whose answer has a whole code block;
+- refusals of questions that the pages do not answer, and of those that they do; and, for follow-ups,
+  whether they are refused exactly if the same question is refused without its conversation.
 """
 
 from bisect import bisect_right
@@ -34,7 +34,7 @@ from rag.text.markdown import parse
 from rag.types import Answer, AnswerKind, Citation, Role, Turn
 
 OFF_SUBJECT = "off-subject"
-# A section of which this share is quoted is quoted whole: headings and list marks are no part of a quote.
+# From this share on, a section counts as quoted whole: quotes leave out headings and list marks.
 WHOLE = 0.9
 
 
@@ -45,7 +45,8 @@ class Answerable(StrEnum):
 
 
 class AskedRow(IdentifiedRow):
-    """`after` is the question before, in a talk of two; `open` and `belong` name (document, heading)."""
+    """`after` is the preceding question in a conversation of two; `open` and `belong` are pairs of document and
+    heading."""
 
     split: Split
     style: str
@@ -61,7 +62,7 @@ class AskedRow(IdentifiedRow):
 
     @property
     def worded_needles(self) -> list[tuple[str, ...]]:
-        """Of each needle the wordings, any of which will do."""
+        """The wordings of each needle, any of which will do."""
         return [(needle,) if isinstance(needle, str) else needle for needle in self.needles]
 
 
@@ -78,7 +79,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader would say of one answer; lengths in characters of the source."""
+    """The measures of one answer; `quoted` and `belonging` in characters of the source, `sections` and `torn` in quoted
+    sections."""
 
     opening: bool
     needles: float
@@ -92,7 +94,8 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class AskedOutcome:
-    """An answer, how it reads (None for a refusal), and the answer to the same question without the one before."""
+    """An answer, its measures (None for a refusal), and the answer to the same question without its conversation (None
+    if it has none)."""
 
     row: AskedRow
     answer: Answer
@@ -105,14 +108,14 @@ def is_asked(file: Path) -> bool:
 
 
 def load_asked(file: Path) -> list[AskedRow]:
-    """Raises UsageError."""
+    """The rows of a file. Raises UsageError."""
     return list(json_rows(file, AskedRow))
 
 
 def evaluate_asked(
     file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The measures, and a row for each question. Raises UsageError."""
+    """The result as JSON, and a row for each question. Raises UsageError."""
     rows = [row for row in load_asked(file) if split is Split.ALL or row.split is split]
     rows = rows if limit is None else rows[:: max(1, len(rows) // limit)][:limit]
     if not rows:
@@ -135,7 +138,7 @@ def evaluate_asked(
 
 
 def ask(assistant: Assistant, row: AskedRow) -> AskedOutcome:
-    """Ask as in a conversation, and the same question fresh where one came before it."""
+    """Ask a row's question in its conversation and, if it has one, also without it."""
     history: list[Turn] = []
     if row.after:
         first = assistant.ask(row.after)
@@ -147,7 +150,7 @@ def ask(assistant: Assistant, row: AskedRow) -> AskedOutcome:
 
 
 def read(answer: Answer, row: AskedRow, assistant: Assistant) -> Reading:
-    """How an answer reads, by the sections of the sources that it quotes."""
+    """The measures of an answer, by the sections of the sources that it quotes."""
     cited: dict[Section, list[Citation]] = {}
     for citation in answer.citations:
         section = section_of(citation, assistant.source(citation.document) or "")
@@ -176,7 +179,7 @@ def section_of(citation: Citation, source: str) -> Section:
 
 @lru_cache(512)
 def sections(document: str, source: str) -> tuple[Section, ...]:
-    """The sections of a source, in order; what stands before the first heading has an empty one."""
+    """The sections of a source, in order; text before the first heading has an empty heading."""
     found: list[Section] = []
     heading, start, gathered = "", 0, list[Block]()
     for block in (*parse(source), None):
@@ -194,7 +197,7 @@ def body_length(section: Section) -> int:
 
 
 def _dangles(section: Section, citations: Sequence[Citation]) -> bool:
-    """Whether a quoted sentence speaks of something in its section that is not quoted."""
+    """Whether a quoted sentence refers to a part of its section that is not quoted."""
     whole = sum(c.end - c.start for c in citations) >= WHOLE * body_length(section)
     return not whole and any(ELSEWHERE.search(citation.quote) for citation in citations)
 
@@ -205,7 +208,8 @@ def _has_whole_code(section: Section, citations: Sequence[Citation]) -> bool:
 
 
 def measures(outcomes: Sequence[AskedOutcome]) -> Mapping[str, dict[str, Any]]:
-    """Shares with 95% intervals; those without a question are left out. What was refused opens with nothing."""
+    """Shares and means with 95% intervals; those over no questions are left out. A refusal counts as a wrong
+    opening."""
     able = [o for o in outcomes if o.row.answerable is not Answerable.NO]
     silent = [o for o in outcomes if o.row.answerable is Answerable.NO]
     hard = [o for o in silent if o.row.style != OFF_SUBJECT]
@@ -233,7 +237,7 @@ def measures(outcomes: Sequence[AskedOutcome]) -> Mapping[str, dict[str, Any]]:
 
 
 def as_row(outcome: AskedOutcome) -> dict[str, Any]:
-    """For `--per-query`."""
+    """A row of `--per-query`."""
     row, answer, reading = outcome.row, outcome.answer, outcome.reading
     return {
         "id": row.id,
@@ -253,7 +257,7 @@ def as_row(outcome: AskedOutcome) -> dict[str, Any]:
 
 
 def as_text(result: Mapping[str, Any]) -> str:
-    """A table for people."""
+    """The result as a table to read."""
     lines = [f"{result['dataset']} ({result['split']}), {result['questions']} questions, {result['llm']}"]
     for name, value in result["measures"].items():
         lines.append(

@@ -1,16 +1,18 @@
-"""Whether an answer opens with what answers: questions that name the section, and the sentence in it, to come first.
+"""Evaluates whether an answer opens with the text that answers the question: labels name the section, and the sentence
+in it, to come first.
 
-A row was labelled by somebody who read the pages and no answer. It grades sections: 3 for the ideal first one, 2 for a
-good second, 1 for one that belongs; any other is beside the question. Measured is what a reader meets, from the top:
+The labels were made from the pages, without seeing any answer. They grade sections: 3 for the ideal first one, 2 for a
+good second, 1 for one that belongs; any other is beside the question. The measures follow what a reader sees, from the
+top:
 
 - first, in_two: the best section is quoted first, or among the first two;
-- sentence_first: the sentence that answers stands in the first paragraph that is quoted;
+- sentence_first: the sentence that answers is in the first quoted paragraph;
 - on_screen: it begins within the first SCREEN characters;
 - anywhere: it is quoted at all; beside it, what the search alone would give: found_first and found_in_four, that it
-  stands in the first passage found, or in one of the first four, as a plain chain quotes them;
+  is in the first passage found, or in one of the first four, as a plain chain quotes them;
 - beside: the share of quoted text in sections beside the question;
-- torn: the share of quoted sections that lack a part, though their page keeps them shorter than LONG;
-- refusals and pointers to the nearest section, of questions that the pages answer and of those that they do not.
+- torn: the share of quoted sections that are shorter than LONG and quoted only in part;
+- refusals, and pointers to the nearest section, for questions that the pages answer and for those that they do not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,18 +30,19 @@ from rag.evaluation.provenance import commit, machine, today
 from rag.settings import Settings
 from rag.types import Answer, AnswerKind, Citation, Role, Turn
 
-# Characters that a reader sees before anything else: half a screen of a telephone.
+# Characters that a reader sees at first: half the screen of a phone.
 SCREEN = 350
-# Of a section longer than this a part is no torn one.
+# Characters; quoting a part of a longer section does not count as torn.
 LONG = 1_200
 BEST = 3
-# Passages that a plain chain gives to whoever writes.
+# Passages that a plain chain gives to its chat model.
 FOUR = 4
 
 
 class PlacedRow(IdentifiedRow):
-    """`after` is the question before, in a talk of two; `grades` are (document, heading, grade above 0); `best` is the
-    section with the highest, `sentence` what in it answers, word for word; `short` says that one sentence suffices."""
+    """`after` is the preceding question in a conversation of two; `grades` are (document, heading, grade above 0);
+    `best` is the section with the highest grade, `sentence` its sentence that answers, word for word; `short` means
+    that one sentence suffices."""
 
     split: Split
     style: str
@@ -59,7 +62,7 @@ class PlacedRow(IdentifiedRow):
 
 @dataclass(frozen=True, slots=True)
 class PlacedReading:
-    """What a reader meets in one answer; `quoted` and `beside` in characters of the source."""
+    """The measures of one answer; `quoted` and `beside` in characters of the source."""
 
     first: bool
     in_two: bool
@@ -74,8 +77,8 @@ class PlacedReading:
 
 @dataclass(frozen=True, slots=True)
 class PlacedOutcome:
-    """An answer, how it reads (None for a refusal), and the rank from 1 of the first passage found that holds the
-    sentence (None where none of them does)."""
+    """An answer, its measures (None for a refusal), and the rank from 1 of the first passage found that holds the
+    sentence (None if none does)."""
 
     row: PlacedRow
     answer: Answer
@@ -88,14 +91,14 @@ def is_placed(file: Path) -> bool:
 
 
 def load_placed(file: Path) -> list[PlacedRow]:
-    """Raises UsageError."""
+    """The rows of a file. Raises UsageError."""
     return list(json_rows(file, PlacedRow))
 
 
 def evaluate_placed(
     file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The measures, and a row for each question. Raises UsageError."""
+    """The result as JSON, and a row for each question. Raises UsageError."""
     rows = [row for row in load_placed(file) if split in (Split.ALL, row.split)]
     if limit is not None:
         kept = set(evenly_spread([row.id for row in rows], limit))
@@ -120,7 +123,7 @@ def evaluate_placed(
 
 
 def ask(assistant: Assistant, row: PlacedRow) -> PlacedOutcome:
-    """Ask as in a conversation."""
+    """Ask a row's question in its conversation, and search for its sentence."""
     history: list[Turn] = []
     if row.after:
         first = assistant.ask(row.after)
@@ -143,7 +146,7 @@ def _found(row: PlacedRow, assistant: Assistant) -> int | None:
 
 
 def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
-    """What a reader meets, by the sections of the sources that an answer quotes."""
+    """The measures of an answer, by the sections of the sources that it quotes."""
     quoted: dict[Section, int] = {}
     for citation in answer.citations:
         section = section_of(citation, assistant.source(citation.document) or "")
@@ -170,7 +173,7 @@ def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
 
 
 def place_of(row: PlacedRow, assistant: Assistant) -> tuple[str, int, int] | None:
-    """Where the sentence stands: document, start and end."""
+    """The document, start and end of a row's sentence; None if there is no such sentence."""
     if row.best is None or not row.sentence:
         return None
     document, heading = row.best
@@ -183,13 +186,14 @@ def place_of(row: PlacedRow, assistant: Assistant) -> tuple[str, int, int] | Non
 
 
 def _holds(citation: Citation, document: str, start: int, end: int) -> bool:
-    """Whether a citation has at least half of a stretch, or stands in it."""
+    """Whether a citation and a stretch overlap by at least half of the shorter one."""
     shared = min(citation.end, end) - max(citation.start, start)
     return citation.document == document and 2 * shared >= min(end - start, citation.end - citation.start)
 
 
 def measures(outcomes: Sequence[PlacedOutcome]) -> Mapping[str, dict[str, Any]]:
-    """Shares with 95% intervals; those without a question are left out. What was refused opens with nothing."""
+    """Shares and means with 95% intervals; those over no questions are left out. A refusal counts as a wrong
+    opening."""
     able = [o for o in outcomes if o.row.answerable is not Answerable.NO]
     silent = [o for o in outcomes if o.row.answerable is Answerable.NO]
     read_ones = [o.reading for o in able if o.reading is not None]
@@ -215,7 +219,7 @@ def measures(outcomes: Sequence[PlacedOutcome]) -> Mapping[str, dict[str, Any]]:
 
 
 def as_row(outcome: PlacedOutcome) -> dict[str, Any]:
-    """For `--per-query`."""
+    """A row of `--per-query`."""
     row, answer, reading = outcome.row, outcome.answer, outcome.reading
     return {
         "id": row.id,

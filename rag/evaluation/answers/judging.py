@@ -1,12 +1,12 @@
-"""How good one answer is, judged without the code that wrote and checked it.
+"""Judges one answer, independently of the code that wrote and checked it.
 
-A citation supports its claim where the claim stands in the quote word for word, or where all of these hold: at least
-OVERLAP of the claim's words (of English) and pairs of characters (of Chinese) stand in what it cites, and so do all its
-figures and all its terms in Latin letters, as far as the question does not say them. A claim with several citations
-is judged as Gao et al. do (ALCE, 2023): together they must support it, and each counts that does so alone or without
-which the others do not. Nothing of this knows of negations and directions, which the program itself looks at.
+A citation supports its claim if its quote contains the claim word for word. It also does if at least OVERLAP of the
+claim's English words and pairs of Chinese characters are in the cited text, and so are all figures of the claim and, in
+a Chinese claim, all terms in Latin letters that the question does not contain. A claim with several citations is judged
+as by Gao et al. (ALCE, 2023): together they must support it, and each counts if it supports the claim alone, or if the
+others do not without it. Negations and directions are not considered; the program itself checks them.
 
-A gold quote is covered where at least half of its characters, blanks aside, stand in what is shown.
+A gold quote is covered if at least half of its characters, white space aside, are in the text shown.
 """
 
 import re
@@ -21,17 +21,17 @@ OVERLAP = 0.5
 COVERED = 0.5
 LATIN = re.compile(r"[a-z]+(?:[-_.][a-z0-9]+)*|\d+(?:\.\d+)?")
 CHINESE = re.compile(r"[\u3400-\u9fff]+")
-# Latin words that name nothing, also in a Chinese sentence.
+# English words that are no names, even in a Chinese sentence.
 COMMON = re.compile(r"(?:the|an?|of|in|on|to|for|and|or|is|are|by|with|it|its|that|this|as|at|be|from)")
 
 Stretch = tuple[str, int, int]
-"""A document's name, and `source[start:end]` of it."""
+"""A document's name, start and end: its slice `source[start:end]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What an answer's claims and citations are worth, the claims that were left out included. Pairs are those of a
-    claim with one of its citations."""
+    """Counts of an answer's claims and citations, including the claims that were left out. A pair is a claim with one
+    of its citations."""
 
     claims: int
     unsupported: int
@@ -44,8 +44,8 @@ class Judged:
 def judge(answer: Answer, sources: dict[str, str], gold_documents: Iterable[str]) -> Judged:
     """Judge the claims of an answer. `sources` holds the source text of every cited document.
 
-    A pair is precise where its citation is the exact slice of its source and supports the claim; a citation is
-    relevant where it is exact and of a document that answers the question according to the gold file.
+    A pair is precise if its citation is the exact slice of its source and supports the claim; a citation is relevant if
+    it is exact and from a document that answers the question according to the gold file.
     """
     by_marker = {citation.marker: citation for citation in answer.citations}
     relevant_documents = set(gold_documents)
@@ -74,7 +74,7 @@ def is_exact(citation: Citation, sources: dict[str, str]) -> bool:
 
 
 def supports(claim: str, quotes: Sequence[str], known: str = "") -> bool:
-    """Whether quotes, taken together, support a claim. Latin terms of `known` need not stand in them."""
+    """Whether quotes, taken together, support a claim. They need not contain the Latin terms of `known`."""
     said, quoted = fold(claim), fold(" ".join(quotes))
     if not said or not quotes:
         return False
@@ -83,7 +83,7 @@ def supports(claim: str, quotes: Sequence[str], known: str = "") -> bool:
     latin, given = set(LATIN.findall(said)), set(LATIN.findall(quoted))
     figures = {term for term in latin if term[0].isdigit()}
     chinese = bool(CHINESE.search(said))
-    # Of an English sentence most words are no names.
+    # Most words of an English sentence are no names.
     names = {term for term in latin - figures if chinese and not COMMON.fullmatch(term)}
     if not figures <= given or not names <= given | set(LATIN.findall(fold(known))):
         return False
@@ -92,13 +92,13 @@ def supports(claim: str, quotes: Sequence[str], known: str = "") -> bool:
 
 
 def covered(quote: str, document: str, source: str, shown: Iterable[Stretch]) -> bool:
-    """Whether enough of a gold quote stands in the stretches, wherever in its document it stands."""
+    """Whether the stretches cover enough of a gold quote, at any of its places in the document."""
     stretches = [(start, end) for name, start, end in shown if name == document]
     return any(_covers(source, place, stretches) for place in locate(source, quote))
 
 
 def stretches_of(passages: Iterable[Passage]) -> list[Stretch]:
-    """What passages show of their documents, and of those that say the same."""
+    """The stretches that passages show of their documents, and of the documents that repeat them."""
     return [
         stretch
         for passage in passages
@@ -126,5 +126,5 @@ def _bare(text: str) -> str:
 
 
 def _pairs(text: str) -> set[str]:
-    """Pairs of neighbouring Chinese characters; one that stands alone is a pair of its own."""
+    """Pairs of neighbouring Chinese characters; a lone character counts as a pair."""
     return {run[at : at + 2] for run in CHINESE.findall(text) for at in range(max(1, len(run) - 1))}

@@ -1,8 +1,8 @@
-"""Where a quote stands in a text."""
+"""Locates a quote in a text."""
 
 
 def locate(context: str, quote: str) -> list[tuple[int, int]]:
-    """Where a quote stands in the context, white space aside: every occurrence, as `context[start:end]`."""
+    """Every occurrence of a quote in the context, as `context[start:end]`; white space is ignored."""
     places = [place for place, character in enumerate(context) if not character.isspace()]
     bare, wanted = "".join(context[place] for place in places), "".join(quote.split())
     result = []

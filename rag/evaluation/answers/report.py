@@ -1,7 +1,7 @@
-"""python -m rag.evaluation.answers.report RESULTS_FOLDER --readme FILE…: the results of answers, into the READMEs.
+"""python -m rag.evaluation.answers.report RESULTS_FOLDER --readme FILE…: puts answer results into the READMEs.
 
-Reads the JSON files that `python -m rag eval answers GOLD --out FILE` wrote, and rewrites what stands between the two
-markers, and nothing else. The answerers stand side by side.
+Reads the JSON files that `python -m rag eval answers GOLD --out FILE` wrote, and rewrites only the text between the two
+markers. The table has a column for each answerer.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     results = read_results(options.results)
-    # All is made before anything is written.
+    # All pages are made before any is written.
     pages = {
         file: with_table(file, markdown(results, language_of(file)), markers=(BEGIN, END)) for file in options.readme
     }
@@ -45,7 +45,8 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
-    """The results in a folder, in order of file name. Raises UsageError for a file that is none, or two alike."""
+    """The results in a folder, in order of file name. Raises UsageError if there are none, a file is invalid, or two
+    have the same label."""
     results = [_read(file) for file in sorted(folder.glob("*.json"))]
     if not results:
         raise UsageError(

@@ -1,7 +1,7 @@
-"""How good and how fast answers are: the questions of a gold file, asked of the assistant that serves users.
+"""Evaluates how good and how fast answers are: asks the questions of a gold file of the assistant that serves users.
 
-Every measure has a 95% interval: Wilson's for shares of questions, else a bootstrap over questions (`intervals`). How
-claims, citations and evidence are judged: `judging`. A refused question has a citation recall of 0.
+Every measure has a 95% interval: Wilson's for shares of questions, else a bootstrap over questions (`intervals`).
+`judging` says how claims, citations and evidence are judged. A refused question has a citation recall of 0.
 """
 
 import time
@@ -36,7 +36,8 @@ DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """An answer, the evidence shown with it, and the seconds until each could be seen; None for text without any."""
+    """An answer, the evidence shown with it, and the seconds until each appeared; `first_text` is None if no text was
+    kept."""
 
     answer: Answer
     evidence: Evidence
@@ -47,10 +48,10 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A question, how it was answered, and what that is worth.
+    """A question, its answer, and the judgement on it.
 
-    `found` and `cited` say of each gold quote whether the passages and the citations cover it. `ndcg` is nDCG@10, and
-    `alone`, of follow-ups only, that of the question that stands alone.
+    `found` and `cited` say for each gold quote whether the passages and the citations cover it. `ndcg` is nDCG@10;
+    `alone`, of follow-ups only, is that of the standalone question.
     """
 
     row: GoldRow
@@ -81,9 +82,9 @@ class Evaluation:
 def evaluate(
     gold: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
 ) -> Evaluation:
-    """Ask the questions of a split, at most `limit` of them, spread over it.
+    """Ask the questions of a split, at most `limit` of them, evenly spread.
 
-    Raises UsageError for a gold file that does not fit its form or the index, before any model is loaded.
+    Raises UsageError if the gold file is invalid or does not match the index, before any model is loaded.
     """
     rows = choose(load_gold(gold), split, limit, gold)
     with_index = open_store(settings).open()
@@ -92,7 +93,7 @@ def evaluate(
     started = time.perf_counter()
     assistant = Assistant.open(settings)
     opened = time.perf_counter() - started
-    # The first answer loads and warms up what the others find ready.
+    # The first answer loads and warms up what later answers reuse.
     cold = ask(assistant, rows[0].question, rows[0].turns)
     outcomes = [run_row(assistant, row) for row in track(rows, assistant.llm)]
     return Evaluation(
@@ -115,7 +116,7 @@ def evaluate(
 
 
 def choose(rows: Sequence[GoldRow], split: Split, limit: int | None, gold: Path) -> list[GoldRow]:
-    """The rows of a split, or `limit` of them, evenly spread. Raises UsageError where none are left."""
+    """The rows of a split, or `limit` of them, evenly spread. Raises UsageError if none are left."""
     if limit is not None and limit < 1:
         raise UsageError(f"--limit {limit} asks nothing", hint="give a number of at least 1")
     part = {row.id: row for row in rows if split is Split.ALL or Split(row.split) is split}
@@ -125,7 +126,7 @@ def choose(rows: Sequence[GoldRow], split: Split, limit: int | None, gold: Path)
 
 
 def check(rows: Iterable[GoldRow], index: Index, gold: Path) -> None:
-    """Raise UsageError for rows that contradict themselves, cannot be asked, or quote what is not in the index."""
+    """Raise UsageError for rows that contradict themselves, cannot be asked, or quote text that is not in the index."""
     sources: dict[str, str | None] = {}
     absent: list[str] = []
     misquoted: list[str] = []
@@ -165,7 +166,7 @@ def check(rows: Iterable[GoldRow], index: Index, gold: Path) -> None:
 
 
 def ask(assistant: Assistant, question: str, history: Sequence[Turn]) -> Timed:
-    """Ask as the web UI does, and take the time of what would be seen."""
+    """Ask as the web UI does, and time when each part would appear."""
     started = time.perf_counter()
     first_evidence = 0.0
     first_text: float | None = None
@@ -207,7 +208,8 @@ def run_row(assistant: Assistant, row: GoldRow) -> Outcome:
 
 
 def summarise(outcomes: Sequence[Outcome], llm: str) -> dict[str, Any]:
-    """Every measure over the outcomes of an answerer, and by kind of question; what it must reach, and whether."""
+    """All measures of an answerer's outcomes, in total and by kind of question, and its targets with whether it meets
+    them."""
     seconds = {
         "first_evidence": _latency([o.timed.first_evidence for o in outcomes]),
         "first_text": _latency([o.timed.first_text for o in outcomes if o.timed.first_text is not None]),
@@ -224,7 +226,7 @@ def summarise(outcomes: Sequence[Outcome], llm: str) -> dict[str, Any]:
             "two_sided": sum(outcome.row.kind == TWO_SIDED for outcome in outcomes),
             "follow_ups": sum(outcome.alone is not None for outcome in outcomes),
         },
-        # Less than all where a chat model did not answer and quotes did.
+        # Has several answerers if quotes answered in place of a chat model.
         "answered_by": dict(Counter(outcome.timed.answer.llm for outcome in outcomes)),
         "measures": measured,
         "seconds": seconds,
@@ -240,7 +242,7 @@ def summarise(outcomes: Sequence[Outcome], llm: str) -> dict[str, Any]:
 
 
 def measures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
-    """The measures that these outcomes have, each with its interval and what it is a share of."""
+    """The measures that apply to these outcomes, each with its interval and its denominator."""
     answerable = [outcome for outcome in outcomes if outcome.answerable]
     near_misses = [outcome for outcome in outcomes if not outcome.answerable]
     answered = [outcome for outcome in outcomes if not outcome.refused]
@@ -283,12 +285,12 @@ def _latency(seconds: Sequence[float]) -> dict[str, Any]:
 
 
 def _evidence_alone(assistant: Assistant, question: str) -> Evidence:
-    """The evidence for a question without a conversation; nothing is written."""
+    """The evidence for a question without a conversation; no answer is written."""
     return assistant.search(question)
 
 
 def _ndcg(evidence: Evidence, row: GoldRow) -> float | None:
-    """nDCG@10 of the documents of the hits; None for a question without a relevant one."""
+    """nDCG@10 of the documents of the hits; None for a question without a relevant document."""
     if not row.evidence:
         return None
     stretches = judging.stretches_of(hit.passage for hit in evidence.hits)

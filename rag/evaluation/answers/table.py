@@ -1,4 +1,4 @@
-"""A result of answers for people, and several side by side for a README."""
+"""Formats answer results: one as text, several side by side for a README."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -86,15 +86,15 @@ def as_text(result: Result) -> str:
 
 
 def markdown(results: Sequence[Result], language: str = "en") -> str:
-    """The table of `cells`."""
+    """The table of `cells` in Markdown."""
     rows = cells(results, language)
     rows.insert(1, ["---", *["---:"] * len(results)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def cells(results: Sequence[Result], language: str = "en", *, called: Sequence[str] = ()) -> list[list[str]]:
-    """A table with its head, a column an answerer and a row a measure with its interval; ✓ and ✗ say whether its target
-    is met. `called` are the names of the answerers."""
+    """A table with a header, a column for each answerer and a row for each measure with its interval; ✓ and ✗ say
+    whether its target is met. `called` are the names of the answerers, by default their labels."""
     names = NAMES[language]
     shown = [name for name in names if any(name in result["measures"] for result in results)]
     rows = [[names["answers"], *(called or map(label, results))]]
@@ -108,7 +108,7 @@ def cells(results: Sequence[Result], language: str = "en", *, called: Sequence[s
 
 
 def label(result: Result) -> str:
-    """Who answered, and what: extractive, gold (test)."""
+    """The answerer and the dataset, such as: extractive, gold (test)."""
     who = f"{result['llm']} ({result['model']})" if result["model"] else result["llm"]
     part = "" if result["split"] == "all" else f" ({result['split']})"
     return f"{who}, {result['dataset']}{part}"

@@ -1,4 +1,4 @@
-"""What answers must reach, each answerer by itself."""
+"""The targets of answers, for each answerer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A bound of a measure: at least `bound`, or at most where `at_most`."""
+    """A bound of a measure: a minimum, or a maximum if `at_most`."""
 
     bound: float
     at_most: bool = False
@@ -24,7 +24,7 @@ EVERYONE = {
 }
 QUOTES = EVERYONE | {"citation_recall": Target(0.90)}
 CHAT_MODEL = EVERYONE | {"citation_precision": Target(0.95), "citation_recall": Target(0.80)}
-# Medians on two cores, warm.
+# Median seconds on two cores, after warming up.
 LOCAL_SECONDS = {
     "first_evidence": Target(0.5, at_most=True),
     "first_text": Target(12.0, at_most=True),
@@ -35,7 +35,8 @@ LOCAL_SECONDS = {
 def gates(
     llm: str, measures: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, Mapping[str, Mapping[str, Any]]]
 ) -> dict[str, dict[str, Any]]:
-    """The targets of an answerer (`extractive`, `local`, …) and whether each is met; what was not measured is left out.
+    """The targets of an answerer (`extractive`, `local`, …) and whether each is met; targets without a measurement are
+    left out.
 
     `measures` and `seconds` are those of a result: {"value", …} by name, and by name and quantile.
     """

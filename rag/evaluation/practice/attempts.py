@@ -1,4 +1,4 @@
-"""Attempts that people labelled: what candidates answered, and which points of a question each makes."""
+"""Labelled attempts: what candidates answered, and which points of a question each answer makes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,9 +38,9 @@ class LabelledPoint(BaseModel):
 
 
 class AttemptRow(IdentifiedRow):
-    """An attempt at a question (`document#heading`). A row that names no split has that of its document, so that no
-    page stands in both halves. `coverage` is what a teacher gave beside the score; `second` are the verdicts of another
-    teacher, in the order of the points. `flipped` names the row whose attempt this is, with one fact turned wrong."""
+    """An attempt at a question (`document#heading`). A row without a split has that of its document, so that no page is
+    in both halves. `coverage` is the teacher's label beside the score; `second` are the verdicts of a second teacher,
+    in the order of the points. `flipped` names the row whose attempt this one repeats with one fact made wrong."""
 
     question_id: str
     kind: Kind
@@ -70,12 +70,12 @@ def load_attempts(file: Path, split: Split = Split.ALL) -> list[AttemptRow]:
 
 
 def rubrics_of(bank: Bank, rows: Sequence[AttemptRow]) -> dict[str, Rubric]:
-    """The rubric of every question that is attempted, by id. Raises UsageError for a question that is not there."""
+    """The rubric of every attempted question, by id. Raises UsageError for an unknown question."""
     return {name: rubric_of(bank, bank.find(name)) for name in dict.fromkeys(row.question_id for row in rows)}
 
 
 def labelled(row: AttemptRow, rubric: Rubric) -> list[tuple[Point, str]]:
-    """The points of a rubric that were labelled, with the verdict of the label."""
+    """The labelled points of a rubric, each with the verdict of its label."""
     verdicts = {" ".join(point.text.split()): point.verdict for point in row.points}
     pairs = ((point, verdicts.get(" ".join(point.text.split()))) for point in rubric.points)
     return [(point, verdict) for point, verdict in pairs if verdict is not None]

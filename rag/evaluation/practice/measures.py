@@ -1,4 +1,4 @@
-"""How well scores agree with labels."""
+"""Measures of agreement between scores and labels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from rag.evaluation.extra import evaluation_extra
 
-# Scores are graded to a tenth, as labels are.
+# Scores are rounded to tenths, as labels are.
 GRADES = 10
 
 
@@ -26,7 +26,7 @@ def spearman(labels: Any, scores: Any) -> float:
 
 
 def agreement(labels: Any, scores: Any, measure: Callable[[Any, Any], float]) -> float | None:
-    """None where all are alike, of which no agreement can be told."""
+    """The measure, rounded; None if all labels or all scores are equal, for which agreement is undefined."""
     if len(set(map(float, labels))) < 2 or len(set(map(float, scores))) < 2:
         return None
     return round(measure(labels, scores), 3)

@@ -1,6 +1,7 @@
-"""Answers beside reference answers, with the scores that teachers gave: questions that no page of ours asks.
+"""Evaluates the grading of answers against the scores that teachers gave, by reference answers: for questions that no
+page of ours asks.
 
-A sentence of a reference is a point. Where a question has several references, an answer has the best of its scores.
+Each sentence of a reference is a point. If a question has several references, an answer gets the best of its scores.
 """
 
 from functools import cache
@@ -23,7 +24,7 @@ from rag.types import Citation
 
 
 class ScoredAnswer(IdentifiedRow):
-    """An answer to a question, and the `score` that it got of `full`."""
+    """An answer to a question, and its `score` out of `full`."""
 
     question: str
     references: Annotated[
@@ -41,7 +42,7 @@ class ScoredAnswer(IdentifiedRow):
 
 
 def has_references(file: Path) -> bool:
-    """Whether the file is of scored answers, not of attempts at questions of the library."""
+    """Whether the file holds scored answers, not attempts at questions of the library."""
     return first_row_has(file, "references")
 
 
@@ -58,7 +59,7 @@ def rubric_from(reference: str, question: str) -> Rubric:
 def evaluate_references(
     file: Path, assistant: Assistant, methods: tuple[Method, ...] = (Method.OVERLAP, Method.EMBEDDER)
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the command prints, and a row for each answer and method. Raises UsageError."""
+    """The JSON of the command, and a row for each answer and method. Raises UsageError."""
     answers = list(json_rows(file, ScoredAnswer))
     rubric = cache(rubric_from)
     labels = np.asarray([answer.score / answer.full for answer in answers])

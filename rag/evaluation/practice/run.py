@@ -1,8 +1,8 @@
-"""How well attempts are graded, beside what people labelled: methods side by side on the same rows.
+"""Evaluates the grading of attempts against labels, with the methods side by side on the same rows.
 
-A point counts as made where it is found or partly found. Contradictions are caught where a point that was labelled so
-is graded so; false alarms are points that were made and are called contradicted. A flipped row repeats another with one
-fact turned wrong: it is caught where its points get a contradiction that the row it repeats does not get.
+A point counts as made if it is found or partly found. A contradiction is caught if a point with that label gets that
+verdict; a false alarm is a point that was made and is called contradicted. A flipped row repeats another with one fact
+made wrong: it is caught if one of its points is called contradicted that is not in the row it repeats.
 """
 
 import time
@@ -27,24 +27,25 @@ from rag.practice.grading import EmbedderGrader, Grade, Grader, Method, Verdict
 from rag.practice.rubric import Rubric
 
 MADE = ("found", "partly")
-# Scores of labels in between, where a grader has something to tell apart.
+# The labels between very bad and very good, which are hard to tell apart.
 MIDDLE = (0.2, 0.8)
-# The label from which an attempt says all that is to be said.
+# From this label on, an attempt is complete.
 COMPLETE = 0.9
-# Kinds that are to earn nothing, unless a label says that there is an answer among it.
+# Kinds that should score nothing, unless the label says that the attempt contains an answer.
 WORTHLESS, NOTHING = ("keyword-soup", "injection"), 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """`result` is what the command prints; `rows` say it of each attempt."""
+    """`result` is the JSON of the command; `rows` has a row for each attempt and method."""
 
     result: dict[str, Any]
     rows: list[dict[str, Any]]
 
 
 def evaluate(file: Path, assistant: Assistant, *, split: Split, methods: Sequence[Method] = ()) -> Evaluation:
-    """Grade the attempts of a split by each method: overlap and embedder, and the chat model where one is open."""
+    """Grade the attempts of a split by each method: by default overlap and embedder, and the chat model if one is
+    open."""
     attempts = load_attempts(file, split)
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
     chosen = methods or (
@@ -81,8 +82,8 @@ def _grade(
 
 
 def figures(attempts: Sequence[AttemptRow], rubrics: dict[str, Rubric], grades: Sequence[Grade]) -> dict[str, Any]:
-    """The measures of one method. Points that nobody labelled count for nothing, and flipped rows, which repeat others,
-    only in what is caught of them."""
+    """The measures of one method. Points without a label are ignored; flipped rows, which repeat others, count only in
+    `flipped_caught`."""
     flipped_caught = _flipped(attempts, grades)
     graded = [(row, grade) for row, grade in zip(attempts, grades, strict=True) if row.flipped is None]
     attempts, grades = [row for row, _ in graded], [grade for _, grade in graded]
@@ -139,7 +140,7 @@ def _flipped(attempts: Sequence[AttemptRow], grades: Sequence[Grade]) -> dict[st
 
 
 def as_text(result: dict[str, Any]) -> str:
-    """The table, a line for each measure and a column for each method."""
+    """The result as a table: a line for each measure and a column for each method."""
     methods = result["methods"]
     lines = [f"{result['attempts']} attempts at {result['questions']} questions ({result['split']})", ""]
     lines.append(f"{'':26}" + "".join(f"{name:>24}" for name in methods))

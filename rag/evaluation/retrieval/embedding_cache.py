@@ -1,4 +1,4 @@
-"""An embedder that embeds no text twice: what it has seen is kept in memory, and on disk where a folder is given."""
+"""An embedder that embeds no text twice: it keeps vectors in memory, and in a file if one is given."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,8 @@ from rag.errors import UsageError
 
 
 class CachedEmbedder:
-    """Wraps an embedder, as an embedder. Between runs the vectors are kept in `file`, by the SHA-256 of the text."""
+    """Wraps an embedder behind the same interface. `file` keeps the vectors between runs, by the SHA-256 of the text.
+    Raises UsageError if the file is damaged."""
 
     def __init__(self, embedder: Embedder, file: Path | None = None) -> None:
         self.embedder = embedder
@@ -49,7 +50,7 @@ class CachedEmbedder:
         return self._vectors[key]
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Iterator[tuple[int, Encoded]]:
-        """Not cached: only an ingest asks for it."""
+        """Not cached: only ingest uses it."""
         return self.embedder.encode_passages(texts, progress)
 
     def encode_queries(self, texts: Sequence[str]) -> list[Encoded]:
@@ -64,7 +65,7 @@ class CachedEmbedder:
 
     @contextmanager
     def bypassed(self) -> Iterator[None]:
-        """Embed every question anew meanwhile: a cached one says nothing about speed."""
+        """Within this context every question is embedded anew: a cached vector says nothing about speed."""
         self._bypassed = True
         try:
             yield
@@ -72,7 +73,7 @@ class CachedEmbedder:
             self._bypassed = False
 
     def save(self) -> None:
-        """Write what is new since the file was read."""
+        """Write the file, if there are new vectors since it was read."""
         if self._file is None or len(self._vectors) == self._saved:
             return
         keys = np.frombuffer(b"".join(self._vectors), np.uint8).reshape(len(self._vectors), -1)

@@ -1,4 +1,4 @@
-"""Retrieval results as a picture: a row of dots with their intervals for each set. Needs the extra `evaluation`."""
+"""Retrieval results as a figure: rows of dots with their intervals for each dataset. Needs the extra `evaluation`."""
 
 import io
 from collections.abc import Mapping
@@ -26,18 +26,18 @@ class Compared(Protocol):
     def ndcg(self, system: str) -> Interval | None: ...
 
 
-# Of about equal contrast on white and on the near-black of dark pages, so that one picture serves both.
+# These have about equal contrast on white and on the near-black of dark pages, so that one figure serves both.
 INK, ACCENT, FAINT = "#7d8590", "#d97706", "#7d859055"
 ROW_INCHES, WIDTH_INCHES = 0.26, 7.2
 
 
 def draw(results: Mapping[str, Compared]) -> str:
-    """The SVG of results by label, nDCG@10 with 95% intervals; the same results give the same bytes."""
+    """The SVG of results by label: nDCG@10 with 95% intervals. The same results give the same bytes."""
     with evaluation_extra():
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     heights = [len(result.systems) for result in results.values()]
-    # Text stays text, in the reader's own font; fixed names for shapes, no date: no change without a change.
+    # Text stays text, in the reader's own font. Fixed ids of shapes and no date keep the bytes reproducible.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "retrieval", "font.size": 9, "text.color": INK}):
         figure = Figure(figsize=(WIDTH_INCHES, sum(heights) * ROW_INCHES + 0.55 * len(heights) + 0.3))
         axes = figure.subplots(len(results), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})

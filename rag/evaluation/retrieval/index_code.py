@@ -1,4 +1,4 @@
-"""Which code makes an index: what `ingest.sync` imports, and what that imports, wherever in a file."""
+"""The code that makes an index: the imports of `ingest.sync`, direct or indirect, anywhere in a file."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -6,15 +6,15 @@ from pathlib import Path
 
 from rag.paths import PROGRAM
 
-# Where making an index begins. Readers of formats are imported by name, and run in a process of their own.
+# The entry points. Readers of formats are imported by name, and run in their own process.
 ENTRANCES = ("ingest.sync", "ingest.reading.child")
 READERS = "ingest.formats."
-# They ask questions of an index that is made.
+# They only search a finished index.
 OBSERVERS = frozenset({"ingest.anchors", "ingest.probe"})
 
 
 def index_code() -> list[Path]:
-    """The files, in order of their module names."""
+    """The source files, in order of their module names."""
     modules = _modules()
     found: set[str] = set()
     waiting = [*ENTRANCES, *(name for name in modules if name.startswith(READERS))]
@@ -27,7 +27,7 @@ def index_code() -> list[Path]:
 
 
 def imported(file: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    """The modules that a file imports, with the packages they lie in; not what only a type checker reads."""
+    """The modules that a file imports, with their packages; imports for type checkers are left out."""
     for node in _run(ast.parse(file.read_text(encoding="utf-8"))):
         names: list[str] = []
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The documents of a BEIR set -> an index, by the command that users run."""
+"""Indexes the documents of a BEIR dataset with the command that users run."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ from rag.settings import ENVIRONMENT_PREFIX, IndexEffect, Settings, StoreName, i
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """An index of the documents. `names` are their names in the index, with the id that the dataset gives them."""
+    """An index of the documents. `names` maps their names in the index to their ids in the dataset."""
 
     settings: Settings
     names: Mapping[str, str]
@@ -28,8 +28,8 @@ class Indexed:
 def index_documents(documents: tuple[SourceDocument, ...], settings: Settings, work: Path) -> Indexed:
     """Write the documents below `work` as Markdown files and ingest them.
 
-    The folders are named by what made them (texts, settings, the program's own text), so what a later run finds there
-    can be used as it is. Raises IngestError where ingesting does.
+    The names of the folders are hashes of their inputs (texts, settings, the program's code), so a later run can use
+    what it finds there. Raises IngestError if ingesting fails.
     """
     files = {f"{number:06d}.md": document_text(document) for number, document in enumerate(documents)}
     place = work / _digest(json.dumps(files, ensure_ascii=False))
@@ -46,13 +46,14 @@ def index_documents(documents: tuple[SourceDocument, ...], settings: Settings, w
 
 
 def document_text(document: SourceDocument) -> str:
-    """The Markdown of a document. It never begins with a rule, which would read as front matter."""
+    """A document as Markdown. It never begins with a thematic break, which would be read as front matter."""
     title = " ".join(document.title.split())
     return f"# {title}\n\n{document.text}\n" if title else f"\n{document.text}\n"
 
 
 def ingest_folder(folder: Path, settings: Settings) -> None:
-    """`python -m ingest FOLDER` in a process of its own. Documents that cannot be read are no error: others go on."""
+    """Run `python -m ingest FOLDER` in its own process. Documents that cannot be read are skipped. Raises
+    IngestError."""
     environment = {f"{ENVIRONMENT_PREFIX}{key.upper()}": str(value) for key, value in shaping(settings).items()}
     environment[f"{ENVIRONMENT_PREFIX}STORE"] = str(settings.store)
     environment[f"{ENVIRONMENT_PREFIX}MODELS"] = str(settings.models)
@@ -76,12 +77,12 @@ def ingest_folder(folder: Path, settings: Settings) -> None:
 
 
 def shaping(settings: Settings) -> dict[str, Any]:
-    """The settings that shape an index, also those that do not force a rebuild."""
+    """The settings that affect an index, also those that do not force a rebuild."""
     return index_settings(settings, *IndexEffect)
 
 
 def program_text() -> str:
-    """A hash of the code that makes an index, so that an index of an earlier version is not taken for one of this."""
+    """The SHA-256 of the code that makes an index, so that an index of another version is not reused."""
     digest = hashlib.sha256()
     for file in index_code():
         digest.update(file.read_bytes())

@@ -1,7 +1,7 @@
-"""What LangChain's tutorials build, with our embedder: baselines over the same texts. Needs the extra `evaluation`.
+"""Baselines over the same texts: what LangChain's tutorials build, with our embedder. Needs the extra `evaluation`.
 
 `langchain_huggingface.HuggingFaceEmbeddings` itself cannot be installed beside this project's huggingface-hub;
-`LangChainEmbeddings` does what it does: line breaks become spaces, a text that is too long is cut by the model.
+`LangChainEmbeddings` does the same: it replaces line breaks by spaces, and cuts texts that are too long for the model.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LangChainEmbeddings(Embeddings):
-    """An embedder of ours as one of LangChain's."""
+    """Our embedder behind LangChain's interface."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -35,7 +35,7 @@ class LangChainEmbeddings(Embeddings):
 
 
 def cut_to_fit(texts: Sequence[str], embedder: Embedder) -> list[str]:
-    """The longest beginning of each text that the embedder takes whole, found by bisection over its characters."""
+    """The longest beginning of each text that fits the embedder, found by bisection over its characters."""
     counts = embedder.count_tokens(texts)
     low = [len(text) if count <= embedder.max_tokens else 0 for text, count in zip(texts, counts, strict=True)]
     high = [len(text) for text in texts]
@@ -48,14 +48,14 @@ def cut_to_fit(texts: Sequence[str], embedder: Embedder) -> list[str]:
 
 
 def tutorial_splitter() -> "RecursiveCharacterTextSplitter":
-    """As in LangChain's tutorials on retrieval."""
+    """The splitter of LangChain's tutorials on retrieval."""
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     return RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200, add_start_index=True)
 
 
 def chinese_splitter() -> "RecursiveCharacterTextSplitter":
-    """With the ends of Chinese sentences, and the smaller pieces that Chinese text wants."""
+    """A splitter at the ends of Chinese sentences, into the smaller chunks that suit Chinese text."""
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     return RecursiveCharacterTextSplitter(
@@ -71,12 +71,13 @@ Preprocess = Callable[[str], list[str]]
 
 
 def vector_store(splitter: Splitter) -> Builder:
-    """Split, embed, LangChain's FAISS store."""
+    """A system that splits, embeds and searches LangChain's FAISS store."""
     return partial(_vector_store, splitter)
 
 
 def bm25(words: Callable[[], Preprocess] | None = None) -> Builder:
-    """Split as in the tutorials, LangChain's BM25 retriever; words are found by its default, else by `words()`."""
+    """A system that splits as in the tutorials, with LangChain's BM25 retriever; `words()` gives the function that
+    splits a text into words, by default the retriever's own."""
     return partial(_bm25, words)
 
 

@@ -1,8 +1,8 @@
-"""How good a ranking is, query by query. All measures are in 0..1, higher is better.
+"""Measures of a ranking, query by query. All are in 0..1, higher is better.
 
 nDCG, recall and reciprocal rank are those of trec_eval (by ir-measures): the gain of a document is its grade, the
-discount of rank r is log2(r + 1). Evidence is ours: whether what answers a question stands in what a reader, or a chat
-model, gets to see first.
+discount of rank r is log2(r + 1). Evidence is our own: whether the text that answers a question is in what a reader, or
+a chat model, gets to see first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ EVIDENCE_CHARACTERS = {"evidence@1000": 1_000, "evidence@3000": 3_000}
 def ranking_measures(
     rankings: Mapping[str, Sequence[str]], qrels: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, float]]:
-    """Measures of the rankings (document ids, best first) of queries, each of which must be in `qrels`."""
+    """The measures of the rankings (document ids, best first) of queries, each of which must be in `qrels`."""
     with evaluation_extra():
         import ir_measures
 
@@ -36,10 +36,10 @@ def ranking_measures(
 
 
 def evidence_measures(passages: Sequence[Ranked], quotes: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Whether all quotes stand in the first characters of the passages, in their order, a line break between two. A
-    quote may be worded in several ways, any of which will do.
+    """Whether all quotes are in the first characters of the passages, which are joined in order by line breaks. A quote
+    may have several wordings, any of which will do.
 
-    Blanks and line breaks do not count in the comparison: they differ between a page and its passages.
+    The comparison ignores white space, which differs between a page and its passages.
     """
     text = "\n".join(passage.text for passage in passages)
     wanted = [[_without_blanks(wording) for wording in wordings] for wordings in quotes]

@@ -12,7 +12,7 @@ RECIPROCAL_RANK_K = 60
 
 
 def ours(inputs: SystemInputs) -> System:
-    """What `python -m rag search` and the answers see."""
+    """The search of `python -m rag search` and of answers."""
 
     def system(question: str, count: int) -> list[Ranked]:
         return inputs.ranked(hit.passage for hit in inputs.assistant.search(question, k=count).hits)
@@ -21,7 +21,7 @@ def ours(inputs: SystemInputs) -> System:
 
 
 def variant(**changes: float) -> Builder:
-    """Our search with some of the weights that `Ranking` has for the embedder changed."""
+    """Our search with some weights of the embedder's `Ranking` changed."""
 
     def build(inputs: SystemInputs) -> System:
         ranking = replace(ranking_for(inputs.assistant.index), **changes)  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ def keyword(inputs: SystemInputs) -> System:
 
 
 def reciprocal_rank_fusion(inputs: SystemInputs) -> System:
-    """Both, by their ranks alone: each adds 1 / (60 + rank)."""
+    """Both, fused by their ranks alone: each adds 1 / (60 + rank)."""
 
     def search(question: str, count: int) -> list[Ranked]:
         depth = max(CANDIDATES, count)

@@ -1,7 +1,7 @@
-"""python -m rag.evaluation.retrieval.report RESULTS_FOLDER: the retrieval results, into the READMEs and a figure.
+"""python -m rag.evaluation.retrieval.report RESULTS_FOLDER: puts retrieval results into the READMEs and a figure.
 
-Reads the JSON files that `python -m rag eval retrieval DATASET --out FILE` wrote, and rewrites what stands between
-the two markers, and nothing else.
+Reads the JSON files that `python -m rag eval retrieval DATASET --out FILE` wrote, and rewrites only the text between
+the two markers.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class Recovered(_Model):
 
 
 class Result(_Model):
-    """What a report reads of a result."""
+    """The fields of a result that a report reads."""
 
     dataset: str
     split: str
@@ -82,7 +82,7 @@ def _report(options: argparse.Namespace) -> int:
     from rag.evaluation.retrieval.figure import draw
 
     results = read_results(options.results)
-    # All is made before anything is written.
+    # All pages are made before any is written.
     pages = {
         file: with_table(file, markdown(results, language_of(file), variants=options.variants))
         for file in options.readme
@@ -97,7 +97,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def read_results(folder: Path) -> list[Result]:
-    """The results in a folder, in order of file name. Raises UsageError for a file that is none."""
+    """The results in a folder, in order of file name. Raises UsageError if there are none or a file is invalid."""
     files = sorted(folder.glob("*.json"))
     if not files:
         raise UsageError(
@@ -119,12 +119,12 @@ def _read(file: Path) -> Result:
 
 
 def was_removed(name: str) -> bool:
-    """Whether this is a variant of ours that could not be measured any more."""
+    """Whether this is a variant of ours that no longer exists."""
     return not is_baseline(name) and name not in SYSTEMS
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """A name for each: its dataset, its split unless it is whole, its embedder where they differ.
+    """A name for each result: its dataset, its split unless that is `all`, and its embedder if they differ.
 
     Raises UsageError for two of the same name.
     """
@@ -142,12 +142,12 @@ def labels(results: Sequence[Result]) -> list[str]:
 
 
 def systems_of(results: Sequence[Result]) -> list[str]:
-    """All systems of the results, in the order in which they first come."""
+    """All systems of the results, in the order of their first appearance."""
     return list(dict.fromkeys(name for result in results for name in result.systems))
 
 
 def markdown(results: Sequence[Result], language: str = "en", *, variants: bool = False) -> str:
-    """The table of `cells`, the best of a set bold."""
+    """The table of `cells` in Markdown, with the best system of each dataset in bold."""
     names = _shown(results, variants=variants)
     rows = cells(results, language, variants=variants)
     for name, row in zip(names, rows[1:], strict=False):
@@ -165,9 +165,9 @@ def cells(
     names: Sequence[str] = (),
     system_name: Callable[[str], str] = str,
 ) -> list[list[str]]:
-    """A table of nDCG@10 with its head, a column a set and a row a system; below what ours adds to the best baseline,
-    with its 95% interval, and how much of what that one leaves undone is recovered. `names` are what the results are
-    called, `system_name` what systems are."""
+    """A table of nDCG@10 with a header, a column for each dataset and a row for each system. The rows below give the
+    gain of ours over the best baseline, with its 95% interval, and the share of that baseline's gap to 1 that ours
+    closes. `names` are the names of the results, by default their labels; `system_name` names the systems."""
     system, queries, mean, difference, recovered = HEADINGS[language]
     rows = [[f"{system} (nDCG@10)", *(names or labels(results)), mean]]
     rows += [
@@ -190,7 +190,8 @@ def _shown(results: Sequence[Result], *, variants: bool) -> list[str]:
 
 
 def with_table(file: Path, table: str, *, markers: tuple[str, str] = (BEGIN, END)) -> str:
-    """The text of a page with the table between its markers. Raises UsageError where they are not there, once each."""
+    """The text of a page with the table between its markers. Raises UsageError unless both are there, once and in
+    order."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -218,7 +219,7 @@ def _is_best(result: Result, name: str, names: Sequence[str]) -> bool:
 
 
 def _mean(results: Sequence[Result], name: str) -> str:
-    """Over the sets; only where all have this system."""
+    """The mean over the datasets, if all have this system."""
     means = [mean.value for result in results if (mean := result.ndcg(name))]
     return short(sum(means) / len(means)) if len(means) == len(results) else "–"
 

@@ -1,4 +1,4 @@
-"""How well passages are found: several systems over one dataset, through the code of users."""
+"""Evaluates how well passages are found: several systems on one dataset, through the code that users run."""
 
 import tempfile
 import time
@@ -44,14 +44,15 @@ from rag.question.follow_ups import stand_alone
 from rag.settings import Settings
 from rag.types import Turn
 
-# Questions whose time is taken, spread over the set.
+# Number of questions that are timed, evenly spread over the dataset.
 TIMED = 100
 MAX_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one system did: by query id its measures and first ten documents; milliseconds; seconds to build."""
+    """The outcome of one system: by query id its measures and first ten documents; milliseconds per timed question;
+    seconds to build."""
 
     measures: Mapping[str, Mapping[str, float]]
     rankings: Mapping[str, Sequence[str]]
@@ -61,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """`result` is the JSON of the command; `rows` are its rows by query."""
+    """`result` is the JSON of the command; `rows` has a row for each query."""
 
     result: dict[str, Any]
     rows: list[dict[str, Any]]
@@ -77,10 +78,11 @@ def evaluate(
     work: Path | None = None,
     track: Track = bar,
 ) -> Evaluation:
-    """Run the systems over the queries of a split that have a relevant document, at most `limit` of them.
+    """Run the systems on the queries of a split that have a relevant document, at most `limit` of them.
 
-    The documents of a BEIR set are ingested into an index below `work`, else into one that is gone afterwards; a gold
-    file is asked of the index of the settings. Follow-ups are made to stand alone, alike for every system.
+    The documents of a BEIR dataset are ingested into an index below `work`, by default a temporary folder; a gold file
+    uses the index of the settings. Follow-ups are made to stand alone, in the same way for every system. Raises
+    UsageError, or IngestError if ingesting fails.
     """
     part = _limited(dataset.part(split), limit)
     checked = {query.id: _checked(part, query) for query in part.scored}
@@ -136,7 +138,7 @@ def _standalone(inputs: SystemInputs, question: str, history: Sequence[Turn]) ->
 
 
 def _open(dataset: Dataset, settings: Settings, work: Path) -> SystemInputs:
-    """The inputs of a dataset. What can be wrong with an index is found before the model is loaded."""
+    """The inputs of a dataset. Errors in an index are raised before the model is loaded."""
     if dataset.documents is None:
         index = open_store(settings).open()
         texts = {document.name: document.source for document in index.storage.documents()}
@@ -195,7 +197,7 @@ def _time(system: System, questions: Sequence[str], count: int) -> list[float]:
 
 
 def _compare(dataset: Dataset, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Means with intervals, what ours adds to each other system, and the means by kind of question."""
+    """Means with intervals, the differences of ours to each other system, and the means by kind of question."""
     names = [*RANKING_MEASURES, *(EVIDENCE_CHARACTERS if dataset.evidence else ())]
     queries = dataset.scored
     values = {name: _table(outcome, queries, names) for name, outcome in outcomes.items()}
@@ -233,7 +235,8 @@ def _compare(dataset: Dataset, outcomes: Mapping[str, Outcome]) -> dict[str, Any
 
 
 def _recovered(ndcg: Mapping[str, float]) -> dict[str, Any] | None:
-    """How much of what the best baseline leaves undone ours does: (ours - best) / (1 - best)."""
+    """The share of the best baseline's gap to 1 that ours closes: (ours - best) / (1 - best). None without a
+    baseline."""
     baselines = [name for name in ndcg if is_baseline(name)]
     if not baselines:
         return None
@@ -262,7 +265,7 @@ def _speed(milliseconds: Sequence[float]) -> dict[str, float]:
 
 
 def _indexing(index: Index, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """What the ingest of this index took. Of one that was not made in one go there is no speed to tell."""
+    """The time that ingesting this index took; None unless all passages were embedded in one run."""
     report = index.manifest.report
     embedded, total, seconds = report["passages"]["embedded"], report["passages"]["total"], report["seconds"]
     whole = embedded == total and seconds
@@ -270,13 +273,13 @@ def _indexing(index: Index, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         "passages": index.manifest.passages,
         "seconds": seconds if whole else None,
         "passages_per_second": round(embedded / seconds, 1) if whole else None,
-        # Near zero where all vectors were there from an earlier run.
+        # Near zero if an earlier run left all vectors.
         "build_seconds": {name: round(outcome.build_seconds, 2) for name, outcome in outcomes.items()},
     }
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:
-    """The settings that shape results; a model in a folder of its own is named by its folder."""
+    """The settings that affect results; an embedder in its own folder is named by that folder."""
     return {key: Path(value).name if key == "embedder" else value for key, value in shaping(settings).items()}
 
 

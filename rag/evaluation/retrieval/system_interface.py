@@ -1,4 +1,4 @@
-"""What the compared systems have in common: what they search, what they answer, and how that is read."""
+"""The interface of the compared systems: what they search, what they return, and how that is read."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ CHARACTERS = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A retrieved passage: its text, and the ids of the documents it stands in, the first before its repeats."""
+    """A retrieved passage: its text, and the ids of the documents that contain it, its own before those that repeat
+    it."""
 
     text: str
     documents: tuple[str, ...]
@@ -23,8 +24,8 @@ class Ranked:
 
 @dataclass(frozen=True)
 class SystemInputs:
-    """What a system is built from. `texts` are the documents by id, as they were ingested; `names` are the names of
-    documents in the index, with their ids."""
+    """What a system is built from. `texts` maps document ids to their texts as ingested; `names` maps document names in
+    the index to ids."""
 
     assistant: Assistant
     embedder: CachedEmbedder
@@ -40,7 +41,7 @@ class SystemInputs:
 
 
 System = Callable[[str, int], Sequence[Ranked]]
-"""A question and how many passages are wanted -> the passages, best first; fewer only where there are no more."""
+"""A question and the number of passages wanted -> the passages, best first; fewer only if there are no more."""
 Builder = Callable[[SystemInputs], System]
 
 
@@ -50,9 +51,9 @@ def document_ranking(passages: Iterable[Ranked]) -> list[str]:
 
 
 def retrieve(system: System, question: str, *, first: int, characters: int = 0) -> list[Ranked]:
-    """The passages of a question, enough for ten documents and so many characters, where there are so many.
+    """The passages for a question, enough for DOCUMENTS documents and `characters` characters, if there are as many.
 
-    The first ones are those that a user gets, who asks for `first`; a longer search may rank anew, so it only adds.
+    They begin with those that a user gets who asks for `first`; a longer search may rank differently, so it only adds.
     """
     asked = first
     found = list(system(question, asked))

@@ -1,4 +1,4 @@
-"""The systems that an evaluation compares, by name. Another one is another line.
+"""The systems that an evaluation compares, by name. A new one takes one line.
 
 Variants of our own search are named `ours-…`; they do not count as baselines.
 """
@@ -29,7 +29,7 @@ ALL = "all"
 
 
 def choose(names: str | None) -> Sequence[str]:
-    """The systems of a list of names with commas; `all` is every one. Raises UsageError for a name that is none."""
+    """The systems in a comma-separated list of names; `all` means every one. Raises UsageError for an unknown name."""
     if names is None:
         return DEFAULT
     chosen = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
