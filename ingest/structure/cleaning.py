@@ -58,8 +58,8 @@ MAX_JOINED_CHARACTERS = 2_000
 
 @dataclass(slots=True)
 class Cleaned:
-    """The lines of a document and what was taken out between them. `blocks` are those of its Markdown, where the lines
-    stand as they were when it was parsed."""
+    """The lines of a document, and the text removed from between them. `blocks` are the blocks of its Markdown, if its
+    lines are as they were when parsed."""
 
     lines: list[Line]
     removed: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Cleaned:
 
 
 def clean(document: Document) -> Cleaned:
-    """The cleaned lines of a document. Markdown keeps its fences and lists; pages without markup get theirs back."""
+    """The cleaned lines of a document. Markdown keeps its fences and lists; texts without markup get theirs back."""
     raw = _lines(document)
     if not document.is_markdown:
         return _clean_plain(raw)
@@ -102,7 +102,7 @@ def _clean_plain(raw: Sequence[MappedText]) -> Cleaned:
 
 
 def _join_wrapped(lines: Sequence[Line]) -> list[Line]:
-    """Joins lines of prose that were wrapped at a width."""
+    """Join lines of prose that were wrapped at a width."""
     result: list[Line] = []
     for run in _runs_of_prose(lines):
         place = 0
@@ -117,7 +117,7 @@ def _join_wrapped(lines: Sequence[Line]) -> list[Line]:
 
 
 def _runs_of_prose(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Lines that one paragraph or list item may be; any other line by itself."""
+    """Runs of lines that may be one paragraph or list item; any other line by itself."""
     run: list[Line] = []
     for line in lines:
         is_prose = not line.is_code and bool(line.text.strip()) and not line.text.lstrip().startswith("|")
@@ -146,8 +146,8 @@ def is_promotion(line: str) -> bool:
 
 
 def _without_promoting_chapters(lines: Sequence[MappedText], removed: list[str]) -> list[MappedText]:
-    """Drop each chapter that promotes something on purpose: three promoting lines that are a sixth of it, or more. A
-    document that is one chapter is never dropped."""
+    """Drop each chapter that is promotion: it has at least three promoting lines, and they are at least a sixth of it.
+    A document of one chapter is never dropped."""
     starts = [0, *(index for index, line in enumerate(lines) if index and CHAPTER.match(line.text))]
     kept: list[MappedText] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
@@ -243,7 +243,7 @@ def _with_math(line: MappedText) -> MappedText:
 
 
 def _brackets(text: str) -> list[tuple[int, int]]:
-    """The places of every pair of brackets, outer ones first."""
+    """The positions of every pair of brackets, outer ones first."""
     pairs = []
     open_places = []
     for place, character in enumerate(text):
@@ -255,7 +255,7 @@ def _brackets(text: str) -> list[tuple[int, int]]:
 
 
 def _restore_lists(lines: Sequence[Line]) -> list[Line]:
-    """A lone `-` line belongs to the line after it."""
+    """Join a lone `-` to the line after it."""
     result: list[Line] = []
     pending = False
     for line in lines:
@@ -276,7 +276,7 @@ def _restore_lists(lines: Sequence[Line]) -> list[Line]:
 
 
 def _drop_repeats(lines: Sequence[Line], removed: list[str]) -> list[Line]:
-    """A list item repeated word for word a few lines on comes from the scraper."""
+    """Drop list items that repeat an earlier one word for word a few lines on: they come from the scraper."""
     result: list[Line] = []
     recent: list[str] = []
     for line in lines:
@@ -299,7 +299,7 @@ def _repeats(text: str, recent: Sequence[str]) -> bool:
 
 
 def _join_broken_lines(lines: Sequence[Line]) -> list[Line]:
-    """Inline code begins a new line on scraped pages: `从 loss 调用` + `loss.backward();` is one sentence."""
+    """Join lines that were broken where inline code begins: `从 loss 调用` + `loss.backward();` is one sentence."""
     result: list[Line] = []
     for line in lines:
         text = line.text.strip()

@@ -15,7 +15,7 @@ from rag.text.mapped import MappedText
 
 OPENING = re.compile(r"`{3,}")
 MAX_STATEMENT_LINES = 12
-# Longer lines are prose or data; splitting them into statements would cost more than it could bring.
+# Longer lines are prose or data; splitting them into statements would cost more than it is worth.
 MAX_CODE_LINE = 2_000
 MAX_CUT_POINTS = 200
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -40,7 +40,7 @@ HEADER_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a document, and whether it is part of a code block, as its fences are."""
+    """A line of a document, and whether it is part of a code block, including its fences."""
 
     content: MappedText
     is_code: bool = False
@@ -110,7 +110,7 @@ def _fence_end(lines: Sequence[MappedText], start: int, opening: str) -> int:
 
 
 def _code_at(lines: Sequence[MappedText], start: int) -> tuple[list[MappedText], int]:
-    """The code lines that begin at `start`, and the index after them; no lines where it is not code."""
+    """The code lines that begin at `start`, and the index after them; no lines if it is not code."""
     line = lines[start]
     text = line.text.strip()
     if not text or len(text) > MAX_CODE_LINE:
@@ -197,7 +197,7 @@ def _does_something(statement: ast.stmt) -> bool:
 
 
 def _split_joined(line: MappedText) -> list[MappedText]:
-    """Split code whose line breaks were lost into the fewest statements that cover it; empty where it cannot be split.
+    """Split code whose line breaks were lost into the fewest statements that cover it; empty if it cannot be split.
 
     `x = f(a) y = g(x)` -> `x = f(a)`, `y = g(x)`. A comment ends before the first statement that follows its Chinese
     text.

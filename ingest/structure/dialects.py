@@ -19,19 +19,19 @@ HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
 BOX = re.compile(r'\s*(?::{3,}\s*\{?[\w-]+\}?|(?:!!!|\?\?\?\+?)\s+[\w-]+|={3,}(?=\s+"))(?:\s+(?P<title>\S.*?))?\s*')
 ALERT = re.compile(r"\s{0,3}(?:>\s?)+(\[!\w{1,20}\][+-]?)[ \t]+\S")
 DEFINITION = re.compile(r"\s{0,3}:[ \t]+(?=\S)")
-# Elements of HTML that are written in prose. `List<String>` and `<pad>` are none.
+# HTML elements that are used in prose. `List<String>` and `<pad>` are not among them.
 ELEMENTS = (
     "a|abbr|b|big|blockquote|br|center|cite|dd|del|dfn|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|picture"
     "|q|ruby|s|section|samp|small|source|span|strike|strong|sub|sup|u|ul|var|wbr"
 )
-# A tag that would run something is shown as it is written.
+# A tag with an event handler stays as text.
 TAG = re.compile(rf"</?(?:{ELEMENTS})(?![^<>]{{0,2000}}\son\w+\s*=)(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE)
 OFF_THE_LINE = re.compile(r"<(sup|sub)>([^<>]{1,40})</\1>", re.IGNORECASE)
 STRUCK_OUT = re.compile(r"<(del|s|strike)>[^<>]{0,2000}</\1>|(?<![~\\])~~(?=[^\s~])[^~]{0,2000}~~(?!~)", re.IGNORECASE)
-# Ends of what stands on lines of its own; a term and what it says are told apart.
+# End tags of block elements. The end of a term separates it from its definition.
 BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote|section|center|ul|ol|dl|dd|(?P<term>dt))\s*>", re.IGNORECASE)
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
-# Characters that would be marks of Markdown.
+# Characters that Markdown would read as markup.
 MARKS = frozenset("|*_`#$~[]\\\n\r")
 # Characters examined around a mark: a line may hold very many.
 NEAR = 40
@@ -91,7 +91,7 @@ def _without_comments(lines: Sequence[Line], removed: list[str]) -> list[Line]:
 
 
 def _unfolded(lines: Sequence[Line]) -> list[Line]:
-    """`<details>` opened. Its summary is a heading where the next fold, a heading or nothing follows."""
+    """Open `<details>`. The summary becomes a heading if the next fold, a heading or nothing follows."""
     pieces = list(_fold_pieces(lines))
     if all(isinstance(piece, Line) for piece in pieces):
         return list(lines)
@@ -122,13 +122,13 @@ def _unfolded(lines: Sequence[Line]) -> list[Line]:
 
 
 def _summed_up(summary: Sequence[MappedText], level: int) -> list[Line]:
-    """The text of a summary as a heading of a level, or as a paragraph."""
+    """A summary as a heading of `level`, or as a paragraph if that is 0."""
     said = MappedText.join(" ", (part for part in summary if part.text))
     return [BLANK, Line(MappedText.added("#" * level + " " * bool(level)) + said), BLANK] if said.text else [BLANK]
 
 
 def _ends_apart(pieces: Sequence[Line | str]) -> dict[int, bool]:
-    """Of each fold, by the place where it opens, whether what follows it cannot be taken for part of it."""
+    """For each fold, by the index where it opens: whether the text after it cannot be mistaken for part of it."""
     apart: dict[int, bool] = {}
     open_folds: list[int] = []
     closed: list[int] = []  # nothing has followed these yet
@@ -149,7 +149,7 @@ BLANK = Line(MappedText.added(""))
 
 
 def _fold_pieces(lines: Iterable[Line]) -> Iterator[Line | str]:
-    """The lines, cut at the tags of folds; of each tag its name."""
+    """The lines, cut at the tags of folds; a tag is represented by its name."""
     for line in lines:
         found = [] if line.is_code else list(FOLD.finditer(line.text))
         position = 0
@@ -163,7 +163,7 @@ def _fold_pieces(lines: Iterable[Line]) -> Iterator[Line | str]:
 
 
 def _opened(line: Line) -> Line:
-    """A box's mark left out, its title kept; what stands for a list of contents left out."""
+    """Remove the mark of a box but keep its title; remove placeholders for a table of contents."""
     if CONTENTS.fullmatch(line.text):
         return BLANK
     box = BOX.fullmatch(line.text)
@@ -177,7 +177,7 @@ def _opened(line: Line) -> Line:
 
 
 def _defined(lines: Sequence[Line]) -> list[Line]:
-    """A term and the `: ` lines that define it as one line."""
+    """Join a term and the `: ` lines that define it into one line."""
     result: list[Line] = []
     for line in lines:
         mark = None if line.is_code else DEFINITION.match(line.text)
@@ -192,7 +192,7 @@ def _defined(lines: Sequence[Line]) -> list[Line]:
 
 
 def _without_tags(line: Line, removed: list[str]) -> Line:
-    """Tags of HTML left out: what they raise or lower written so, links and the texts of pictures kept."""
+    """Remove HTML tags: superscripts and subscripts become characters; links and alternative texts of pictures stay."""
     verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]
     found = sorted(
         (match.start(), -match.end(), match)
@@ -235,7 +235,7 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
 
 
 def _character(content: MappedText, entity: re.Match[str]) -> MappedText:
-    """The character of an entity; the entity itself if that would be a mark of Markdown."""
+    """The character of an entity; the entity itself if Markdown would read the character as markup."""
     written = unescape(entity[0]).replace("\xa0", " ")
     is_first = entity.start() < NEAR and not content.text[: entity.start()].strip()
     if written == entity[0] or is_first or not written.isprintable() or not MARKS.isdisjoint(written):
@@ -244,7 +244,7 @@ def _character(content: MappedText, entity: re.Match[str]) -> MappedText:
 
 
 def _with_footnotes(lines: Sequence[Line]) -> list[Line]:
-    """Each footnote right after the block that first refers to it, as a paragraph, and without its marks."""
+    """Move each footnote after the block that first refers to it, as a paragraph without its marks."""
     notes, rest = _notes(lines, {name for line in lines if not line.is_code for name in REFERENCE.findall(line.text)})
     if not notes:
         return list(lines)
@@ -271,8 +271,8 @@ def _with_footnotes(lines: Sequence[Line]) -> list[Line]:
 
 
 def _notes(lines: Sequence[Line], cited: Set[str]) -> tuple[dict[str, list[MappedText]], list[Line]]:
-    """The footnotes that something refers to, by name, with the lines that go on; and all other lines. A name that
-    stands twice is text the second time."""
+    """The footnotes that the text refers to, by name, with their continuation lines; and all other lines. A second
+    footnote of the same name is text."""
     notes: dict[str, list[MappedText]] = {}
     rest: list[Line] = []
     current: list[MappedText] | None = None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rag.text.mapped import MappedText
 
-# What a page without Chinese letters or full-width punctuation around it could be a formula.
+# A run without Chinese characters and full-width punctuation, which may contain a formula.
 RUN = re.compile(r"[^\u3000-\u303f\u3400-\u9fff\uff00-\uffef\n“”]+")
 MARKUP = re.compile(r"[\\_^]")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -75,7 +75,7 @@ def _threefolds(text: str, *, weak: bool) -> Iterator[Threefold]:
 
 
 def _in_run(run: str, *, weak: bool) -> Iterator[Threefold]:
-    """The threefold formulas of a run, leftmost first, of those that begin together the longest.
+    """The threefold formulas of a run, leftmost first; of those with the same start, the longest.
 
     Stretches with the same characters in any order are found by sums of character hashes: for a first rendering
     `start:latex` the sums say where the LaTeX must end, so the time is linear in the length of the run.
@@ -99,7 +99,7 @@ def _in_run(run: str, *, weak: bool) -> Iterator[Threefold]:
         best: Threefold | None = None
         for latex in range(start + 1, min(start + MAX_RENDERED, len(run)) + 1):
             if MARKUP.match(run[latex - 1]):
-                break  # what is rendered has no markup
+                break  # a rendering has no markup
             size = latex - start
             for last in ends_of_latex.get(printed_until[latex] + shown_until[latex] - shown_until[start], ()):
                 found = Threefold(start, latex, last, last + size)

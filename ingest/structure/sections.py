@@ -35,7 +35,7 @@ ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|A\d{{0
 ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*\s*)?$")
 ENDS_AS_SENTENCE = re.compile(r"[。！？!?；;，,、：:.…](?:[”’」』）)]*\s*$)|[。！？；]|[：:]\s*\S")
 MOST_TITLE = 80
-# A series without question or answer marks counts as questions where its items are this far apart (lines, median).
+# A series without question or answer marks counts as questions if its items are this far apart (median, in lines).
 MIN_SERIES = 5
 MIN_MEDIAN_GAP = 5
 CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL = 1, 2, 4
@@ -43,7 +43,7 @@ CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL = 1, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block and its text: the places of `block` are those in `content`."""
+    """A block and its text: the offsets of `block` are those in `content`."""
 
     content: MappedText
     block: Block
@@ -54,12 +54,12 @@ class Part:
 
 
 def cut_out(whole: MappedText, block: Block) -> Part:
-    """A block of a text, apart from the rest."""
+    """A block of a text as a part of its own."""
     return Part(whole[block.start : block.end], block.moved(-block.start))
 
 
 def put_together(parts: Iterable[Part]) -> tuple[MappedText, tuple[Block, ...]]:
-    """The text of parts, on lines of their own, and its blocks."""
+    """The text of parts, joined by line breaks, and its blocks."""
     contents, blocks, length = [], [], 0
     for part in parts:
         contents.append(part.content)
@@ -70,7 +70,7 @@ def put_together(parts: Iterable[Part]) -> tuple[MappedText, tuple[Block, ...]]:
 
 @dataclass(slots=True)
 class Section:
-    """A heading with what stands below it. `parts` come before `children`; the root has no heading."""
+    """A heading with the text below it. `parts` come before `children`; the root has no heading."""
 
     head: Part | None
     level: int
@@ -92,7 +92,7 @@ class Section:
 
     @property
     def own_parts(self) -> list[Part]:
-        """The heading and what stands directly below it."""
+        """The heading and the parts directly below it."""
         return self.parts if self.head is None else [self.head, *self.parts]
 
     def walk(self) -> Iterator["Section"]:
@@ -103,7 +103,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class StructuredDocument:
-    """`removed` is what cleaning took out."""
+    """`removed` are the lines that cleaning removed."""
 
     title: str
     root: Section
@@ -116,7 +116,7 @@ def without_numbering(heading: str) -> str:
 
 
 def structure(document: Document) -> StructuredDocument:
-    """Clean a document and find its sections. Every line of the cleaned text stands in exactly one of them, or is the
+    """Clean a document and find its sections. Every line of the cleaned text is in exactly one of them, or is the
     title."""
     cleaned = clean(document)
     lines, blocks = cleaned.lines, cleaned.blocks
@@ -139,9 +139,9 @@ def structure(document: Document) -> StructuredDocument:
 
 
 def _title_line(lines: Sequence[Line]) -> int | None:
-    """The number of the first line, where it reads as a title: it ends as no sentence does, and is told from what
-    follows by an empty line, by being much shorter, or since that is a sentence or a heading. A text of one line has
-    none."""
+    """The number of the first line, if it reads as a title: it does not end like a sentence, and it is set apart by an
+    empty line, by being much shorter than the next line, or because that is a sentence or a heading. A text of one line
+    has no title."""
     said = [number for number, line in enumerate(lines) if line.text.strip()]
     if len(said) < 2:
         return None
@@ -228,8 +228,8 @@ def _question_lines(lines: Sequence[Line]) -> frozenset[int]:
 def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
     """The line numbers of the longest run that counts up by one: 1, 2, 3, … or 31, 32, …
 
-    `matches` are (line, number, whether it is marked as a question). A run in which every second line is marked goes
-    before any other; each number takes its first marked place in the run, or its first.
+    `matches` are (line, number, whether it is marked as a question). A run of which at least half the lines are marked
+    precedes any other; each number takes its first marked place in the run, or its first.
     """
     best: tuple[bool, int, int] = (False, 0, 0)
     lines_of_best: list[int] = []
@@ -243,7 +243,7 @@ def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
         worth = (2 * marked >= len(run), len(run), marked)
         if worth > best:
             best, lines_of_best = worth, run
-    # A list in the last answer goes on counting, but its items follow each other.
+    # A list in the last answer may continue the count, but its items are on adjacent lines.
     numbered = {index: is_marked for index, _, is_marked in matches}
     while best[2] and lines_of_best and not numbered[lines_of_best[-1]] and lines_of_best[-1] - 1 in numbered:
         lines_of_best = lines_of_best[:-1]
@@ -265,7 +265,7 @@ def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int
 
 
 def _is_marked(lines: Sequence[Line], index: int) -> bool:
-    """Whether the line asks, or is numbered as what asks, or an answer follows."""
+    """Whether the line is a question by its ending or its numbering, or an answer follows."""
     text = lines[index].text
     return bool(Q.match(text) or ENDS_AS_QUESTION.search(text) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
 
