@@ -64,7 +64,7 @@ def _bank(options: argparse.Namespace) -> "Bank":
 
     bank = read_bank(open_store(settings_from(options)).open())
     if not bank.questions:
-        raise UsageError("the material asks no questions", hint="ingest pages whose headings are questions")
+        raise UsageError("the material has no questions", hint="ingest pages whose headings are questions")
     return bank
 
 

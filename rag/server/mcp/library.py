@@ -67,7 +67,7 @@ class Library:
         if source is None:
             raise UsageError(
                 f"there is no document {document[:200]!r}",
-                hint="names are those that `search` and `ask` give, and the resource interview-rag://documents lists",
+                hint="use a name that `search` or `ask` returns, or that the resource interview-rag://documents lists",
             )
         return source
 
@@ -77,9 +77,7 @@ class Library:
         asked = [question for question in bank.select(topic=topic or None) if not is_injection(question.text)]
         ids = [question.id for question in asked if question.id not in set(without)]
         if not ids:
-            raise UsageError(
-                "there is no question left to ask", hint="name fewer ids under `without`, or another topic"
-            )
+            raise UsageError("there is no question left to ask", hint="pass fewer ids as `without`, or another topic")
         if not self.allow_writes:
             return bank.find(random.choice(ids)), False
         with closing(PracticeStore(self.settings.data)) as store:
@@ -113,5 +111,5 @@ class Library:
                 self._practice = (index.manifest_sha256, read_bank(index), open_grader(assistant))
             bank, grader = self._practice[1:]
         if not bank.questions:
-            raise UsageError("the material asks no questions", hint="ingest pages whose headings are questions")
+            raise UsageError("the material has no questions", hint="ingest pages whose headings are questions")
         return bank, grader

@@ -5,8 +5,8 @@ from typing import Annotated
 from mcp.server import MCPServer
 from pydantic import Field
 
-Topic = Annotated[str, Field(max_length=200, description="a topic of the material; empty for any")]
-Count = Annotated[int, Field(ge=1, le=20, description="how many questions")]
+Topic = Annotated[str, Field(max_length=200, description="a topic of the material; empty for any topic")]
+Count = Annotated[int, Field(ge=1, le=20, description="number of questions")]
 Asked = Annotated[str, Field(min_length=1, max_length=4_000, description="what you want to understand")]
 
 
@@ -18,19 +18,19 @@ def add_prompts(server: MCPServer) -> None:
         return f"""\
 Interview me{about} for a job as an LLM engineer, in the language that I use. Ask {questions} questions.
 For each: call practice_question (pass the ids asked so far as `without`) and show me only the question. Wait for my \
-answer; give no hint of it before. Pass my words unchanged to grade_answer. Tell me the score, what I said well, what \
-was missing or wrong, with the quotes and where they stand; then ask one follow-up on the weakest point, and go on.
-At the end: a table of questions and scores, my two weakest subjects, and which documents to read."""
+answer, and give no hints before it. Pass my words unchanged to grade_answer. Tell me the score, what I said well, and \
+what was missing or wrong, with the quotes and their sources; then ask one follow-up on the weakest point, and go on.
+At the end, give me a table of questions and scores, my two weakest subjects, and which documents to read."""
 
     @server.prompt(title="带出处讲解 · Explain with sources")
     def explain_with_sources(question: Asked) -> str:
-        """Have something explained from the material, every statement with its source."""
+        """Get an explanation from the material, with a source for every statement."""
         return f"""\
 Explain this to me, in the language of the question, from the interview material only:
 
 {question}
 
-Call ask with it, and search or read_source for what stands beside the quotes. Begin with the answer in two sentences, \
-then how it works, numbers, trade-offs, and what interviewers ask next. Put the citation after every statement, and \
-quote the decisive sentence of each source exactly. Where the material says nothing, say so; mark anything from your \
-own knowledge as such."""
+Call ask with this question, and search or read_source for the text around the quotes. Begin with the answer in two \
+sentences; then explain how it works, with numbers and trade-offs, and say what interviewers ask next. Put a citation \
+after every statement, and quote the decisive sentence of each source exactly. Where the material says nothing, say \
+so; mark anything from your own knowledge as such."""

@@ -25,7 +25,7 @@ class Place(BaseModel):
     section: list[str] = Field(description="headings above it, outermost first")
     start: int = Field(description="offset in the source text, in Unicode code points")
     end: int
-    withheld: bool = Field(description="whether orders to a model were taken out of its text")
+    withheld: bool = Field(description="whether sentences that give orders to a model were withheld")
 
 
 class Slice(Place):
@@ -36,7 +36,7 @@ class Slice(Place):
 
 
 class CitedSlice(Slice):
-    marker: int = Field(description="the number that stands in the answer as [marker]")
+    marker: int = Field(description="the number that appears in the answer as [marker]")
 
 
 class Quoting(BaseModel):
@@ -46,7 +46,7 @@ class Quoting(BaseModel):
 class SearchResult(Place):
     rank: int
     score: float
-    text: str = Field(description="the passage, cleaned; the resource has its source")
+    text: str = Field(description="the cleaned passage; the resource has its source text")
 
 
 class SearchResults(Quoting):
@@ -62,26 +62,26 @@ class RefusalDetails(BaseModel):
 
 
 class AskedAnswer(Quoting):
-    """`kind` is `answer`, `nearest` (no direct answer; the nearest material is quoted) `refusal`, or
-    `clarification` (the answer is a question back)."""
+    """`kind` is `answer`, `nearest` (no direct answer; the nearest material is quoted), `refusal` or `clarification`
+    (the answer is a question back)."""
 
     question: str
-    read_as: dict[str, str | None] = Field(description="the question as it was understood, and what it follows")
+    read_as: dict[str, str | None] = Field(description="the question as understood, and the earlier one it follows")
     answer: str
     kind: str
     nearest: list[str]
     courtesy: str | None
     refused: bool
     refusal: RefusalDetails | None
-    llm: str = Field(description="who wrote it; extractive: every sentence is a quote")
-    claims: list[dict[str, Any]] = Field(description="sentences, the markers that support them, and whether they do")
+    llm: str = Field(description="who wrote the answer; `extractive`: every sentence is a quote")
+    claims: list[dict[str, Any]] = Field(description="sentences, their markers, and whether these support them")
     citations: list[CitedSlice]
     seconds: dict[str, float]
 
 
 class SourceText(Quoting, Slice):
     characters: int = Field(description="length of the whole document")
-    next_start: int | None = Field(description="where to read on; null at the end")
+    next_start: int | None = Field(description="offset to read on from; null at the end")
 
 
 class PracticeQuestion(BaseModel):
@@ -92,23 +92,23 @@ class PracticeQuestion(BaseModel):
     tags: list[str]
     follow_ups: list[str] = Field(description="ids of questions that dig deeper")
     due: bool
-    topics: dict[str, int] = Field(description="all topics, and how many questions each has")
+    topics: dict[str, int] = Field(description="all topics, with the number of questions in each")
 
 
 class GradedAnswer(Quoting):
     question_id: str
     score: float = Field(ge=0, le=1, description="coverage times correctness")
-    coverage: float = Field(ge=0, le=1, description="how much of the points was spoken of")
-    correctness: float = Field(ge=0, le=1, description="how much of that was right")
+    coverage: float = Field(ge=0, le=1, description="share of the points that the answer addresses")
+    correctness: float = Field(ge=0, le=1, description="share of what it addresses that is right")
     points: list[dict[str, Any]] = Field(
-        description="what a good answer says, whether this one does (found, partly, mentioned, missing, contradicted, "
-        "unsure), where (offsets into the answer), and the slice that says so"
+        description="the points of a good answer, each with the verdict (found, partly, mentioned, missing, "
+        "contradicted, unsure), where this answer makes it (offsets into the answer), and the slice that states it"
     )
     mistakes: list[dict[str, Any]]
-    beyond: list[list[int]] = Field(description="what the material says nothing of; it costs nothing")
+    beyond: list[list[int]] = Field(description="offsets of sentences beyond the material; they cost nothing")
     notes: list[str]
     graded_by: str
-    kept: bool = Field(description="whether the attempt was kept in the reader's practice log")
+    kept: bool = Field(description="whether the attempt was stored in the reader's practice log")
 
 
 def search_result(evidence: Evidence) -> CallToolResult:

@@ -46,7 +46,12 @@ class Turn(BaseModel):
 
 
 Question = Annotated[
-    str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, description="in Chinese or English, as a person asks")
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_QUESTION_CHARACTERS,
+        description="in Chinese or English, worded as a person would ask",
+    ),
 ]
 History = Annotated[
     list[Turn], Field(max_length=MOST_TURNS, description="the conversation before a follow-up, oldest turn first")
@@ -55,8 +60,8 @@ Only = Annotated[
     list[Annotated[str, NAME]],
     Field(
         max_length=100,
-        description="documents by the names that results give, and folders with a slash at their end, to search and no "
-        "others; empty for all",
+        description="search only these: documents by their names in results, and folders with a slash at the end; "
+        "empty for all",
     ),
 ]
 
@@ -70,11 +75,11 @@ class Tools:
     def search(
         self,
         query: Question,
-        k: Annotated[int, Field(ge=1, le=20, description="passages to return")] = 5,
+        k: Annotated[int, Field(ge=1, le=20, description="number of passages to return")] = 5,
         only: Only = [],  # noqa: B006  (a schema default; it is not changed)
     ) -> Annotated[CallToolResult, SearchResults]:
-        """Find the passages of the interview material that fit a question or keywords, best first. Call it to look
-        around or to gather material; call `ask` where an answer is wanted. Reads only."""
+        """Find the passages of the interview material that match a question or keywords, best first. Call it to look
+        around or to gather material; call `ask` to get an answer. Read-only."""
         with errors_told():
             return search_result(self.library.assistant(only=only).search(query, k=k))
 
@@ -86,9 +91,9 @@ class Tools:
         only: Only = [],  # noqa: B006
     ) -> Annotated[CallToolResult, AskedAnswer]:
         """Answer a question about LLM engineering from the interview material: sentences quoted from it, each with a
-        citation. Call it whenever such a question is asked, before you answer from memory. It says so where the
-        material has no answer: then say that too. Where the user names a document or topic, pass it as `only`. Reads
-        only."""
+        citation. Call it whenever such a question is asked, before you answer from memory. If the material has no
+        answer, the result says so: then tell the user. If the user names a document or topic, pass it as `only`.
+        Read-only."""
         with errors_told():
             assistant = await to_thread(self.library.assistant, style, only)
             run = Run(assistant.stream(question, [SaidTurn(turn.role, turn.text) for turn in history]))
@@ -103,14 +108,14 @@ class Tools:
 
     def read_source(
         self,
-        document: Annotated[str, NAME, Field(description="name of the document, as search and ask give it")],
+        document: Annotated[str, NAME, Field(description="name of the document, as search and ask return it")],
         start: Annotated[int, Field(ge=0, description="offset to begin at, in Unicode code points")] = 0,
         end: Annotated[
-            int | None, Field(ge=1, description=f"offset to end before; at most {MOST_READ:,} further")
+            int | None, Field(ge=1, description=f"offset to end before, at most {MOST_READ:,} after start")
         ] = None,
     ) -> Annotated[CallToolResult, SourceText]:
         """Read a document of the material around a citation, or from its beginning. Call it to check a quote or to see
-        what stands beside it. Offsets are those of citations. Reads only what was ingested, never files."""
+        the text around it. Offsets are those of citations. Reads only ingested documents, never files."""
         with errors_told():
             source = self.library.source(document)
             until = min(len(source), start + MOST_READ) if end is None else min(end, len(source))
@@ -121,7 +126,7 @@ class Tools:
                 )
             if until - start > MOST_READ:
                 raise UsageError(
-                    f"{until - start:,} characters are asked for, at most {MOST_READ:,} are read at once",
+                    f"{until - start:,} characters are requested; at most {MOST_READ:,} can be read at once",
                     hint="read on from where the last part ended",
                 )
             quote, withheld = slice_of(source, start, until)
@@ -136,23 +141,21 @@ class Tools:
 
     def practice_question(
         self,
-        topic: Annotated[str, Field(max_length=1_000, description="a topic; empty for any")] = "",
+        topic: Annotated[str, Field(max_length=1_000, description="a topic; empty for any topic")] = "",
         without: Annotated[
             list[Annotated[str, NAME]], Field(max_length=1_000, description="ids of questions already asked")
         ] = [],  # noqa: B006
     ) -> Annotated[CallToolResult, PracticeQuestion]:
-        """Get an interview question of the material to ask the user, without its answer. Call it when the user wants to
-        practise or be interviewed, then pass what they answer to grade_answer."""
+        """Get an interview question from the material to ask the user, without its answer. Call it when the user wants
+        to practise or be interviewed, then pass the user's answer to grade_answer."""
         with errors_told():
             question, due = self.library.next_question(topic, without)
             return question_result(question, due=due, topics=self.library.topics())
 
     def grade_answer(
         self,
-        question_id: Annotated[str, NAME, Field(description="the id that practice_question gave")],
-        answer: Annotated[
-            str, Field(max_length=MOST_ANSWERED, description="what the user answered, in their own words")
-        ],
+        question_id: Annotated[str, NAME, Field(description="the id that practice_question returned")],
+        answer: Annotated[str, Field(max_length=MOST_ANSWERED, description="the user's answer, in their own words")],
     ) -> Annotated[CallToolResult, GradedAnswer]:
         """Grade the user's answer to a practice question point by point against the material: what it says, misses and
         gets wrong, each with a citation. Pass the user's words unchanged; do not grade from memory."""
