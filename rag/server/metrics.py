@@ -19,10 +19,10 @@ class Metrics:
             "interview_rag_answers", "Questions answered", ["kind", "llm", "refusal"], registry=self._registry
         )
         self._failures = Counter(
-            "interview_rag_failures", "Questions that failed, by code of error", ["code"], registry=self._registry
+            "interview_rag_failures", "Questions that failed, by error code", ["code"], registry=self._registry
         )
         self._fallbacks = Counter(
-            "interview_rag_fallbacks", "Answers by quotes in place of a chat model", ["reason"], registry=self._registry
+            "interview_rag_fallbacks", "Answers by quotes instead of a chat model", ["reason"], registry=self._registry
         )
         self._requests = Counter(
             "interview_rag_http_requests", "Requests", ["route", "status"], registry=self._registry
@@ -42,9 +42,7 @@ class Metrics:
             registry=self._registry,
         )
         self._running = Gauge("interview_rag_running", "Answers being worked on", registry=self._registry)
-        self._generation = Gauge(
-            "interview_rag_generation", "Number of the generation that is open", registry=self._registry
-        )
+        self._generation = Gauge("interview_rag_generation", "Number of the open generation", registry=self._registry)
 
     def answered(self, finished: Finished) -> None:
         answer, trace = finished.answer, finished.trace

@@ -18,8 +18,8 @@ class UrlCitation(BaseModel):
     start_index: int = Field(description="message.content[start_index:end_index] is the statement, with its markers")
     end_index: int
     title: str = Field(description="title of the document")
-    url: str = Field(description="returns exactly `quote`, or 410 once the document says something else there")
-    marker: int = Field(description="number that stands in the answer as [marker]")
+    url: str = Field(description="returns exactly `quote`, or 410 once the document has changed there")
+    marker: int = Field(description="number that appears in the answer as [marker]")
     document: str = Field(description="the document's name, for GET /v1/documents/{id}")
     section: list[str] = Field(description="headings above the quote, outermost first")
     start: int = Field(description="source[start:end] is `quote`, where `source` is the text of the document")

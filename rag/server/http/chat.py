@@ -35,7 +35,7 @@ from rag.settings import ChatModelName
 from rag.types import Answer, Turn
 from rag.wire import answer_as_dict
 
-router = APIRouter(prefix="/v1", tags=["as OpenAI's"])
+router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
 
 
 class Model(BaseModel):
@@ -66,8 +66,8 @@ class EventStream(StreamingResponse):
 
 @router.post("/chat/completions", responses={200: {"model": Completion}}, response_model=None)
 async def chat_completions(body: ChatRequest, request: Request) -> Response:
-    """Answer the last message. With `stream`, chunks as server-sent events: the text as it is checked, a last delta
-    with `annotations`, and `[DONE]`."""
+    """Answer the last message. With `stream`, send chunks as server-sent events: the text as it is checked, a last
+    delta with `annotations`, and `[DONE]`."""
     body.check()
     service: Service = request.app.state.service
     question, said = conversation(body.messages)
@@ -96,7 +96,7 @@ async def chat_completions(body: ChatRequest, request: Request) -> Response:
 
 @router.get("/models")
 def models(request: Request) -> Models:
-    """The one that answers as the server was set up, and each way of answering that can be used now."""
+    """The model that answers as the server is set up, and one for each way of answering that is available now."""
     service: Service = request.app.state.service
     names = [MODEL, *(f"{MODEL}-{name}" for name in service.answerers.usable())]
     return Models(data=[Model(id=name, created=service.started) for name in names])
@@ -117,7 +117,7 @@ def _assistant(service: Service, model: str, only: Sequence[str] = ()) -> Assist
         return service.choosing(choices)
     llm = service.answerers.named(model.removeprefix(f"{MODEL}-")) if model.startswith(f"{MODEL}-") else None
     if llm is None:
-        told = f"there is no model {model[:100]!r} now; GET /v1/models lists those there are"
+        told = f"there is no model {model[:100]!r} now; GET /v1/models lists those that are available"
         raise Problem(404, told, code="model_not_found", param="model")
     return service.choosing(replace(choices, llm=ChatModelName(llm)))
 

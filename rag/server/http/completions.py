@@ -12,7 +12,7 @@ from rag.types import Answer, Turn
 
 
 class About(BaseModel):
-    """What OpenAI's shape has no place for; the fields are those of POST /v1/ask."""
+    """Fields that OpenAI's format has no place for; they are those of POST /v1/ask."""
 
     kind: Literal["answer", "nearest", "refusal", "clarification"]
     refused: bool
@@ -26,8 +26,8 @@ class About(BaseModel):
 
 
 class Usage(BaseModel):
-    """Tokens of cl100k_base, of the question with the conversation that was read and of the answer. What a chat model
-    was given to read, and billed, is not in it."""
+    """Token counts in cl100k_base: of the question with its conversation, and of the answer. They do not include what a
+    chat model was given to read and billed for."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -37,7 +37,7 @@ class Usage(BaseModel):
 class AnswerMessage(BaseModel):
     role: Literal["assistant"] = "assistant"
     content: str
-    refusal: None = Field(None, description="always null: a refusal is in `content`, see `interview_rag.kind`")
+    refusal: None = Field(None, description="always null: a refusal is in `content`; see `interview_rag.kind`")
     annotations: list[Annotation]
 
 
@@ -62,7 +62,7 @@ class Completion(BaseModel):
 class Delta(BaseModel):
     role: Literal["assistant"] | None = None
     content: str | None = None
-    annotations: list[Annotation] | None = Field(None, description="with the last delta, all of them")
+    annotations: list[Annotation] | None = Field(None, description="all of them, with the last delta")
 
 
 class ChunkChoice(BaseModel):

@@ -95,7 +95,7 @@ class Guard:
         if self.is_loopback and not is_for_this_machine(request):
             raise Problem(403, "this host is not served here: use 127.0.0.1 or localhost", code="wrong_host")
         if is_foreign(request, may_be_linked=True):
-            raise Problem(403, "another web site asked for this, and none may", code="cross_origin")
+            raise Problem(403, "requests from other web sites are refused", code="cross_origin")
         client = self._client(request)
         if request.method != "POST":
             if client is not None:
@@ -106,7 +106,7 @@ class Guard:
         if name in self.questions:
             _take(self.questions[name], name)
         if self.under_way[name] >= self.limits.under_way:
-            told = f"{self.limits.under_way} requests of yours are waiting or being answered: wait for one of them"
+            told = f"{self.limits.under_way} of your requests are waiting or being answered: wait for one of them"
             raise Problem(429, told, code="too_many_under_way", headers={"Retry-After": "1"})
         self.under_way[name] += 1
         try:
@@ -124,7 +124,7 @@ class Guard:
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         client = client_of(self.clients, key.strip()) if scheme.lower() == "bearer" else None
         if client is None:
-            told = "no key of this server came with the request: send the header Authorization: Bearer KEY"
+            told = "the request has no valid key for this server: send the header Authorization: Bearer KEY"
             raise Problem(401, told, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
         return client.name
 
@@ -151,5 +151,5 @@ def _unread(status: int, told: str, code: str) -> Problem:
 def _take(rate: Rate, client: str) -> None:
     if not rate.take(client):
         seconds = rate.seconds_left(client)
-        told = f"faster than {rate.allowed}: wait {seconds} s"
+        told = f"the limit is {rate.allowed}: wait {seconds} s"
         raise Problem(429, told, code="rate_limit_exceeded", headers={"Retry-After": str(seconds)})

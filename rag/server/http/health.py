@@ -23,8 +23,8 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz")
 def readyz(request: Request) -> Ready:
-    """Questions can be answered: the live generation of the index is open and can be read, the embedder is loaded.
-    Else 503 with the reason."""
+    """Questions can be answered: the live generation of the index is open and readable, and the embedder is loaded.
+    Otherwise 503 with the reason."""
     service: Service = request.app.state.service
     index = service.assistant.index
     index.storage.source("")
@@ -33,6 +33,6 @@ def readyz(request: Request) -> Ready:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request) -> Response:
-    """For Prometheus: counts and times, never text. Asks for a key where the API does."""
+    """Metrics for Prometheus: counts and times, never text. Requires a key if the API does."""
     service: Service = request.app.state.service
     return Response(service.metrics.as_text(), media_type="text/plain; version=0.0.4; charset=utf-8")

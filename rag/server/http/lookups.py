@@ -18,7 +18,7 @@ from rag.server.http.service import Service
 from rag.server.http.work import unless_gone
 from rag.wire import answer_as_dict, search_as_dict
 
-router = APIRouter(prefix="/v1", tags=["our own"])
+router = APIRouter(prefix="/v1", tags=["specific to this server"])
 
 
 class Slice(BaseModel):
@@ -30,14 +30,14 @@ class Slice(BaseModel):
 
 
 class Found(BaseModel):
-    """As `search --json` prints it, and for each result a `url` that returns source[start:end]."""
+    """As printed by `search --json`, with a `url` for each result that returns source[start:end]."""
 
     query: str
     results: list[dict[str, Any]]
 
 
 class Asked(BaseModel):
-    """As `ask --json` prints it, and for each citation a `url` that returns its quote."""
+    """As printed by `ask --json`, with a `url` for each citation that returns its quote."""
 
     id: str | int | None
     question: str
@@ -109,20 +109,20 @@ register_url_convertor("document_name", DocumentName())
     responses={
         200: {"content": {"text/plain": {}, "application/json": {"schema": Slice.model_json_schema()}}},
         404: {"description": "no such document"},
-        410: {"description": "the document says something else there by now"},
+        410: {"description": "the document has changed there"},
     },
 )
 def document(
     id: str,
     request: Request,
-    start: Annotated[int, Query(ge=0, le=1 << 40, description="in Unicode code points of the text")] = 0,
-    end: Annotated[int | None, Query(ge=0, le=1 << 40, description="the first that is not returned")] = None,
+    start: Annotated[int, Query(ge=0, le=1 << 40, description="offset to begin at, in Unicode code points")] = 0,
+    end: Annotated[int | None, Query(ge=0, le=1 << 40, description="the first offset that is not returned")] = None,
     sha256: Annotated[
         str | None,
-        Query(pattern=r"^[0-9a-f]{8,64}$", description="how the SHA-256 of the slice in UTF-8 begins; else 410"),
+        Query(pattern=r"^[0-9a-f]{8,64}$", description="first digits of the SHA-256 of the slice in UTF-8; else 410"),
     ] = None,
 ) -> Response:
-    """The text of a document as it was ingested, or the slice text[start:end]: nothing but it, as plain text, or with
+    """The text of a document as ingested, or the slice text[start:end]: as plain text without anything else, or with
     `Accept: application/json` as an object."""
     service: Service = request.app.state.service
     source = service.assistant.source(id)
@@ -131,9 +131,9 @@ def document(
     end = len(source) if end is None else end
     text = source[start:end]
     if sha256 is not None and not hashlib.sha256(text.encode()).hexdigest().startswith(sha256):
-        raise Problem(410, "the document says something else there by now", code="document_changed", param="sha256")
+        raise Problem(410, "the document has changed there", code="document_changed", param="sha256")
     if not start <= end <= len(source):
-        told = f"[{start}:{end}] is no slice of the {len(source):,} characters of this document"
+        told = f"[{start}:{end}] is not a slice of the {len(source):,} characters of this document"
         raise Problem(400, told, code="out_of_range", param="start" if start > end else "end")
     if "application/json" in request.headers.get("accept", ""):
         found = Slice(document=id, start=start, end=end, characters=len(source), text=text)

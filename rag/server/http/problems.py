@@ -61,7 +61,7 @@ def problem_of(error: Exception) -> Problem:
             logger.warning("%s", error.message)
         return Problem(status, told, code=error.code)
     logger.error("a request failed", exc_info=error)
-    return Problem(500, "the server failed; its log says how", code=CODES[500])
+    return Problem(500, "the server failed; its log says why", code=CODES[500])
 
 
 def add_error_handlers(app: FastAPI) -> None:

@@ -24,7 +24,7 @@ class Body(BaseModel):
 
 
 class ContentPart(Body):
-    type: str = Field(description="`text`; nothing else can be read")
+    type: str = Field(description="`text`; other types are not supported")
     text: str | None = None
 
 
@@ -49,25 +49,25 @@ class ResponseFormat(Body):
 
 Only = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=1_000)]],
-    Field(max_length=100, description="documents, and folders with a slash at their end, to search and no others"),
+    Field(max_length=100, description="search only these documents, and folders with a slash at the end"),
 ]
 
 
 class ChatRequest(Body):
-    """The last message is the question, those of user and assistant before it are the conversation. Messages of other
-    roles are not read: what is searched, and what an answer may say, are not theirs to change."""
+    """The last message is the question; the messages of user and assistant before it are the conversation. Messages of
+    other roles are ignored: they cannot change what is searched or what an answer may say."""
 
     model: str = Field(max_length=200, description=f"`{MODEL}`, or another that GET /v1/models lists")
     messages: list[Message] = Field(min_length=1, max_length=2_000)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    n: int | None = Field(1, description="only 1")
-    tools: list[Any] | None = Field(None, description="none can be used")
-    functions: list[Any] | None = Field(None, description="none can be used")
+    n: int | None = Field(1, description="must be 1")
+    tools: list[Any] | None = Field(None, description="not supported")
+    functions: list[Any] | None = Field(None, description="not supported")
     response_format: ResponseFormat | None = Field(None, description="only `text`")
     modalities: list[str] | None = Field(None, description="only `text`")
-    logprobs: bool | None = Field(False, description="there are none")
-    temperature: float | None = Field(None, description="ignored, as are the fields below")
+    logprobs: bool | None = Field(False, description="not supported")
+    temperature: float | None = Field(None, description="ignored, as are the fields from `top_p` to `user`")
     top_p: float | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
@@ -76,7 +76,7 @@ class ChatRequest(Body):
     seed: int | None = None
     stop: str | list[str] | None = None
     user: str | None = None
-    only: Only = Field([], description="not OpenAI's: as in POST /v1/ask; their client sends it in `extra_body`")
+    only: Only = Field([], description="not OpenAI's: as in POST /v1/ask; OpenAI's client sends it in `extra_body`")
 
     @property
     def with_usage(self) -> bool:
@@ -105,21 +105,21 @@ class ChatRequest(Body):
 
 class SearchRequest(Body):
     query: str = Field(description="what to search for")
-    k: int | None = Field(None, ge=1, le=100, description="passages to return; else as the settings say")
+    k: int | None = Field(None, ge=1, le=100, description="number of passages to return; by default as in the settings")
     history: list[list[str]] = Field([], max_length=2_000, description='[["user", "…"], ["assistant", "…"]]')
     only: Only = []
 
 
 class AskRequest(Body):
     question: str
-    id: str | int | None = Field(None, description="comes back with the answer")
+    id: str | int | None = Field(None, description="returned with the answer")
     history: list[list[str]] = Field([], max_length=2_000, description='[["user", "…"], ["assistant", "…"]]')
     llm: Literal["auto", "extractive", "local", "ollama", "endpoint"] | None = Field(
-        None, description="who writes the answer; else as the settings say"
+        None, description="who writes the answer; by default as in the settings"
     )
     style: Literal["short", "standard", "deep"] = "standard"
     only: Only = []
-    follows: bool | None = Field(None, description="whether the question follows the history; else it is weighed")
+    follows: bool | None = Field(None, description="whether the question is a follow-up; null to detect it")
 
     @property
     def answerer(self) -> ChatModelName | None:
@@ -132,12 +132,12 @@ class AskRequest(Body):
 
 def _unsupported(name: str) -> str:
     return {
-        "n": "there is one answer to a question",
+        "n": "there is only one answer to a question",
         "tools": "this server answers from its documents and calls no tools",
         "functions": "this server answers from its documents and calls no functions",
-        "response_format": "only text; for the answer as JSON use POST /v1/ask",
+        "response_format": "only text; for an answer as JSON use POST /v1/ask",
         "modalities": "only text",
-        "logprobs": "answers are quoted, or checked against quotes, and carry none",
+        "logprobs": "answers are quoted, or checked against quotes, and have none",
     }[name]
 
 
