@@ -216,7 +216,7 @@ def check_question(question: str) -> str:
         raise UsageError("the question is empty", hint="type a question")
     if len(text) > MAX_QUESTION_CHARACTERS:
         raise UsageError(
-            f"the question has {len(text):,} characters, at most {MAX_QUESTION_CHARACTERS:,} are allowed",
+            f"the question has {len(text):,} characters; at most {MAX_QUESTION_CHARACTERS:,} are allowed",
             hint="shorten it",
         )
     return text

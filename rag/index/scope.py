@@ -28,7 +28,7 @@ def check_names(index: Index, only: Sequence[str]) -> None:
             known = ", ".join(sorted({f"{entry.name.rpartition('/')[0]}/" for entry in entries if "/" in entry.name}))
             raise UsageError(
                 f"there is no document or folder {name[:200]!r} in the index",
-                hint="name a document as citations do, or a folder with a slash at its end"
+                hint="use the name of a document as in citations, or of a folder with a slash at the end"
                 + (f": {known[:300]}" if known else ""),
             )
 

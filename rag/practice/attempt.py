@@ -69,8 +69,8 @@ def read_attempt(typed: str) -> Attempt:
     """The sentences of an attempt. Raises UsageError if it is longer than MOST_CHARACTERS."""
     if len(typed) > MOST_CHARACTERS:
         raise UsageError(
-            f"the answer has {len(typed):,} characters, at most {MOST_CHARACTERS:,} are taken",
-            hint="an interview answer has some hundred; shorten it",
+            f"the answer has {len(typed):,} characters; at most {MOST_CHARACTERS:,} are allowed",
+            hint="an interview answer has a few hundred; shorten it",
         )
     # One character replaces one, so places stay the same.
     text = CONTROL.sub(" ", typed)[:MOST_GRADED]

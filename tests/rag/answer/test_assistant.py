@@ -71,7 +71,7 @@ def test_an_empty_question_is_wrong_usage(question: str, assistant: Assistant) -
 
 def test_a_question_may_be_long_but_not_endless(assistant: Assistant) -> None:
     assert assistant.ask("显存" * (MAX_QUESTION_CHARACTERS // 2)).question
-    with pytest.raises(UsageError, match=r"20,000 characters, at most 4,000"):
+    with pytest.raises(UsageError, match=r"20,000 characters; at most 4,000"):
         assistant.ask("显存" * 10_000)
 
 

@@ -113,7 +113,7 @@ def test_only_some_documents(server: MCPServer) -> None:
                 assert result.is_error, only
             wrong = await client.call_tool(tool, {field: question, "only": ["gone.md"]})
             assert "there is no document or folder 'gone.md' in the index" in text_of(wrong)
-            assert "name a document as citations do" in text_of(wrong)
+            assert "use the name of a document as in citations" in text_of(wrong)
         refused = values(await client.call_tool("ask", {"question": "GRPO 是什么？", "only": ["zero.md"]}))
         assert refused["refusal"]["only"] == ["zero.md"]
         whole = values(await client.call_tool("search", {"query": question}))
