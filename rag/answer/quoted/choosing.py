@@ -12,6 +12,8 @@ from rag.text.sentences import UnitKind
 
 # Characters of an answer in the standard style: what is read in a minute.
 ANSWER_CHARACTERS = 1_200
+# Code is quoted whole: half of a block is worth nothing.
+CODE_CHARACTERS = 6_000
 # Sections for a question, and for each side of a comparison, in the standard style.
 SECTIONS = 3
 # How much longer a comparison may be, shared by the whole question and its sides.
@@ -56,11 +58,10 @@ def choose_paragraphs(
         code_is_due = answered_by(Intent.CODE, ranking.query)
         for section in _best(ranking, wanted, cut):
             first = bool(place) and room == characters
-            # Half of a block of code is worth nothing: what opens, and the first that was asked for, may be longer.
             is_due = section.holds(UnitKind.CODE) and (not chosen or code_is_due)
             if section.key in chosen or (section.length > room and chosen and not (first or is_due)):
                 continue
-            kept = fitted(section, 2 * characters if is_due else room)
+            kept = fitted(section, max(room, CODE_CHARACTERS) if is_due else room)
             if not chosen:
                 opening = answer_first(kept)
                 at_once = answer_at_once(section, opening, ranking.sections)

@@ -4,8 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.paragraphs import Paragraph, is_number
 from rag.answer.quoted.sections import Section
+from rag.language.pointing import sentence_points_back
+from rag.language.sentence_kinds import plain
+from rag.language.terms import fold
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import Unit, UnitKind
 
@@ -18,8 +21,8 @@ SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 
 def answer_first(section: Section) -> Section:
-    """The section with the paragraph that answers best in front of the others, led in by the section's first sentence.
-    Not where code may run over several of them, nor what answers the whole page, which is said in its order; nor a
+    """The section with the paragraph that answers best in front of the others, with what it cannot be read without, led
+    in by the section's first sentence. Not where code may run over several of them, nor what answers the whole page, which is said in its order; nor a
     table that no line announces, which is the rest of one that a passage before it began. Where no heading says what
     the text is about, it opens with the sentence that answers."""
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
@@ -29,16 +32,41 @@ def answer_first(section: Section) -> Section:
     announced = [p for p in section.best_first if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
     if not announced or announced[0] == 0:
         return section
-    first = announced[0]
-    opened = section.keeping([first, *(place for place in range(len(section.paragraphs)) if place != first)])
+    first, last = _run(section.paragraphs, announced[0])
+    if first == 0:
+        return section
+    moved = range(first, last + 1)
+    opened = section.keeping([*moved, *(place for place in range(len(section.paragraphs)) if place not in moved)])
     lead, *rest = section.paragraphs[0].units
-    answers, leads = opened.best_of_each[:2]
+    leads, answers = section.best_of_each[0], section.best_of_each[announced[0]]
     if not (_leads_in(lead, section.paragraphs[0].texts[0]) and leads >= answers - LEADS_IN):
         return opened
-    led_in, before, *others = opened.paragraphs
+    before, (goes_on, *others) = section.paragraphs[0], opened.paragraphs[: len(moved)]
     left = [_from(replace(before, units=tuple(rest)), begins_line=True)] if rest else []
-    paragraphs = (replace(before, units=(lead,)), _from(led_in, begins_line=False), *left, *others)
+    left += (p for p in opened.paragraphs[len(moved) :] if p is not before)
+    paragraphs = (replace(before, units=(lead,)), _from(goes_on, begins_line=False), *others, *left)
     return replace(opened, paragraphs=paragraphs, answering=())
+
+
+def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:
+    """The first and the last of the paragraphs that cannot be read without the one at `place`, or it without them: what
+    it points back to, and a numbered list that runs over several."""
+    first = last = place
+    while first and (_points_back(paragraphs[first]) or _counts_on(paragraphs[first - 1], paragraphs[first])):
+        first -= 1
+    while last + 1 < len(paragraphs) and _counts_on(paragraphs[last], paragraphs[last + 1]):
+        last += 1
+    return first, last
+
+
+def _points_back(paragraph: Paragraph) -> bool:
+    return paragraph.units[0].kind is UnitKind.SENTENCE and sentence_points_back(fold(plain(paragraph.texts[0])))
+
+
+def _counts_on(before: Paragraph, paragraph: Paragraph) -> bool:
+    """Whether a paragraph goes on with the numbered list that the one before it holds."""
+    mark = paragraph.units[0].mark
+    return is_number(mark) and not mark.startswith("1.") and any(is_number(unit.mark) for unit in before.units)
 
 
 def answer_at_once(section: Section, opening: Section, others: Sequence[Section]) -> Section | None:

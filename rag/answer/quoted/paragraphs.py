@@ -56,7 +56,8 @@ def quotable(passage: Passage) -> tuple[Paragraph, ...]:
 def paragraphs(passage: Passage) -> Iterator[Paragraph]:
     """The paragraphs of a passage in order, without headings and without what has no place in the source.
 
-    A formula, a table or code belongs to the lines around it that speak of it, a list to the line that announces it.
+    A formula, a table or code belongs to the lines around it that speak of it, a list to the line that announces it,
+    an item of a numbered list to the one before it.
     """
     heading = passage.section[-1] if passage.section else ""
     gathered: list[Unit] = []
@@ -73,13 +74,19 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
             continue
         is_block = unit.kind in BLOCKS
         explains = bool(gathered) and gathered[-1].kind in BLOCKS and bool(LEGEND_OF_A_BLOCK.match(part))
-        if gathered and unit.begins_line and not (is_block or explains or (unit.mark and announced)):
+        counts_on = bool(gathered) and is_number(unit.mark) and any(is_number(before.mark) for before in gathered)
+        if gathered and unit.begins_line and not (is_block or explains or counts_on or (unit.mark and announced)):
             yield Paragraph(passage, heading, tuple(gathered))
             gathered, announced = [], False
         gathered.append(unit)
         announced = announced or (not unit.mark and part.endswith((":", "：")))
     if gathered:
         yield Paragraph(passage, heading, tuple(gathered))
+
+
+def is_number(mark: str) -> bool:
+    """Whether a list mark counts: items after the first say little without those before."""
+    return mark[:1].isdigit()
 
 
 def _is_own_heading(unit: Unit, part: str, passage: Passage) -> bool:

@@ -58,12 +58,14 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
     claims: list[Claim] = []
     citations: list[Citation] = []
     before: Paragraph | None = None
+    table = ""  # the head of the table that ends the text so far
     for paragraph in chosen:
         passage = paragraph.passage
         elsewhere = before is not None and before.passage.document != passage.document
         if before and (elsewhere or _has_another_heading(paragraph, before)):
             names = dict.fromkeys([passage.title, paragraph.heading] if elsewhere else [paragraph.heading])
             chunks.append(f"{_gap(chunks)}**{' › '.join(filter(None, names))}**\n\n")
+            table = ""
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
             source = sources[passage.document]
             citation = _cite(paragraph, unit, source, len(citations) + first)
@@ -72,6 +74,12 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             citations.append(citation)
             if unit.kind is UnitKind.SENTENCE:
                 part = in_one_line(part)
+            head, rows = _table(part) if unit.kind is UnitKind.TABLE else ("", "")
+            if head and head == table and rows:
+                claims.append(Claim(rows, (citation.marker,), supported=True))
+                chunks[-1] = _with_rows(chunks[-1], rows, citation.marker)
+                continue
+            table = head
             claims.append(Claim(part, (citation.marker,), supported=True))
             chunk = _render(unit, part, citation.marker, begins_line=unit.begins_line and not same_line)
             goes_on = (
@@ -82,6 +90,18 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             chunks.append(chunk)
         before = paragraph
     return Written(tuple(chunks), tuple(claims), tuple(citations))
+
+
+def _table(text: str) -> tuple[str, str]:
+    """A table's head with the line below it, and its rows."""
+    head, rule, *rows = f"{text}\n".split("\n", 2)
+    return f"{head}\n{rule}", "".join(rows).strip()
+
+
+def _with_rows(chunk: str, rows: str, marker: int) -> str:
+    """A table with the rows that a later passage has of it."""
+    shown, _, markers = chunk.rstrip().rpartition("\n\n")
+    return f"{shown}\n{rows}\n\n{markers} [{marker}]\n\n"
 
 
 def _has_another_heading(paragraph: Paragraph, before: Paragraph) -> bool:
