@@ -67,6 +67,57 @@ def test_the_rest_of_a_table_does_not_open(tmp_path: Path, hash_embedder: HashEm
         assert opened[0].texts == ["最后看一眼总数。"]
 
 
+def test_a_table_over_two_passages_is_written_as_one(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    rows = [f"| 第{number}行 | 这一行说明第{number}个指标取多少，以及什么时候取 |" for number in range(60)]
+    table = "\n".join(["| 行 | 说明 |", "| --- | --- |", *rows])
+    ingest(
+        tmp_path,
+        hash_embedder,
+        {"a.md": f"# 怎么取？\n\n## 指标\n\n指标取多少要看用在哪里，下表逐行说。\n\n{table}\n\n看总数。\n"},
+    )
+    storage = open_index(tmp_path / "index").storage
+    passages = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    paragraphs = [paragraph for passage in passages for paragraph in quotable(passage)]
+    tables = sum(unit.kind is UnitKind.TABLE for paragraph in paragraphs for unit in paragraph.units)
+    assert tables > 1
+    written = write_quotes(paragraphs, {"a.md": storage.source("a.md") or ""})
+    marks = " ".join(f"[{marker}]" for marker in range(2, tables + 2))
+    assert (
+        "".join(written.chunks).strip()
+        == f"指标取多少要看用在哪里，下表逐行说。 [1]\n\n{table}\n\n{marks}\n\n看总数。 [{tables + 2}]"
+    )
+    assert all(claim.text.startswith("| 第") for claim in written.claims[2:-1])
+
+
+def opened_with(tmp_path: Path, embedder: HashEmbedder, text: str, best: int) -> list[str]:
+    """The paragraphs of an answer out of a section with this text, whose paragraph at `best` is most like the
+    question, and its first one nothing like it."""
+    ingest(tmp_path, embedder, {"a.md": f"# 怎么做？\n\n## 步骤\n\n{text}\n"})
+    storage = open_index(tmp_path / "index").storage
+    [passage] = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    paragraphs = quotable(passage)
+    values = [0.9 if place == best else 0.1 for place in range(len(paragraphs))]
+    section = Section("怎么做？", ("步骤",), paragraphs, answering=of_units(paragraphs, values))
+    chunks = write_quotes(answer_first(section).paragraphs, {"a.md": storage.source("a.md") or ""}).chunks
+    return "".join(chunks).strip().split("\n\n")
+
+
+def test_a_numbered_list_stays_together(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    text = "先看数据。\n\n再定目标。\n\n1. 清洗语料。\n\n2. 训练分词器。\n\n3. 开始训练。"
+    assert opened_with(tmp_path, hash_embedder, text, 2) == [
+        "1. 清洗语料。 [1]\n2. 训练分词器。 [2]\n3. 开始训练。 [3]",
+        "先看数据。 [4]",
+        "再定目标。 [5]",
+    ]
+
+
+def test_what_points_back_is_not_put_in_front_alone(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    text = "先看数据。\n\n方差等于维度。\n\n标准差因此是维度的平方根。\n\n它随维度变大。"
+    opened = ["方差等于维度。 [1]", "标准差因此是维度的平方根。 [2]", "它随维度变大。 [3]", "先看数据。 [4]"]
+    assert opened_with(tmp_path, hash_embedder, text, 3) == opened
+    assert opened_with(tmp_path, hash_embedder, text, 1)[0] == "方差等于维度。 [1]"
+
+
 def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     text = "切分由语义决定。块太大会混进别的话题。\n\n重叠取块长的一成到两成。再多只是重复。\n\n表格不切。"
     ingest(tmp_path, hash_embedder, {"a.md": f"# 怎么切？\n\n## 切分\n\n{text}\n"})
