@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -145,8 +145,19 @@ class GoldRow(IdentifiedRow):
         return tuple(Turn(Role(role), text) for role, text in self.history)
 
 
+class Labelled(Protocol):
+    """A labelled question, of one of the splits."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def split(self) -> str: ...
+
+
 Row = TypeVar("Row", bound=_Row)
 Identified = TypeVar("Identified", bound=IdentifiedRow)
+Question = TypeVar("Question", bound=Labelled)
 
 
 def load_dataset(path: Path) -> Dataset:
@@ -173,6 +184,16 @@ def evenly_spread(questions: Sequence[str], count: int) -> list[str]:
     unique = list(dict.fromkeys(question for question in questions if question.strip()))
     count = max(0, min(count, len(unique)))
     return [unique[place * len(unique) // count] for place in range(count)]
+
+
+def choose(rows: Sequence[Question], split: Split, limit: int | None, file: Path) -> list[Question]:
+    """The rows of a split, or `limit` of them, evenly spread. Raises UsageError if none are left."""
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit {limit} asks nothing", hint="give a number of at least 1")
+    part = {row.id: row for row in rows if split is Split.ALL or Split(row.split) is split}
+    if not part:
+        raise UsageError(f"{file} has no question in its split {split}", hint="choose another --split")
+    return list(part.values()) if limit is None else [part[row_id] for row_id in evenly_spread(list(part), limit)]
 
 
 def _beir(folder: Path) -> Dataset:

@@ -22,9 +22,9 @@ SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 def answer_first(section: Section) -> Section:
     """The section with the paragraph that answers best in front of the others, with what it cannot be read without, led
-    in by the section's first sentence. Not where code may run over several of them, nor what answers the whole page, which is said in its order; nor a
-    table that no line announces, which is the rest of one that a passage before it began. Where no heading says what
-    the text is about, it opens with the sentence that answers."""
+    in by the section's first sentence. Not where code may run over several of them, nor what answers the whole page,
+    which is said in its order; nor a table that no line announces, which is the rest of one that a passage before it
+    began. Where no heading says what the text is about, it opens with the sentence that answers."""
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
     if not section.is_headed:

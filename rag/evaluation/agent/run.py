@@ -21,8 +21,8 @@ from rag.answer.trace import Trace
 from rag.answer.written.context import as_context
 from rag.errors import UsageError
 from rag.evaluation.answers.judging import Stretch, covered
-from rag.evaluation.answers.run import check, choose
-from rag.evaluation.datasets import GoldRow, Split, load_gold
+from rag.evaluation.answers.run import check
+from rag.evaluation.datasets import GoldRow, Split, choose, load_gold
 from rag.evaluation.intervals import resampled_means, share, summary, two_sided_p
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.answer.assistant import Assistant
-from rag.errors import UsageError
-from rag.evaluation.datasets import IdentifiedRow, Split, first_row_has, json_rows
+from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
@@ -116,10 +115,7 @@ def evaluate_asked(
     file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The result as JSON, and a row for each question. Raises UsageError."""
-    rows = [row for row in load_asked(file) if split is Split.ALL or row.split is split]
-    rows = rows if limit is None else rows[:: max(1, len(rows) // limit)][:limit]
-    if not rows:
-        raise UsageError(f"{file} has no question in its split {split}", hint="choose another --split")
+    rows = choose(load_asked(file), split, limit, file)
     assistant = Assistant.open(settings)
     outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
     styles = dict.fromkeys(row.style for row in rows)

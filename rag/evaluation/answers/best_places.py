@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from rag.answer.assistant import Assistant
-from rag.errors import UsageError
 from rag.evaluation.answers.asked import WHOLE, Answerable, Section, body_length, section_of, sections
-from rag.evaluation.datasets import IdentifiedRow, Split, evenly_spread, first_row_has, json_rows
+from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
@@ -99,12 +98,7 @@ def evaluate_placed(
     file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The result as JSON, and a row for each question. Raises UsageError."""
-    rows = [row for row in load_placed(file) if split in (Split.ALL, row.split)]
-    if limit is not None:
-        kept = set(evenly_spread([row.id for row in rows], limit))
-        rows = [row for row in rows if row.id in kept]
-    if not rows:
-        raise UsageError(f"{file} has no question in its split {split}", hint="choose another --split")
+    rows = choose(load_placed(file), split, limit, file)
     assistant = Assistant.open(settings)
     outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
     styles = dict.fromkeys(row.style for row in rows)

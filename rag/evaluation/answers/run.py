@@ -17,7 +17,7 @@ from rag.errors import UsageError
 from rag.evaluation.answers import judging
 from rag.evaluation.answers.locate import locate
 from rag.evaluation.answers.targets import gates
-from rag.evaluation.datasets import GoldRow, Split, evenly_spread, load_gold
+from rag.evaluation.datasets import GoldRow, Split, choose, load_gold
 from rag.evaluation.intervals import quantile, ratio, share
 from rag.evaluation.progress import Track, bar
 from rag.evaluation.provenance import commit, machine, today
@@ -113,16 +113,6 @@ def evaluate(
         },
         [_as_row(outcome) for outcome in outcomes],
     )
-
-
-def choose(rows: Sequence[GoldRow], split: Split, limit: int | None, gold: Path) -> list[GoldRow]:
-    """The rows of a split, or `limit` of them, evenly spread. Raises UsageError if none are left."""
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit {limit} asks nothing", hint="give a number of at least 1")
-    part = {row.id: row for row in rows if split is Split.ALL or Split(row.split) is split}
-    if not part:
-        raise UsageError(f"{gold} has no question in its split {split}", hint="choose another --split")
-    return list(part.values()) if limit is None else [part[row_id] for row_id in evenly_spread(list(part), limit)]
 
 
 def check(rows: Iterable[GoldRow], index: Index, gold: Path) -> None:

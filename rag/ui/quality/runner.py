@@ -112,7 +112,10 @@ class Runner:
         with self._lock:
             self._measured = {**self._measured, kind: Measured(datetime.now().astimezone(), result)}
             measured = dict(self._measured)
-        write_measured(self._settings.data, measured)
+        try:
+            write_measured(self._settings.data, measured)
+        except OSError as error:  # it is shown all the same, until the program ends
+            logger.warning("the result of the evaluation cannot be kept: %s", error)
 
     def _measure(self, command: Sequence[str]) -> Mapping[str, Any] | None:
         """The child's result; None if it was stopped. Raises RagError."""

@@ -1,12 +1,13 @@
 """Datasets from disk: what is read, what is refused and what the message says."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from rag.errors import UsageError
-from rag.evaluation.datasets import Query, SourceDocument, Split, evenly_spread, load_dataset
+from rag.evaluation.datasets import Query, SourceDocument, Split, choose, evenly_spread, load_dataset
 from rag.types import Role, Turn
 from tests.rag.evaluation.made_up_set import HEADER, QUERIES, write_beir, write_lines
 
@@ -173,3 +174,21 @@ def test_questions_are_evenly_spread_and_stable() -> None:
     assert evenly_spread([*names, *names, " "], 50) == names
     assert evenly_spread([], 5) == []
     assert evenly_spread(names, 0) == []
+
+
+@dataclass(frozen=True)
+class Labelled:
+    id: str
+    split: str
+
+
+def test_rows_are_chosen_evenly_from_their_split() -> None:
+    rows = [Labelled(f"r{number}", "dev" if number % 2 else "test") for number in range(20)]
+    assert [row.id for row in choose(rows, Split.DEV, 4, Path("set"))] == ["r1", "r5", "r11", "r15"]
+    assert [row.id for row in choose(rows, Split.DEV, 9, Path("set"))][-1] == "r17"
+    assert len(choose(rows, Split.ALL, None, Path("set"))) == 20
+    for limit in (0, -3):
+        with pytest.raises(UsageError, match=f"--limit {limit} "):
+            choose(rows, Split.ALL, limit, Path("set"))
+    with pytest.raises(UsageError, match="no question in its split test"):
+        choose(rows[1::2], Split.TEST, None, Path("set"))
