@@ -153,6 +153,11 @@ class KeywordIndex:
         number = self._number(term)
         return 0 if number is None else int(self.starts[number + 1] - self.starts[number])
 
+    def holding(self, term: str) -> NDArray[np.int32]:
+        """The numbers of the passages with the term, in order."""
+        number = self._number(term)
+        return self.passages[:0] if number is None else self.passages[self.starts[number] : self.starts[number + 1]]
+
     def terms(self) -> list[str]:
         """All terms in order of their numbers."""
         return [self._name(number).decode() for number in range(len(self.ceilings))]

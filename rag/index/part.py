@@ -58,6 +58,9 @@ class PassagesOfPart:
     def questions(self, name: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         return self._whole.questions(name) if name in self._names else {}
 
+    def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [row for row in self._whole.all_questions() if row[0] in self._names]
+
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
         found = self._whole.documents(with_passages=with_passages)
         return [document for document in found if document.name in self._names]

@@ -352,6 +352,16 @@ class Storage:
             found[str(heading)] = (*found.get(str(heading), ()), tuple(str(asked).split(" ")))
         return found
 
+    def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Document, heading and terms of every question, the questions of a section together."""
+        if not self._has_questions:
+            return []
+        rows = self._rows(
+            "SELECT d.name, q.heading, q.terms FROM questions q JOIN documents d ON d.id = q.document"
+            " ORDER BY d.id, q.heading, q.rowid"
+        )
+        return [(str(name), str(heading), tuple(str(asked).split(" "))) for name, heading, asked in rows]
+
     def source(self, name: str) -> str | None:
         """The source text of a document; None if there is no such document."""
         rows = self._rows("SELECT source FROM documents WHERE name = ?", [name])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
+from rag.index.asked import AskedQuestions, read_asked
 from rag.index.manifest import Manifest
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
 from rag.index.vocabulary import Sounds, Vocabulary, read_sounds, read_vocabulary
@@ -39,6 +40,9 @@ class Passages(Protocol):
     def texts(self, most: int) -> list[str]: ...
     def known_as(self, name: str) -> tuple[str, ...]: ...
     def questions(self, name: str) -> Mapping[str, tuple[tuple[str, ...], ...]]: ...
+    def all_questions(self) -> Sequence[tuple[str, str, tuple[str, ...]]]:
+        """Document, heading and terms of every question that a section answers, the questions of a section together."""
+
     def source(self, name: str) -> str | None: ...
     def pages(self, name: str) -> tuple[int, ...]: ...
     def close(self) -> None: ...
@@ -121,6 +125,10 @@ class Index(ABC):
     @cached_property
     def sounds(self) -> Sounds:
         return read_sounds(self.storage) if self.whole is None else self.whole.sounds
+
+    @cached_property
+    def asked(self) -> AskedQuestions:
+        return read_asked(self.storage) if self.whole is None else self.whole.asked
 
     @abstractmethod
     def part(self, documents: Sequence[str]) -> "Index":

@@ -22,8 +22,12 @@ def named_in(question: str) -> tuple[str, ...]:
     return tuple(term for term in asked if term in named or alone & set(term)) or asked
 
 
+def hardly_heard(index: Index, term: str) -> bool:
+    """Whether a term hardly occurs in the material."""
+    return index.keywords.frequency(term) <= HARDLY * index.keywords.passage_count
+
+
 def unheard_share(index: Index, question: str) -> float:
     """The share of a question's named terms that hardly occur in the material; 0 if it names nothing."""
     named = [term for term in terms(ONLY_ASKS.sub(" ", fold(question))) if len(term) > 1]
-    hardly = HARDLY * index.keywords.passage_count
-    return sum(index.keywords.frequency(term) <= hardly for term in named) / len(named) if named else 0.0
+    return sum(hardly_heard(index, term) for term in named) / len(named) if named else 0.0

@@ -1,20 +1,23 @@
 """Which sections of the best pages answer a question, and in which order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
+from itertools import islice
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.answer.quoted.likeness import by_unit
-from rag.answer.quoted.sections import Section, sections_of
+from rag.answer.quoted.sections import Section, sections_named, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
+from rag.index.asked import SectionName
 from rag.language.asking import ONLY_ASKS
 from rag.language.intents import Intent, answered_by
-from rag.language.language import Language
+from rag.language.language import Language, language_of
 from rag.language.terms import fold, terms
-from rag.question.unheard import named_in
+from rag.question.unheard import hardly_heard, named_in
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
@@ -24,6 +27,9 @@ PAGES = 5
 SIDE_PAGES = 2
 # Questions that a section is written down to answer, the nearest to what is asked, whose mean tells of it.
 NEAREST_ASKED = 3
+# Sections that compete because a question they are written down to answer names most of what is asked, whether or not
+# a search proposed them. One such section in twenty answers what no proposed one does; more than three add nothing.
+ASKED_BEST = 3
 # What a pair of Chinese characters counts beside a name in Latin letters, since neighbouring pairs overlap: 加速推理 is
 # two words, and three pairs.
 OF_A_PAIR = 0.5
@@ -52,12 +58,12 @@ class SectionFeatures:
 
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
-    search, below that of the best. Of what the question names, by rarity: `asked` is the share in the heading or in one
-    question that the section is written down to answer, `asked_often` the mean of the three of these nearest to the
-    question, `asked_of_page` the largest share of a section of its page; `text` the share in the section and its
-    heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says the same,
-    for whoever asks that asks for the page as a whole, unless code is wanted. `said` marks what an answer of the talk
-    has begun to quote already.
+    search, below that of the best. Of what the question names, by how few sections are asked for with it: `asked` is
+    the share in the heading or in one question that the section is written down to answer, `asked_often` the mean of
+    the three of these nearest to the question, `asked_of_page` the largest share of a section of its page. By rarity in
+    the passages: `text` is the share in the section and its heading, of what answers the whole page the title; `named`,
+    of that, how nearly one name of its page says the same, for whoever asks that asks for the page as a whole, unless
+    code is wanted. `said` marks what an answer of the talk has begun to quote already.
     """
 
     sentence: float
@@ -186,9 +192,11 @@ def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
 
 
 def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Wanted, *, pages: int) -> list[Section]:
-    """The sections of the best `pages` documents that a search proposed, in their order, each with how well its units
-    answer. Where a form is wanted, such as code, all sections compete: how code reads says little of what it is for."""
+    """The sections of the best `pages` documents that a search proposed, in their order, and those of any document that
+    are best asked for; each with how well its units answer. Where a form is wanted, such as code, all sections of the
+    best documents compete: how code reads says little of what it is for."""
     sections = sections_of(index, evidence, pages=pages, language=wanted.language) if evidence.hits else []
+    asked_for = best_asked(index, evidence.query) if sections else []
     is_form = wanted.intent is not None or any(
         answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA)
     )
@@ -196,9 +204,36 @@ def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Want
         proposals = (evidence.candidates.dense, evidence.candidates.keyword)
         proposed = {number for of_search in proposals for number in of_search.numbers.tolist()}
         proposed.update(hit.passage.number for hit in evidence.hits)  # those of the sides of a comparison, too
-        sections = [section for section in sections if not proposed.isdisjoint(section.passages)]
+        sections = [
+            section
+            for section in sections
+            if not proposed.isdisjoint(section.passages) or (section.document, section.heading) in asked_for
+        ]
+    there = {section.document for section in sections}
+    elsewhere = [name for name in asked_for if name[0] not in there]
+    sections += sections_named(index, elsewhere, wanted.language or language_of(evidence.query))
     answering = by_unit(index, embedder, evidence, sections)
     return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]
+
+
+def rarity_in_questions(index: Index, named_terms: Iterable[str]) -> dict[str, float]:
+    """How much each term tells of which section is asked for: by how few are asked for with it. What no question names
+    counts as the rarest, unless the material hardly has it either; without any questions, rarity in the passages."""
+    count = len(index.asked.sections)
+
+    def rarity(term: str) -> float:
+        if not count:
+            return index.keywords.ceiling([term])
+        sections = index.asked.frequency(term)
+        return 0.0 if not sections and hardly_heard(index, term) else log((count + 1) / (sections + 1))
+
+    return {term: rarity(term) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
+
+
+def best_asked(index: Index, query: str) -> list[SectionName]:
+    """The sections of the index that are best asked for with what a question names."""
+    found = index.asked.best(rarity_in_questions(index, set(named_in(query))))
+    return list(islice((name for name in found if index.storage.document_numbers(name[0])), ASKED_BEST))
 
 
 def section_features(
@@ -208,6 +243,8 @@ def section_features(
     named_terms = named_in(evidence.query)
     rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
+    asked_rarity = rarity_in_questions(index, rarity)
+    most_asked = max(sum(asked_rarity.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
     answering = np.asarray([max(section.best_of_each) for section in sections])
@@ -216,6 +253,9 @@ def section_features(
 
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / most
+
+    def asked_share(held: Iterable[str]) -> float:
+        return sum(asked_rarity[term] for term in asked_rarity.keys() & held) / most_asked
 
     names = {
         document: [set(named_in(name)) for name in index.storage.known_as(document)]
@@ -228,7 +268,7 @@ def section_features(
         written = questions[section.document].get(section.heading, ())
         # What answers the whole page is asked for by its title, where nothing else is known.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
-        return sorted(map(covered, [set(terms(heading)), *map(set, written)]), reverse=True)
+        return sorted(map(asked_share, [terms(heading), *written]), reverse=True)
 
     asked = [asked_of(section) for section in sections]
     like_of_page = _best_of_page(sections, below.tolist())

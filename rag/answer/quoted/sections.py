@@ -6,6 +6,7 @@ from itertools import groupby
 
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.index import Index
+from rag.index.asked import SectionName
 from rag.language.language import Language, language_of
 from rag.search.retrieval import Evidence
 from rag.text.roles import SectionRole, role_of
@@ -113,13 +114,26 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int, language: Langu
     found: list[Section] = []
     for document in list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:pages]:
         hits = [hit.passage for hit in evidence.hits if hit.passage.document == document]
-        passages = sorted(
-            (p for p in _around(index, document, hits) if p.translated_into in (None, language)),
-            key=lambda passage: passage.start,
-        )
-        whole = in_sections(hits[0].title, [paragraph for passage in passages for paragraph in quotable(passage)])
-        found += [part for section in whole for part in parts_of(section)]
+        found += _in_order(_around(index, document, hits), language)
     return found
+
+
+def sections_named(index: Index, names: Sequence[SectionName], language: Language) -> list[Section]:
+    """The sections under these headings, in the order of their documents; of translations those into the language."""
+    found: list[Section] = []
+    for document in dict.fromkeys(document for document, _ in names):
+        passages = index.storage.passages(list(dict.fromkeys(index.storage.document_numbers(document))))
+        own = [passage for passage in passages if passage.document == document]
+        found += [s for s in _in_order(own, language) if (document, s.heading) in names]
+    return found
+
+
+def _in_order(passages: Sequence[Passage], language: Language) -> list[Section]:
+    """The sections of passages of one document."""
+    read = [passage for passage in passages if passage.translated_into in (None, language)]
+    paragraphs = [p for passage in sorted(read, key=lambda one: one.start) for p in quotable(passage)]
+    whole = in_sections(read[0].title, paragraphs) if read else []
+    return [part for section in whole for part in parts_of(section)]
 
 
 def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:

@@ -123,6 +123,20 @@ class MilvusDocuments:
         row = self._document(name)
         return _questions(self._body(row)) if row is not None else {}
 
+    def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Document, heading and terms of every question. Reads a row or more of every document."""
+        names = {int(row["id"]): str(row["name"]) for row in self._rows(("name",))}
+        bodies: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        condition = f'{self._visible} and kind == "{BODY}"'
+        for part in self._connection.all(Table.PARTS, condition, ["document", "place", "data"]):
+            bodies[int(part["document"])][part["place"]] = part["data"]
+        return [
+            (names[document], heading, terms)
+            for document, parts in sorted(bodies.items())
+            for heading, asked in _questions(json.loads("".join(data for _, data in sorted(parts.items())))).items()
+            for terms in asked
+        ]
+
     def source(self, name: str) -> str | None:
         row = self._document(name)
         if row is None:

@@ -1,0 +1,62 @@
+"""The questions that sections are written down to answer, all of them, by their terms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.index.keywords import KeywordIndex
+from rag.language.terms import terms
+
+SectionName = tuple[str, str]
+"""The name of a document, and a heading in it."""
+
+
+class HasQuestions(Protocol):
+    def all_questions(self) -> Sequence[tuple[str, str, tuple[str, ...]]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestions:
+    """`sections` are those with questions. The questions, whose terms `keywords` holds, stand in the order of their
+    sections; `starts`, shape (len(sections),), is the first of each, and `section_of`, shape (n,), the section of
+    each."""
+
+    sections: tuple[SectionName, ...]
+    starts: NDArray[np.int64]
+    section_of: NDArray[np.int64]
+    keywords: KeywordIndex
+
+    def frequency(self, term: str) -> int:
+        """The number of sections that are asked for with the term."""
+        return len(np.unique(self.section_of[self.keywords.holding(term)]))
+
+    def best(self, rarity: Mapping[str, float]) -> list[SectionName]:
+        """The sections with a question that names any of these terms, those first whose best question names most, by
+        rarity; of equal ones, the one whose questions name more on the average."""
+        if not self.sections:
+            return []
+        named = np.zeros(len(self.section_of))
+        for term, weight in rarity.items():
+            named[self.keywords.holding(term)] += weight
+        most = np.maximum.reduceat(named, self.starts)
+        mean = np.add.reduceat(named, self.starts) / np.bincount(self.section_of)
+        order = np.lexsort((-mean, -most))
+        return [self.sections[place] for place in order.tolist() if most[place] > 0]
+
+
+def read_asked(storage: HasQuestions) -> AskedQuestions:
+    """Takes half a second for 40,000 questions. A heading is a question of its section, if it has others."""
+    sections: list[SectionName] = []
+    questions: list[tuple[str, ...]] = []
+    starts: list[int] = []
+    for name, group in groupby(storage.all_questions(), key=lambda row: row[:2]):
+        sections.append(name)
+        starts.append(len(questions))
+        questions += (terms(name[1]), *(asked for _, _, asked in group))
+    counts = np.diff([*starts, len(questions)])
+    section_of = np.repeat(np.arange(len(sections)), counts)
+    return AskedQuestions(tuple(sections), np.asarray(starts, np.int64), section_of, KeywordIndex.build(questions))
