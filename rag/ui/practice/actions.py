@@ -18,6 +18,7 @@ class ActionName(StrEnum):
     """As the `data-act` of a button or form names it."""
 
     SHOW = "show"  # as it is
+    PLACE = "place"  # where the address leads
     GO = "go"
     PLAN = "plan"
     TONIGHT = "tonight"

@@ -17,7 +17,11 @@ const EVENTS = {
   "save-report": "download",
 };
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const send = (action, rest = "", fields = {}) => trigger(EVENTS[action] ?? "select", { action, rest, fields, zone });
+let top = 0; // how far down the view was read that is being left
+function send(action, rest = "", fields = {}) {
+  if (action !== "keep") top = room().scrollTop;
+  trigger(EVENTS[action] ?? "select", { action, rest, fields, zone });
+}
 const fieldsOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value === "string"));
 
 // ---- What is typed ----
@@ -114,7 +118,11 @@ document.addEventListener("input", (event) => {
   const key = within(event.target, "textarea[data-keep]")?.dataset.keep;
   if (key) keepTyped(key, event.target.value);
 });
-addEventListener("pagehide", () => element.isConnected && flush());
+addEventListener("pagehide", () => {
+  if (!element.isConnected) return;
+  flush();
+  if (location.hash.startsWith(ROOM) && element.offsetParent) writeTop(room().scrollTop);
+});
 
 // ---- Clicks, forms and keys ----
 
@@ -225,12 +233,43 @@ const focusOn = (target) => target?.focus({ preventScroll: true });
 new MutationObserver(refresh).observe(element, { childList: true, subtree: true });
 refresh();
 
+// ---- The address ----
+
+// Where the reader is stands in the address behind the name of the room: a reload comes back to it, and Back leads to where
+// they were before. The bank stays one place while it is filtered.
+const ROOM = "#room-practice";
+const viewOf = (place) => place.split("?")[0];
+let isLed = true; // what is told next is of the place that the address asked for
+let toldLast = "";
+function writePlace(told) {
+  const at = told.querySelector("[data-place]")?.dataset;
+  const [name, ...rest] = location.hash.split("/");
+  const here = rest.join("/");
+  if (!at || at.moment === toldLast || name !== ROOM || Number(at.renders) < numberOf(shown)) return;
+  toldLast = at.moment;
+  const isSame = isLed || !here || (viewOf(here) === "bank" && viewOf(at.place) === "bank");
+  const { top: wasAt, ...state } = history.state ?? {};
+  if (isLed && wasAt) requestAnimationFrame(() => (room().scrollTop = wasAt));
+  isLed = false;
+  if (here === at.place) return;
+  if (!isSame) writeTop(top);
+  history[isSame ? "replaceState" : "pushState"](state, "", `${ROOM}/${at.place}`);
+}
+const writeTop = (top) => history.replaceState({ ...history.state, top }, "");
+addEventListener("place", () => {
+  if (!element.isConnected || !location.hash.startsWith(ROOM)) return;
+  isLed = true;
+  flush();
+  send("place", location.hash.slice(ROOM.length + 1));
+});
+
 function settle() {
   for (const form of element.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 }
 // A message comes with every answer of the server.
 watchOver("practice-told", (told) => {
   settle();
+  writePlace(told);
   const answer = told.querySelector("[data-graded]")?.dataset;
   if (answer) forgetTyped(answer.graded, Number(answer.edition));
   if (document.querySelector("#practice-told .problem")) room().scrollTop = 0;

@@ -12,6 +12,13 @@ from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.practice.handlers import Handlers
 from rag.ui.texts import Language
 
+# Beside the session goes what practice.js, which may not run yet, sends when the address has changed. `saved` lends its
+# place.
+OPENING = """(session) => [session, {
+  action: "place",
+  rest: /^#room-practice\\/(.*)/.exec(location.hash)?.[1] ?? "",
+  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+}]"""
 # Of what is typed into a filter only the last matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
 # Grading is work for this machine's cores, or for a model that is mostly waited for.
@@ -48,7 +55,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
             saved=_html("saved"),
             part=_html("part"),
         )
-    tab.select(handlers.open, session, parts.view, **AT_ONCE)
+    tab.select(handlers.open, [session, parts.saved], parts.view, js=OPENING, **AT_ONCE)
     parts.shell.select(handlers.act, session, parts.view, **EACH)
     parts.shell.edit(handlers.act, session, parts.view, **LAST)
     parts.shell.input(handlers.keep, session, parts.saved, **EACH)

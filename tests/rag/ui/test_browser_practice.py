@@ -77,6 +77,15 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
     expect(page.locator("#practice-part")).to_contain_text(ZH.none_fit)
     search.fill("")
     expect(page.locator("#practice .questions > li")).to_have_count(2)
+    page.locator("#practice .questions .question-link").first.click()
+    expect(page.locator("textarea[name='attempt']")).to_be_visible()
+    page.go_back()  # to the bank as it was
+    expect(page.locator("#practice .questions > li")).to_have_count(2)
+    expect(page.locator("#practice select[name='topic']")).to_have_value("/attention")
+    page.go_back()  # to where it was before the bank
+    expect(page.locator("#practice .fields")).to_be_visible()
+    page.go_forward()
+    expect(page.locator("#practice .questions > li")).to_have_count(2)
     page.get_by_role("button", name=ZH.shuffle, exact=True).click()
     expect(page.get_by_role("button", name=ZH.in_order)).to_be_visible()
     star = page.locator("#practice .questions .star").first
@@ -136,8 +145,8 @@ def test_nothing_typed_is_lost(page: Page) -> None:
     expect(page.get_by_role("tab", name="练习")).to_be_visible()
     expect(page.locator("#practice-saved [data-saved]")).to_be_attached()
     page.fill("textarea[name='attempt']", "写到一半，刷新之前")
-    page.reload()
-    reach(page, "KV cache 是什么，为什么能省计算？")
+    page.reload()  # which comes back to the question
+    expect(page.locator("#practice h2")).to_have_text("KV cache 是什么，为什么能省计算？")
     expect(page.locator("textarea[name='attempt']")).to_have_value("写到一半，刷新之前")
     expect(page.locator("textarea[name='note']")).to_have_value("记一笔")
     page.fill("textarea[name='attempt']", "长" * 100_001)
@@ -301,9 +310,6 @@ def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None
     first = asked.inner_text()
     page.fill("textarea[name='attempt']", "说到一半")
     page.reload()
-    enter(page)
-    go(page, "interview")
-    page.get_by_role("button", name=ZH.go_on_round).first.click()
     expect(asked).to_have_text(first)
     expect(page.locator("textarea[name='attempt']")).to_have_value("说到一半")
     answered = 0
@@ -316,6 +322,10 @@ def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None
         answered += 1
     assert 2 <= answered <= 5
     assert page.evaluate("Object.keys(localStorage).filter(key => key.includes('.attempt:'))") == []
+    expect(page.locator("#practice .report")).to_contain_text("回答 0")
+    page.go_back()
+    expect(page.locator("#practice select[name='level']")).to_be_visible()
+    page.go_forward()
     expect(page.locator("#practice .report")).to_contain_text("回答 0")
     with page.expect_download() as download:
         page.get_by_role("button", name=ZH.save_report).click()

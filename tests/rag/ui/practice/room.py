@@ -119,12 +119,14 @@ def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES
 class Room:
     """The handlers of the room, used as the browser uses them."""
 
-    def __init__(self, assistant: Assistant) -> None:
-        self.handlers = Handlers(assistant)
+    def __init__(self, over: Assistant | Handlers, place: object = None) -> None:
+        """In the bank, unless the page was loaded at a place. Over the handlers of another page the program goes on."""
+        self.handlers = over if isinstance(over, Handlers) else Handlers(over)
         self.session = Session(user="")
         self.navigation = self.shell = self.part = self.told = ""
-        self._take(self.handlers.open(self.session))
-        self.act("go", "bank")
+        self._take(self.handlers.open(self.session, place))
+        if place is None:
+            self.act("go", "bank")
 
     @property
     def html(self) -> str:
