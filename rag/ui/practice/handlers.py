@@ -12,7 +12,7 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
-from rag.ui.chat.whole_source import render_whole
+from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
 from rag.ui.part import Updates
 from rag.ui.practice.actions import Action, ActionName
@@ -86,15 +86,12 @@ class Handlers:
         if citation is None:
             return gr.skip(), gr.skip()
         try:
-            source = self._assistant.source(citation.document)
-            pages = self._assistant.index.storage.pages(citation.document) if source is not None else ()
+            if self._assistant.source(citation.document) is None:
+                return gr.skip(), _alert(TEXTS[state.language].source_gone.format(document=citation.document))
+            whole = open_whole(self._assistant, [citation], citation, PAGE_TEXTS[state.language], _moment())
         except RagError as error:
             return gr.skip(), self._problem(state, error)
-        if source is None:
-            gone = TEXTS[state.language].source_gone.format(document=citation.document)
-            return gr.skip(), _alert(gone)
-        texts = PAGE_TEXTS[state.language]
-        return render_whole([citation], citation, source, pages, texts, moment=_moment()), gr.skip()
+        return whole, gr.skip()
 
     def give(self, state: Session, event: gr.EventData) -> Updates:
         """A file for the reader to save, and what is told."""

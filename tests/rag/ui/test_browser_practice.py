@@ -21,6 +21,8 @@ from tests.rag.ui.test_browser_accessible import violations, walk
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH = TEXTS[Language.ZH]
+# Of the page that is asked about, by the reader's language.
+TITLES = {"zh-CN": QUESTION, "en-GB": "What is the difference between ZeRO-2 and ZeRO-3?"}
 # Seconds from the click on the room to its questions, where the machine is not busy with other things: then the page
 # itself takes longer too, and the room opens no later than it.
 FIRST_PAINT = 1.0
@@ -29,7 +31,7 @@ FIRST_PAINT = 1.0
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
     folder = tmp_path_factory.mktemp("practice")
-    ingest_pages(folder, embedder)
+    ingest_pages(folder, embedder, slides=True)
     return folder
 
 
@@ -55,7 +57,7 @@ def test_an_empty_chat_points_to_the_room_which_opens_within_a_second(browser: B
     link.click()
     page.locator("#practice-part .fields").wait_for()
     assert time.perf_counter() - started <= max(FIRST_PAINT, started - began)
-    expect(page.locator("#practice .fields button")).to_have_count(2)
+    expect(page.locator("#practice .fields button")).to_have_count(3)
     page.locator("#practice input[type='date']").fill("2999-12-31")
     expect(page.locator("#practice .tonight")).to_contain_text(ZH.plan_fits.split("{", 1)[0])
     page.reload()
@@ -97,7 +99,7 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
     page.get_by_label(ZH.bookmarked).uncheck()
     page.get_by_role("button", name=ZH.in_order).click()
     page.locator("#practice select[name='topic']").select_option(index=0)
-    expect(page.locator("#practice .questions > li")).to_have_count(3)
+    expect(page.locator("#practice .questions > li")).to_have_count(4)
 
 
 def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
@@ -122,6 +124,16 @@ def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
     page.locator("#practice .go-on button").first.click()
     expect(page.locator("#practice h2")).to_contain_text("ZeRO-3 为什么更慢？")
     expect(page.locator("textarea[name='attempt']")).to_have_value("")  # a box of its own
+
+
+def test_a_source_in_a_pdf_shows_its_page(page: Page) -> None:
+    reach(page, "Why is the gradient clipped?")
+    grade(page, "A clipped gradient cannot throw the weights far away.")
+    page.locator("#practice .point .source-link").first.click()
+    picture = page.locator(".whole .picture")
+    expect(picture.locator("img")).to_be_visible()
+    expect(picture.locator("mark").first).to_be_visible()
+    page.keyboard.press("Escape")
 
 
 def test_formulas_of_a_graded_answer_are_drawn(page: Page) -> None:
@@ -393,6 +405,10 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
     page.locator("#practice .jottings summary").click()
     grade(page, f"{GOOD}ZeRO-2 已经切分了模型参数。我喜欢苹果和香蕉。")
     found += [f"grade: {line}" for line in violations(page)]
+    page.locator("#practice .point .source-link").first.click()
+    expect(page.locator(".whole h2")).to_have_text(TITLES[language])
+    found += [f"source: {line}" for line in violations(page)]
+    page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     for view in ("recall", "statements", "interview", "progress", "exports"):
         go(page, view)
