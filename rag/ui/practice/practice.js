@@ -255,6 +255,14 @@ function writePlace(told) {
   if (!isSame) writeTop(top);
   history[isSame ? "replaceState" : "pushState"](state, "", `${ROOM}/${at.place}`);
 }
+// Of more views than fit on a phone the one that is open is in sight.
+function showHere() {
+  const here = document.querySelector("#practice-navigation [aria-current]");
+  const row = here?.closest("ul");
+  if (!row || row.scrollWidth <= row.clientWidth) return;
+  const from = here.getBoundingClientRect().left - row.getBoundingClientRect().left;
+  row.scrollLeft += from - (row.clientWidth - here.offsetWidth) / 2;
+}
 const writeTop = (top) => history.replaceState({ ...history.state, top }, "");
 addEventListener("place", () => {
   if (!element.isConnected || !location.hash.startsWith(ROOM)) return;
@@ -270,6 +278,7 @@ function settle() {
 watchOver("practice-told", (told) => {
   settle();
   writePlace(told);
+  showHere();
   const answer = told.querySelector("[data-graded]")?.dataset;
   if (answer) forgetTyped(answer.graded, Number(answer.edition));
   if (document.querySelector("#practice-told .problem")) room().scrollTop = 0;

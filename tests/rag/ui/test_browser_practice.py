@@ -315,7 +315,8 @@ def test_statements_go_by_the_keyboard(page: Page) -> None:
 def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None:
     enter(page)
     go(page, "interview")
-    page.locator("#practice select[name='count']").select_option("5")
+    page.get_by_role("combobox", name=ZH.level).select_option(label=ZH.level_standard)
+    page.get_by_role("combobox", name=ZH.how_many).select_option("5")
     page.get_by_role("button", name=ZH.start).click()
     asked = page.locator("#practice h2")
     expect(page.locator("textarea[name='attempt']")).to_be_visible()
@@ -356,7 +357,7 @@ def test_progress_exports_and_a_backup(page: Page, tmp_path: Path) -> None:
     go(page, "progress")
     expect(page.locator("table.forecast tr")).to_have_count(14)
     expect(page.locator("#practice-view .counts")).to_contain_text(ZH.streak.format(days=1))
-    expect(page.locator("#practice-part table.figures tbody tr")).to_have_count(2)
+    expect(page.locator("#practice-part table.figures tbody tr")).to_have_count(3)
     go(page, "exports")
     for file_type, ending in (("anki", ".apkg"), ("csv", ".csv"), ("markdown", ".md")):
         page.locator("#practice select[name='format']").select_option(file_type)
@@ -423,6 +424,10 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
             expect(page.locator("#practice-part .source-link").first).to_be_visible()
             found += [f"{view}, under way: {line}" for line in violations(page)]
             assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    go(page, "today")
+    page.evaluate("void (location.hash = '#room-practice/exports')")
+    expect(page.locator("#practice-navigation [aria-current]")).to_have_text(texts.view_exports)
+    expect(page.locator("#practice-navigation [aria-current]")).to_be_in_viewport(ratio=0.9)
     page.context.close()
     assert found == []
 
