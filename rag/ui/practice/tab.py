@@ -19,6 +19,8 @@ OPENING = """(session) => [session, {
   rest: /^#room-practice\\/(.*)/.exec(location.hash)?.[1] ?? "",
   zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 }]"""
+# Of the room, as one script.
+SCRIPTS = ("browser/packing.js", "practice/practice.js", "practice/places.js")
 # Of what is typed into a filter only the last matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
 # Grading is work for this machine's cores, or for a model that is mostly waited for.
@@ -51,7 +53,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
         parts = PracticeComponents(
             navigation=_html("navigation"),
             told=_html("told"),
-            shell=_html("view", js_on_load=read_asset("browser/packing.js") + read_asset("practice/practice.js")),
+            shell=_html("view", js_on_load="".join(map(read_asset, SCRIPTS))),
             saved=_html("saved"),
             part=_html("part"),
         )

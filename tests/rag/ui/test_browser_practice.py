@@ -79,9 +79,14 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
     expect(page.locator("#practice-part")).to_contain_text(ZH.none_fit)
     search.fill("")
     expect(page.locator("#practice .questions > li")).to_have_count(2)
-    page.locator("#practice .questions .question-link").first.click()
+    page.set_viewport_size({"width": 1360, "height": 300})
+    page.locator("#practice .questions > li .question-link").last.scroll_into_view_if_needed()
+    read = page.locator("#room-practice").evaluate("room => room.scrollTop")
+    page.locator("#practice .questions > li > .line .question-link").last.click()
     expect(page.locator("textarea[name='attempt']")).to_be_visible()
-    page.go_back()  # to the bank as it was
+    page.go_back()  # to the bank as it was, as far down as it was read
+    page.wait_for_function("top => Math.abs(document.querySelector('#room-practice').scrollTop - top) < 3", arg=read)
+    assert read > 0
     expect(page.locator("#practice .questions > li")).to_have_count(2)
     expect(page.locator("#practice select[name='topic']")).to_have_value("/attention")
     page.go_back()  # to where it was before the bank
