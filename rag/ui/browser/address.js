@@ -2,9 +2,9 @@
 
 // Where the reader is stands in the address: it can be opened again, and Back leads to where they were before. Beside a
 // room the conversation that is open is kept with the address; that of a search names the question in which it found
-// something, too.
+// something, too. What follows the name of a room is the room's own: where the reader is in it.
 const ADDRESS = /^#conversation-(\d+)(?:-(\d+))?$/;
-const ROOM = /^#room-\w+$/;
+const ROOM = /^#room-\w+(?=\/|$)/;
 const CHAT = "#room-chat";
 const addressed = () =>
   ROOM.test(location.hash)
@@ -22,9 +22,11 @@ const PATIENCE = 15_000; // milliseconds
 function follow() {
   const { hash } = location;
   const isRoom = ROOM.test(hash);
+  const name = isRoom ? ROOM.exec(hash)[0] : CHAT;
   if (!greeted || (hash && !isRoom && !addressed())) return;
   wanted = addressed(); // before the room is opened, which would write the address
-  openRoom(isRoom ? hash : CHAT);
+  if (isRoom && name === room) dispatchEvent(new Event("place")); // a room that is opened looks by itself
+  openRoom(name);
   hit = Number(ADDRESS.exec(hash)?.[2] ?? 0);
   if (hit && wanted === open()) send({ action: "open", number: wanted, rest: String(hit) });
   request();
@@ -64,11 +66,12 @@ function writeAddress(isFirst) {
   }
   if (!greeted || wanted !== null || opening) return;
   const isRoom = room !== CHAT;
-  const isThere = isRoom ? location.hash === room : !ROOM.test(location.hash);
+  const isThere = isRoom ? ROOM.exec(location.hash)?.[0] === room : !ROOM.test(location.hash);
   if (isThere && open() === addressed()) return;
   const conversation = open() ? `#conversation-${open()}` : location.pathname + location.search;
   const write = isFirst || isMissing || (isRoom && isThere) ? "replaceState" : "pushState";
-  history[write]({ conversation: open() }, "", isRoom ? room : conversation);
+  const there = isThere ? location.hash : room;
+  history[write]({ conversation: open() }, "", isRoom ? there : conversation);
 }
 
 // Some rooms lie under the settings, whose tabs come into the page when the settings are opened.

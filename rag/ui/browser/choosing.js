@@ -9,6 +9,8 @@ function setChoosing(on) {
 }
 function countChoices() {
   for (const button of all("[data-tag-chosen], [data-delete-chosen]")) button.disabled = !choices().length;
+  const isTagged = choices().some((choice) => find(".new-tag", choice.closest("li")).defaultValue);
+  for (const button of all("[data-untag-chosen]")) button.disabled = !isTagged;
   const button = find("[data-delete-chosen]");
   if (button) button.dataset.count = choices().length || "";
 }

@@ -14,12 +14,11 @@ from rag.feedback.rows import FileType, Format, rows, write_rows
 from rag.feedback.store import Opinion
 from rag.types import Citation
 from rag.ui.chat.strip import NOTE_CHARACTERS, REASONS
-from rag.ui.chat.whole_source import render_whole
+from rag.ui.chat.whole_source import open_whole
 from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
 from rag.ui.elements import parcel
-from rag.ui.pictures import picture_of
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
 from rag.ui.texts import TEXTS
@@ -164,16 +163,10 @@ def whole_source(session: Session, action: Action, assistant: Assistant, moment:
     chosen = next((citation for citation in citations if str(citation.marker) == action.rest), None)
     if exchange is None or chosen is None:
         return ""
-    document, texts = chosen.document, TEXTS[session.language]
-    return render_whole(
-        [citation for citation in citations if citation.document == document],
-        replace(chosen, title=exchange.title_of(chosen, texts.tag)),
-        assistant.source(document),
-        assistant.index.storage.pages(document),
-        texts,
-        moment=moment,
-        picture=picture_of(assistant, chosen),
-    )
+    texts = TEXTS[session.language]
+    same = [citation for citation in citations if citation.document == chosen.document]
+    chosen = replace(chosen, title=exchange.title_of(chosen, texts.tag))  # also of a document that is gone
+    return open_whole(assistant, same, chosen, texts, moment)
 
 
 def download(session: Session, action: Action, keeper: Keeper, now: datetime) -> File | None:

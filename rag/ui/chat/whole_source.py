@@ -7,14 +7,32 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.formats.picture import Picture
+from rag.answer.assistant import Assistant
+from rag.language.language import Language
 from rag.types import Citation
 from rag.ui.chat.sources import HTML, highlight
+from rag.ui.english import english_title
+from rag.ui.pictures import picture_of
 from rag.ui.readable import FRONT_MATTER, balanced, readable
 from rag.ui.session.excerpts import segments
 from rag.ui.texts import Texts
 
 # Characters of a source shown at once, around the quote.
 SHOWN = 300_000
+
+
+def open_whole(
+    assistant: Assistant, citations: Sequence[Citation], chosen: Citation, texts: Texts, moment: str = ""
+) -> str:
+    """The document of a quote as it is now, under its title in the reader's language, and of a PDF its page as a
+    picture. HTML; see `render_whole`."""
+    source, pages = assistant.source(chosen.document), assistant.index.storage.pages(chosen.document)
+    english = english_title(source or "") if texts.tag == Language.EN else ""
+    at = next((citation.start for citation in _placed([chosen], source)), chosen.start)
+    page = chosen.page or bisect_right(pages, at) or None
+    chosen = replace(chosen, title=english or chosen.title, page=page)
+    picture = picture_of(assistant, chosen)
+    return render_whole(citations, chosen, source, pages, texts, moment=moment, picture=picture)
 
 
 def render_whole(

@@ -6,11 +6,14 @@ from itertools import groupby
 
 from rag.ui.conversations.snippet import marked, snippet
 from rag.ui.conversations.store import LISTED, TAG_CHARACTERS, Listed
+from rag.ui.readable import words_of
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS, Texts
 
 HTML = macros_of("conversations/listing.html")
+# Without one of these a title is read as it is written: most are, and parsing a hundred would be slow.
+SIGNS = frozenset("*`#[_~|>")
 
 
 def render_list(
@@ -49,10 +52,12 @@ def _day(item: Listed, now: datetime, texts: Texts) -> str:
     return texts.yesterday if day == now.date() - timedelta(days=1) else texts.earlier
 
 
-def _found(item: Listed, words: Sequence[str]) -> tuple[str, str]:
-    """A conversation's title and its match, as HTML with the search words marked."""
-    title = marked(item.title, words)
-    return title, snippet(item.said, words) or ("" if "<mark>" in title else snippet(item.question, words))
+def _found(item: Listed, words: Sequence[str]) -> tuple[str, str, str]:
+    """A conversation's title without the signs of its Markdown; the same and its match as HTML with the search words
+    marked."""
+    name = words_of(item.title) if SIGNS.intersection(item.title) else item.title
+    title = marked(name, words)
+    return name, title, snippet(item.said, words) or ("" if "<mark>" in title else snippet(item.question, words))
 
 
 def feedback_export(texts: Texts) -> str:

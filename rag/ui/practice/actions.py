@@ -18,6 +18,7 @@ class ActionName(StrEnum):
     """Values of `data-act` on buttons and forms."""
 
     SHOW = "show"  # draws the view again
+    PLACE = "place"  # goes to the place that the address names
     GO = "go"
     PLAN = "plan"
     TONIGHT = "tonight"

@@ -12,7 +12,7 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
-from rag.ui.chat.whole_source import render_whole
+from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
 from rag.ui.part import Updates
 from rag.ui.practice.actions import Action, ActionName
@@ -54,10 +54,11 @@ class Handlers:
         except RagError as error:  # shown to whoever enters
             logger.warning("%s (%s)", error.message, error.hint)
 
-    def open(self, state: Session) -> Updates:
-        """The whole room, in the order of `PracticeComponents.view`."""
+    def open(self, state: Session, sent: object) -> Updates:
+        """The whole room, in the order of `PracticeComponents.view`. The page sends the place that its address
+        names; without one the room is as it was left."""
         state.practice.is_open = True
-        return self._all(state, _status(""))
+        return self._do(state, Action.read(sent), self._practising.do)
 
     def act(self, state: Session, event: gr.EventData) -> Updates:
         return self._do(state, Action.read(event._data), self._practising.do)
@@ -85,15 +86,12 @@ class Handlers:
         if citation is None:
             return gr.skip(), gr.skip()
         try:
-            source = self._assistant.source(citation.document)
-            pages = self._assistant.index.storage.pages(citation.document) if source is not None else ()
+            if self._assistant.source(citation.document) is None:
+                return gr.skip(), _alert(TEXTS[state.language].source_gone.format(document=citation.document))
+            whole = open_whole(self._assistant, [citation], citation, PAGE_TEXTS[state.language], _moment())
         except RagError as error:
             return gr.skip(), self._problem(state, error)
-        if source is None:
-            gone = TEXTS[state.language].source_gone.format(document=citation.document)
-            return gr.skip(), _alert(gone)
-        texts = PAGE_TEXTS[state.language]
-        return render_whole([citation], citation, source, pages, texts, moment=_moment()), gr.skip()
+        return whole, gr.skip()
 
     def give(self, state: Session, event: gr.EventData) -> Updates:
         """A file for the reader to save, and the message."""
@@ -130,7 +128,7 @@ class Handlers:
 
     def speak(self, state: Session) -> Updates:
         """The whole room in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
-        shown = self._all(state, _status("")) if state.practice.is_open else (gr.skip(),) * 4
+        shown = self._all(state) if state.practice.is_open else (gr.skip(),) * 4
         return (gr.update(label=TEXTS[state.language].tab), *shown)
 
     def _do(self, state: Session, action: Action, do: Do) -> Updates:
@@ -141,10 +139,10 @@ class Handlers:
             said = do(state, action, now)
             # The browser shows it at once; but a list of bookmarks may have been requested before this one was stored.
             if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
-                return gr.skip(), gr.skip(), gr.skip(), _status(said)
+                return gr.skip(), gr.skip(), gr.skip(), self._status(state, said)
             within = action.name in WITHIN or action.name is ActionName.BOOKMARK
-            told = _status(said, self._graded(state, action), action.edition)
-            return self._part(state, told, now) if within else self._all(state, told)
+            graded = self._graded(state, action)
+            return (self._part if within else self._all)(state, said, graded, action.edition)
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
             return gr.skip(), gr.skip(), gr.skip(), self._problem(state, error)
@@ -159,16 +157,16 @@ class Handlers:
             return ""
         return f"attempt:{question}" if self._practising.has_edition(state, "attempt", question, action.edition) else ""
 
-    def _all(self, state: Session, told: str) -> Updates:
+    def _all(self, state: Session, said: str = "", graded: str = "", edition: int = 0) -> Updates:
         state.practice.renders += 1
         try:
             shell, part = self._rendering.shown(state, _now())
         except RagError as error:
             return self._rendering.navigation(state), "", "", self._problem(state, error)
-        return self._rendering.navigation(state), shell, part, told
+        return self._rendering.navigation(state), shell, part, self._status(state, said, graded, edition)
 
-    def _part(self, state: Session, told: str, now: datetime) -> Updates:
-        kept = self._resources.kept(user_of(state))
+    def _part(self, state: Session, said: str, graded: str, edition: int) -> Updates:
+        kept, now = self._resources.kept(user_of(state)), _now()
         match state.practice.view:
             case View.TODAY:
                 part = self._rendering.today_part(state, kept, now)
@@ -178,7 +176,7 @@ class Handlers:
                 part = self._rendering.grade_part(state, kept, now)
             case _:
                 _, part = self._rendering.shown(state, now)
-        return gr.skip(), gr.skip(), part, told
+        return gr.skip(), gr.skip(), part, self._status(state, said, graded, edition)
 
     def _export(self, state: Session, action: Action, now: datetime) -> Updates:
         name = action.fields.get("format")
@@ -192,6 +190,12 @@ class Handlers:
         data = export(bank, questions, kept.jottings, file_type)
         return _parcel(f"interview-questions.{ending}", media_type, data), ""
 
+    def _status(self, state: Session, text: str, graded: str = "", edition: int = 0) -> str:
+        """What was done, new every time: practice.js waits for it, writes the place into the address, and may forget
+        the text of that edition of an attempt that was `graded`."""
+        at = {"place": self._practising.place(state), "renders": state.practice.renders}
+        return ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment(), **at)
+
     def _problem(self, state: Session, error: RagError) -> str:
         return _alert(tell(error, PAGE_TEXTS[state.language]))
 
@@ -199,12 +203,6 @@ class Handlers:
 def _parcel(name: str, media_type: str, data: bytes) -> str:
     """A file as HTML, for copying.js to save."""
     return parcel(_moment(), {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()})
-
-
-def _status(text: str, graded: str = "", edition: int = 0) -> str:
-    """The result of an action, different every time: practice.js waits for it, and may forget this edition of the
-    attempt named by `graded`."""
-    return ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment())
 
 
 def _alert(text: str) -> str:

@@ -41,7 +41,7 @@ def _told(round: Round, names: dict[str | None, str], now: datetime, practice: P
     if round.is_finished:
         so_far = texts.score.format(score=percent(score_of_round(round)))
     else:
-        so_far = texts.place.format(place=len(round.answered), count=round.count)
+        so_far = texts.answered_of.format(done=len(round.answered), count=round.count)
     topic = names.get(round.topic, round.topic or "")
     when = ago(round.begun, now, practice, texts)
     return " · ".join((when, topic, str(getattr(texts, f"level_{round.level}")), so_far))

@@ -17,7 +17,11 @@ const EVENTS = {
   "save-report": "download",
 };
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const send = (action, rest = "", fields = {}) => trigger(EVENTS[action] ?? "select", { action, rest, fields, zone });
+let top = 0; // how far down the view was read that is being left
+function send(action, rest = "", fields = {}) {
+  if (action !== "keep") top = room().scrollTop;
+  trigger(EVENTS[action] ?? "select", { action, rest, fields, zone });
+}
 const fieldsOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value === "string"));
 
 // ---- Typed text ----
@@ -231,6 +235,8 @@ function settle() {
 // Every response of the server brings a message.
 watchOver("practice-told", (told) => {
   settle();
+  writePlace(told);
+  showHere();
   const answer = told.querySelector("[data-graded]")?.dataset;
   if (answer) forgetTyped(answer.graded, Number(answer.edition));
   if (document.querySelector("#practice-told .problem")) room().scrollTop = 0;

@@ -5,6 +5,7 @@ nothing.
 """
 
 import random
+import secrets
 import threading
 from dataclasses import replace
 from datetime import datetime
@@ -22,6 +23,7 @@ from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import day, percent
 from rag.ui.practice.grade_view import GIVEN
+from rag.ui.practice.places import Places
 from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import MORE, Filter, Practice, Reveal, View
@@ -41,6 +43,7 @@ class Practising:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
+        self._places = Places()
         # A question's jotting is read, changed and written; two boxes may be written at once.
         self._jotting = threading.Lock()
 
@@ -48,6 +51,8 @@ class Practising:
         """Carry out an action other than grading."""
         practice = session.practice
         match action.name:
+            case ActionName.PLACE if action.rest:
+                return self._return(session, action.rest, now)
             case ActionName.GO if action.rest in list(View):
                 self._go(session, View(action.rest), now)
             case ActionName.PLAN:
@@ -81,6 +86,10 @@ class Practising:
             case ActionName.BEGIN | ActionName.CONTINUE | ActionName.END | ActionName.REPORT:
                 return self._interview(session, action, now)
         return ""
+
+    def place(self, session: Session) -> str:
+        """Where the reader is, which is remembered."""
+        return self._places.remember(user_of(session), session.practice)
 
     def find(self, session: Session, question_id: str) -> Question:
         """The question with an id. Raises UsageError, in the reader's language, if the material no longer has it."""
@@ -165,6 +174,14 @@ class Practising:
     def _end_draft(self, session: Session, question: Question, action: Action) -> None:
         """Clear the draft that was graded; text typed in the meantime stays a draft."""
         self.keep(session, "attempt", question.id, "", action.edition)
+
+    def _return(self, session: Session, place: str, now: datetime) -> str:
+        """To a place where the reader was, perhaps before the page was loaded. An interview is as it is kept."""
+        practice = session.practice
+        self._places.return_to(user_of(session), place, practice)
+        if practice.view is View.INTERVIEW and practice.round_id:
+            return self._interview(session, Action(ActionName.CONTINUE, practice.round_id), now)
+        return ""
 
     def _go(self, session: Session, view: View, now: datetime) -> None:
         """Go to a view. An open interview is left, and can be continued."""
@@ -262,6 +279,7 @@ class Practising:
 
     def _deal(self, practice: Practice, cards: tuple[str, ...]) -> None:
         practice.view, practice.deck, practice.dealt, practice.reveal = View.RECALL, cards, len(cards), Reveal.NOTHING
+        practice.sitting = _name()
 
     def _rate(self, session: Session, action: Action, now: datetime) -> str:
         """Rate the current card, and go on to the next one that the material still has."""
@@ -284,6 +302,7 @@ class Practising:
             count, seed = action.number("count", 1, MOST_STATEMENTS), random.randrange(SEEDS)
             found = statements(self._resources.material().bank, topic=action.topic, count=count, seed=seed)
             practice.statements, practice.judged, practice.is_told = found, (), False
+            practice.sitting = _name()
             return "" if found else texts.statements_none
         if action.name is ActionName.ONWARD:
             practice.is_told = False
@@ -321,6 +340,10 @@ class Practising:
 
 def _box(field: str) -> str:
     return "draft" if field == "attempt" else field
+
+
+def _name() -> str:
+    return secrets.token_hex(4)
 
 
 def user_of(session: Session) -> str:

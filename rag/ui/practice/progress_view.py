@@ -19,7 +19,8 @@ SHOWN = 50
 def progress_shell(days: int, due: int, ahead: Sequence[tuple[date, int]], texts: Texts) -> str:
     streak = texts.streak.format(days=days) if days else texts.no_streak
     most = max((1, *(count for _, count in ahead)))
-    return HTML("shell", streak=streak, due=due, most=most, ahead=ahead, texts=texts)
+    shown = ahead if any(count for _, count in ahead) else ()
+    return HTML("shell", streak=streak, due=due, most=most, ahead=shown, texts=texts)
 
 
 def progress_part(

@@ -54,9 +54,9 @@ def report_part(
         round = in_english(bank, round)
     done = sorted(round.answered, key=lambda answered: -answered.score)
     share = percent(score_of_round(round))
-    place = texts.place.format(place=len(done), count=round.count)
+    answered = texts.answered_of.format(done=len(done), count=round.count)
     summary = " · ".join(
-        (ago(round.begun, now, practice, texts), topic, str(getattr(texts, f"level_{round.level}")), place)
+        (ago(round.begun, now, practice, texts), topic, str(getattr(texts, f"level_{round.level}")), answered)
     )
     best = _points(done, (Verdict.FOUND,))
     weak = _points(reversed(done), MISSED)

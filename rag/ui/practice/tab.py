@@ -12,6 +12,15 @@ from rag.ui.part import AT_ONCE, EACH, Overlays, Part
 from rag.ui.practice.handlers import Handlers
 from rag.ui.texts import Language
 
+# Beside the session goes what practice.js, which may not run yet, sends when the address has changed. `saved` lends its
+# place.
+OPENING = """(session) => [session, {
+  action: "place",
+  rest: /^#room-practice\\/(.*)/.exec(location.hash)?.[1] ?? "",
+  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+}]"""
+# Of the room, as one script.
+SCRIPTS = ("browser/packing.js", "practice/practice.js", "practice/places.js")
 # Only the latest text in a filter matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
 # Grading uses this machine's cores, or mostly waits for a chat model.
@@ -44,11 +53,11 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
         parts = PracticeComponents(
             navigation=_html("navigation"),
             told=_html("told"),
-            shell=_html("view", js_on_load=read_asset("browser/packing.js") + read_asset("practice/practice.js")),
+            shell=_html("view", js_on_load="".join(map(read_asset, SCRIPTS))),
             saved=_html("saved"),
             part=_html("part"),
         )
-    tab.select(handlers.open, session, parts.view, **AT_ONCE)
+    tab.select(handlers.open, [session, parts.saved], parts.view, js=OPENING, **AT_ONCE)
     parts.shell.select(handlers.act, session, parts.view, **EACH)
     parts.shell.edit(handlers.act, session, parts.view, **LAST)
     parts.shell.input(handlers.keep, session, parts.saved, **EACH)

@@ -64,8 +64,9 @@ class Practice:
     `queue` are the questions that "next" leads through, `back` is where they were chosen. `grade` is what the
     grader said, without the reader's own verdicts; `grades` counts them. `deck` are the cards still to be rated,
     the first one being shown. `statements` are judged one after the other, `judged` are the verdicts so far;
-    `is_told` says that the last one is still shown. `round_id` is the interview or report that is open. `editions`
-    are those that were kept of each box last, by its field and question.
+    `is_told` says that the last one is still shown; `sitting` names these cards or statements among others. `round_id`
+    is the interview or report that is open. `editions` are those that were kept of each box last, by its field and
+    question.
     """
 
     view: View = View.TODAY
@@ -84,6 +85,7 @@ class Practice:
     statements: tuple[Statement, ...] = ()
     judged: tuple[bool, ...] = ()
     is_told: bool = False
+    sitting: str = ""
     round_id: str = ""
     editions: dict[tuple[str, str], int] = field(default_factory=dict)
 

@@ -21,6 +21,8 @@ from tests.rag.ui.test_browser_accessible import violations, walk
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH = TEXTS[Language.ZH]
+# Of the page that is asked about, by the reader's language.
+TITLES = {"zh-CN": QUESTION, "en-GB": "What is the difference between ZeRO-2 and ZeRO-3?"}
 # Seconds from the click on the room to its questions, where the machine is not busy with other things: then the page
 # itself takes longer too, and the room opens no later than it.
 FIRST_PAINT = 1.0
@@ -29,7 +31,7 @@ FIRST_PAINT = 1.0
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
     folder = tmp_path_factory.mktemp("practice")
-    ingest_pages(folder, embedder)
+    ingest_pages(folder, embedder, slides=True)
     return folder
 
 
@@ -55,7 +57,7 @@ def test_an_empty_chat_points_to_the_room_which_opens_within_a_second(browser: B
     link.click()
     page.locator("#practice-part .fields").wait_for()
     assert time.perf_counter() - started <= max(FIRST_PAINT, started - began)
-    expect(page.locator("#practice .fields button")).to_have_count(2)
+    expect(page.locator("#practice .fields button")).to_have_count(3)
     page.locator("#practice input[type='date']").fill("2999-12-31")
     expect(page.locator("#practice .tonight")).to_contain_text(ZH.plan_fits.split("{", 1)[0])
     page.reload()
@@ -77,6 +79,20 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
     expect(page.locator("#practice-part")).to_contain_text(ZH.none_fit)
     search.fill("")
     expect(page.locator("#practice .questions > li")).to_have_count(2)
+    page.set_viewport_size({"width": 1360, "height": 300})
+    page.locator("#practice .questions > li .question-link").last.scroll_into_view_if_needed()
+    read = page.locator("#room-practice").evaluate("room => room.scrollTop")
+    page.locator("#practice .questions > li > .line .question-link").last.click()
+    expect(page.locator("textarea[name='attempt']")).to_be_visible()
+    page.go_back()  # to the bank as it was, as far down as it was read
+    page.wait_for_function("top => Math.abs(document.querySelector('#room-practice').scrollTop - top) < 3", arg=read)
+    assert read > 0
+    expect(page.locator("#practice .questions > li")).to_have_count(2)
+    expect(page.locator("#practice select[name='topic']")).to_have_value("/attention")
+    page.go_back()  # to where it was before the bank
+    expect(page.locator("#practice .fields")).to_be_visible()
+    page.go_forward()
+    expect(page.locator("#practice .questions > li")).to_have_count(2)
     page.get_by_role("button", name=ZH.shuffle, exact=True).click()
     expect(page.get_by_role("button", name=ZH.in_order)).to_be_visible()
     star = page.locator("#practice .questions .star").first
@@ -88,7 +104,7 @@ def test_questions_are_filtered_while_words_are_typed(page: Page) -> None:
     page.get_by_label(ZH.bookmarked).uncheck()
     page.get_by_role("button", name=ZH.in_order).click()
     page.locator("#practice select[name='topic']").select_option(index=0)
-    expect(page.locator("#practice .questions > li")).to_have_count(3)
+    expect(page.locator("#practice .questions > li")).to_have_count(4)
 
 
 def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
@@ -115,6 +131,16 @@ def test_an_attempt_is_graded_beside_its_sources(page: Page) -> None:
     expect(page.locator("textarea[name='attempt']")).to_have_value("")  # a box of its own
 
 
+def test_a_source_in_a_pdf_shows_its_page(page: Page) -> None:
+    reach(page, "Why is the gradient clipped?")
+    grade(page, "A clipped gradient cannot throw the weights far away.")
+    page.locator("#practice .point .source-link").first.click()
+    picture = page.locator(".whole .picture")
+    expect(picture.locator("img")).to_be_visible()
+    expect(picture.locator("mark").first).to_be_visible()
+    page.keyboard.press("Escape")
+
+
 def test_formulas_of_a_graded_answer_are_drawn(page: Page) -> None:
     enter(page)
     page.locator(".questions summary").last.click()
@@ -136,8 +162,8 @@ def test_nothing_typed_is_lost(page: Page) -> None:
     expect(page.get_by_role("tab", name="练习")).to_be_visible()
     expect(page.locator("#practice-saved [data-saved]")).to_be_attached()
     page.fill("textarea[name='attempt']", "写到一半，刷新之前")
-    page.reload()
-    reach(page, "KV cache 是什么，为什么能省计算？")
+    page.reload()  # which comes back to the question
+    expect(page.locator("#practice h2")).to_have_text("KV cache 是什么，为什么能省计算？")
     expect(page.locator("textarea[name='attempt']")).to_have_value("写到一半，刷新之前")
     expect(page.locator("textarea[name='note']")).to_have_value("记一笔")
     page.fill("textarea[name='attempt']", "长" * 100_001)
@@ -294,16 +320,14 @@ def test_statements_go_by_the_keyboard(page: Page) -> None:
 def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None:
     enter(page)
     go(page, "interview")
-    page.locator("#practice select[name='count']").select_option("5")
+    page.get_by_role("combobox", name=ZH.level).select_option(label=ZH.level_standard)
+    page.get_by_role("combobox", name=ZH.how_many).select_option("5")
     page.get_by_role("button", name=ZH.start).click()
     asked = page.locator("#practice h2")
     expect(page.locator("textarea[name='attempt']")).to_be_visible()
     first = asked.inner_text()
     page.fill("textarea[name='attempt']", "说到一半")
     page.reload()
-    enter(page)
-    go(page, "interview")
-    page.get_by_role("button", name=ZH.go_on_round).first.click()
     expect(asked).to_have_text(first)
     expect(page.locator("textarea[name='attempt']")).to_have_value("说到一半")
     answered = 0
@@ -316,6 +340,10 @@ def test_an_interview_goes_on_after_a_reload_and_is_reported(page: Page) -> None
         answered += 1
     assert 2 <= answered <= 5
     assert page.evaluate("Object.keys(localStorage).filter(key => key.includes('.attempt:'))") == []
+    expect(page.locator("#practice .report")).to_contain_text("回答 0")
+    page.go_back()
+    expect(page.locator("#practice select[name='level']")).to_be_visible()
+    page.go_forward()
     expect(page.locator("#practice .report")).to_contain_text("回答 0")
     with page.expect_download() as download:
         page.get_by_role("button", name=ZH.save_report).click()
@@ -334,7 +362,7 @@ def test_progress_exports_and_a_backup(page: Page, tmp_path: Path) -> None:
     go(page, "progress")
     expect(page.locator("table.forecast tr")).to_have_count(14)
     expect(page.locator("#practice-view .counts")).to_contain_text(ZH.streak.format(days=1))
-    expect(page.locator("#practice-part table.figures tbody tr")).to_have_count(2)
+    expect(page.locator("#practice-part table.figures tbody tr")).to_have_count(3)
     go(page, "exports")
     for file_type, ending in (("anki", ".apkg"), ("csv", ".csv"), ("markdown", ".md")):
         page.locator("#practice select[name='format']").select_option(file_type)
@@ -383,6 +411,10 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
     page.locator("#practice .jottings summary").click()
     grade(page, f"{GOOD}ZeRO-2 已经切分了模型参数。我喜欢苹果和香蕉。")
     found += [f"grade: {line}" for line in violations(page)]
+    page.locator("#practice .point .source-link").first.click()
+    expect(page.locator(".whole h2")).to_have_text(TITLES[language])
+    found += [f"source: {line}" for line in violations(page)]
+    page.keyboard.press("Escape")
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     for view in ("recall", "statements", "interview", "progress", "exports"):
         go(page, view)
@@ -397,6 +429,10 @@ def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, d
             expect(page.locator("#practice-part .source-link").first).to_be_visible()
             found += [f"{view}, under way: {line}" for line in violations(page)]
             assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    go(page, "today")
+    page.evaluate("void (location.hash = '#room-practice/exports')")
+    expect(page.locator("#practice-navigation [aria-current]")).to_have_text(texts.view_exports)
+    expect(page.locator("#practice-navigation [aria-current]")).to_be_in_viewport(ratio=0.9)
     page.context.close()
     assert found == []
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -44,6 +45,14 @@ PLACE = """name => {
   const { x, width } = room.getBoundingClientRect();
   const heading = [...room.querySelectorAll("h2, h3")].find((one) => one.checkVisibility());
   return [x, width, heading.getBoundingClientRect().top];
+}"""
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("dark", "light")
+# What a menu is drawn with, its ring included; not its ground, which is that of a card in one room and of the page in
+# the other.
+LOOKS = """menu => {
+  const { height, borderTopWidth, borderTopColor, borderRadius, fontSize, color, outline, outlineOffset } =
+    getComputedStyle(menu);
+  return { height, borderTopWidth, borderTopColor, borderRadius, fontSize, color, outline, outlineOffset };
 }"""
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 NOTE = "# 早停是什么？\n\n早停在验证集损失不再下降时停止训练。<img src=x onerror='window.ran = 1'>\n"
@@ -134,6 +143,27 @@ def test_every_room_begins_at_the_same_place(page: Page) -> None:
         expect(heading).to_be_visible()
         places[name] = page.evaluate(PLACE, name)
     assert len({tuple(place) for place in places.values()}) == 1, places
+
+
+def test_menus_of_practice_look_like_those_of_gradio(page: Page) -> None:
+    page.locator("#room-practice-button").click()
+    page.locator("#practice-navigation button[data-rest='bank']").click()
+    page.locator("#practice form[data-act='filter'] select[name='topic']").focus()
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.locator("body.dark" if scheme == "dark" else "body:not(.dark)").wait_for()
+        page.locator("#room-practice-button").click()
+        native = page.locator("#practice select[name='topic']")
+        native.focus()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab")  # by keys alone: a click has no ring
+        expect(native).to_be_focused()
+        looks = native.evaluate(LOOKS)
+        page.locator("#room-library-button").click()
+        menu = page.locator("#room-library .wrap:has(> .wrap-inner)").last
+        menu.locator("input").focus()
+        assert menu.evaluate(LOOKS) == looks
+        page.keyboard.press("Escape")
 
 
 def test_a_room_has_an_address_also_under_the_settings(page: Page, address: str) -> None:

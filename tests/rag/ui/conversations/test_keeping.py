@@ -187,6 +187,15 @@ def test_the_list(assistant: Assistant, keeper: Keeper) -> None:
     assert len(session.exchanges) == 1
 
 
+def test_a_title_is_read_without_signs_and_renamed_with_them(assistant: Assistant, keeper: Keeper) -> None:
+    session = Session(user="")
+    ask(assistant, session, "**解释**一下 `softmax` 和 $a_b$", keeper)
+    html = listed(session, keeper)
+    assert 'title="解释一下 softmax 和 $a_b$"' in html
+    assert '解释一下 softmax 和 <span class="formula">$a_b$</span>' in html
+    assert 'value="**解释**一下 `softmax` 和 $a_b$"' in html
+
+
 def listed(session: Session, keeper: Keeper) -> str:
     return render_list(keeper.list(session), session, datetime.now().astimezone(), tags=keeper.tags(session))
 

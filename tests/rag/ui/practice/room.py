@@ -10,6 +10,7 @@ from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
 from rag.ui.practice.handlers import Handlers
 from rag.ui.session.session import Session
+from tests.ingest.formats.pdf_file import lines, pdf_of, said
 
 README = """\
 ---
@@ -97,14 +98,24 @@ HOSTILE = """\
 加粗的标签也只是文字，它不会变成按钮。
 """
 PAGES = {"README.md": README, "memory/zero.md": ZERO, "attention/cache.md": CACHE, "attention/hostile.md": HOSTILE}
+# A PDF, whose second page has a question.
+SLIDES = pdf_of([
+    said(72, 770, "Notes on training", size=22, font="B")
+    + lines(72, 740, ["These notes tell how a model is trained.", "Each part answers one question."]),
+    said(72, 770, "Why is the gradient clipped?", size=16, font="B")
+    + lines(72, 740, ["A clipped gradient cannot throw the weights far away.", "The threshold is often one."]),
+])  # fmt: skip
 ZERO_QUESTION = "memory/zero.md#ZeRO-2 和 ZeRO-3 差在哪？"
 CACHE_QUESTION = "attention/cache.md#KV cache 是什么，为什么能省计算？"
 GOOD = "ZeRO-2 把优化器状态和梯度切分到各张卡，每张卡还保存完整的模型参数。ZeRO-3 还切分模型参数，前向和反向时再收集。"
 
 
-def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES) -> Settings:
-    """Make `folder/documents` hold exactly these pages, and bring `folder/index` in line."""
+def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES, *, slides: bool = False) -> Settings:
+    """Make `folder/documents` hold exactly these pages, and the slides if wished, and bring `folder/index` in line."""
     source = folder / "documents"
+    if slides:
+        (source / "slides").mkdir(parents=True, exist_ok=True)
+        (source / "slides" / "notes.pdf").write_bytes(SLIDES)
     for name, text in pages.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, encoding="utf-8")
@@ -119,12 +130,14 @@ def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES
 class Room:
     """The handlers of the room, used as the browser uses them."""
 
-    def __init__(self, assistant: Assistant) -> None:
-        self.handlers = Handlers(assistant)
+    def __init__(self, over: Assistant | Handlers, place: object = None) -> None:
+        """In the bank, unless the page was loaded at a place. Over the handlers of another page the program goes on."""
+        self.handlers = over if isinstance(over, Handlers) else Handlers(over)
         self.session = Session(user="")
         self.navigation = self.shell = self.part = self.told = ""
-        self._take(self.handlers.open(self.session))
-        self.act("go", "bank")
+        self._take(self.handlers.open(self.session, place))
+        if place is None:
+            self.act("go", "bank")
 
     @property
     def html(self) -> str:

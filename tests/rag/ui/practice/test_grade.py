@@ -16,6 +16,7 @@ from rag.settings import ChatModelName
 from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part, verdict_name
 from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
+from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
@@ -196,6 +197,21 @@ def test_a_source_opens_where_the_quote_stands(room: Room) -> None:
     for hostile in ({"start": "-1"}, {"start": "x"}, {"quote": ""}, {"document": "../../etc/passwd"}):
         whole, _ = room.source(**fields | hostile)
         assert not isinstance(whole, str)
+
+
+def test_a_source_is_titled_in_english_for_english_readers(room: Room) -> None:
+    fields = {"document": "memory/zero.md", "quote": "ZeRO-3 还切分模型参数", "start": "0", "title": "中文"}
+    assert "<h2>中文</h2>" in room.source(**fields)[0]
+    room.session.language = Language.EN
+    assert "<h2>What is the difference between ZeRO-2 and ZeRO-3?</h2>" in room.source(**fields)[0]
+
+
+def test_a_source_in_a_pdf_begins_with_its_page(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    room = Room(Assistant(ingest_pages(tmp_path, hash_embedder, slides=True), hash_embedder))
+    quote = "A clipped gradient cannot throw the weights far away."
+    whole, _ = room.source(document="slides/notes.pdf", quote=quote, start="0", title="Notes")
+    assert 'src="data:image/png;base64,' in whole
+    assert f"slides/notes.pdf · {PAGE_TEXTS[Language.ZH].page.format(number=2)}" in whole
 
 
 def test_a_damaged_record_is_set_aside_and_told(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

@@ -111,6 +111,13 @@ def test_an_interview_can_be_ended_early(room: Room) -> None:
     assert ZH.interview_hint in room.shell
 
 
+def test_progress_says_that_nothing_comes_back_yet(room: Room) -> None:
+    assert ZH.forecast_none in room.act("go", "progress").shell
+    assert "<table" not in room.shell
+    room.act("open", ZERO_QUESTION).grade(ZERO_QUESTION, GOOD)
+    assert ZH.forecast_none not in room.act("go", "progress").shell
+
+
 def test_progress_counts_what_is_due(room: Room, pages: Assistant) -> None:
     from rag.practice.schedule import Rating, Review
 
