@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import islice
-from math import log
+from math import log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,7 +196,8 @@ def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Want
     are best asked for; each with how well its units answer. Where a form is wanted, such as code, all sections of the
     best documents compete: how code reads says little of what it is for."""
     sections = sections_of(index, evidence, pages=pages, language=wanted.language) if evidence.hits else []
-    asked_for = best_asked(index, evidence.query) if sections else []
+    # The words of a follow-up say less than it asks.
+    asked_for = best_asked(index, evidence.query) if sections and not wanted.heard else []
     is_form = wanted.intent is not None or any(
         answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA)
     )
@@ -225,7 +226,7 @@ def rarity_in_questions(index: Index, named_terms: Iterable[str]) -> dict[str, f
         if not count:
             return index.keywords.ceiling([term])
         sections = index.asked.frequency(term)
-        return 0.0 if not sections and hardly_heard(index, term) else log((count + 1) / (sections + 1))
+        return 0.0 if not sections and hardly_heard(index, term) else log1p((count - sections + 0.5) / (sections + 0.5))
 
     return {term: rarity(term) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
 

@@ -54,6 +54,8 @@ def test_documents_come_back_as_they_were(file: Path) -> None:
     assert storage.source("none.md") is None
     assert storage.questions("empty.md") == DOCUMENTS[2].questions
     assert storage.questions("a.md") == storage.questions("none.md") == {}
+    every = [("empty.md", heading, terms) for heading, asked in DOCUMENTS[2].questions.items() for terms in asked]
+    assert sorted(storage.all_questions()) == sorted(every)
     storage.close()
 
 
@@ -63,6 +65,7 @@ def test_an_index_of_an_earlier_version_has_no_questions(file: Path) -> None:
         connection.commit()
     storage = Storage(file)
     assert storage.questions("empty.md") == {}
+    assert storage.all_questions() == []
     assert storage.documents(with_passages=True)[2] == document("empty.md")
     storage.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.quoted.ranking import WEIGHTS_OF, SectionFeatures, rank
+from rag.answer.quoted.ranking import WEIGHTS_OF, SectionFeatures, Wanted, rank
 from rag.answer.quoted.sections import LONG
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -127,3 +127,21 @@ def test_only_what_a_search_proposed_competes_unless_a_form_is_wanted(
 
         assert competing("钥匙谈什么") == ["钥匙"]
         assert competing("给我钥匙的代码") == sorted(parts)
+
+
+def test_a_section_that_is_best_asked_for_competes_wherever_it_stands(
+    tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    written = 'questions:\n  "门": ["前门怎么开"]\n'
+    page = f"---\ntitle: 房子\n{written}---\n# 房子\n\n## 屋顶\n屋顶是红的。\n\n## 门\n往里推。\n"
+    ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": "# 车\n\n## 轮子\n前轮怎么换，先松螺丝。\n"})
+    with closing(open_index(tmp_path / "index")) as index:
+        evidence = search(index, hash_embedder, "前门怎么开")
+        only_cars = replace(evidence, hits=tuple(h for h in evidence.hits if h.passage.document == "b.md"))
+        found = rank(index, hash_embedder, only_cars, pages=1)
+        assert ("a.md", "门") in [(section.document, section.heading) for section in found.sections]
+        assert ("a.md", "屋顶") not in [(section.document, section.heading) for section in found.sections]
+        # What is asked in a talk says less than it asks; and what is not among the documents chosen stays out.
+        talk = rank(index, hash_embedder, only_cars, pages=1, wanted=Wanted(heard="屋顶是红的。"))
+        cars = rank(index.part(["b.md"]), hash_embedder, only_cars, pages=1)
+        assert {section.document for ranking in (talk, cars) for section in ranking.sections} == {"b.md"}

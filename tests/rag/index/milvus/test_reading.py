@@ -108,6 +108,7 @@ def test_documents_equal_the_embedded_ones(place: Place) -> None:
         ours, theirs = place.open().storage, disk.storage
         assert ours.questions("asked.md") == theirs.questions("asked.md")
         assert [len(questions) for questions in theirs.questions("asked.md").values()] == [2, 1]
+        assert sorted(ours.all_questions()) == sorted(theirs.all_questions())
         assert ours.questions("rope.md") == ours.questions("none.md") == {}
         kept = next(d for d in ours.documents(with_passages=True) if d.name == "asked.md")
         assert kept.questions == theirs.questions("asked.md")

@@ -1,0 +1,43 @@
+"""Sections by the questions that they are written down to answer."""
+
+from dataclasses import dataclass
+
+from rag.index.asked import read_asked
+from rag.language.terms import terms
+
+QUESTIONS = {
+    ("a.md", "甲"): ["where is the key", "钥匙在哪"],
+    ("a.md", "乙"): ["how do I open the door"],
+    ("b.md", "丙"): ["where is the door key kept"],
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    questions: dict[tuple[str, str], list[str]]
+
+    def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [(*section, terms(text)) for section, texts in self.questions.items() for text in texts]
+
+
+def test_the_section_whose_question_names_most_comes_first() -> None:
+    asked = read_asked(Written(QUESTIONS))
+    assert asked.sections == tuple(QUESTIONS)
+    assert asked.best({"key": 1.0, "door": 1.0}) == [("b.md", "丙"), ("a.md", "乙"), ("a.md", "甲")]
+    # Of equal ones that whose questions name more on the average, its heading among them.
+    assert asked.best({"key": 1.0}) == [("b.md", "丙"), ("a.md", "甲")]
+    assert asked.best({"door": 2.0, "钥匙": 1.0})[-1] == ("a.md", "甲")
+    assert asked.best({"甲": 1.0}) == [("a.md", "甲")]
+    assert asked.best({"window": 1.0}) == []
+
+
+def test_frequencies_count_sections() -> None:
+    asked = read_asked(Written(QUESTIONS))
+    assert [asked.frequency(term) for term in ("key", "door", "钥匙", "window")] == [2, 2, 1, 0]
+
+
+def test_nothing_asked() -> None:
+    asked = read_asked(Written({}))
+    assert asked.sections == ()
+    assert asked.best({"key": 1.0}) == []
+    assert asked.frequency("key") == 0
