@@ -7,7 +7,7 @@ from operator import itemgetter
 from rag.answer.quoted.paragraphs import Paragraph, is_number
 from rag.answer.quoted.sections import Section
 from rag.language.pointing import sentence_points_back
-from rag.language.sentence_kinds import plain
+from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK, plain
 from rag.language.terms import fold
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import Unit, UnitKind
@@ -60,7 +60,10 @@ def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:
 
 
 def _points_back(paragraph: Paragraph) -> bool:
-    return paragraph.units[0].kind is UnitKind.SENTENCE and sentence_points_back(fold(plain(paragraph.texts[0])))
+    """Whether it begins with a sentence that leans on what stands before, or says what the letters of a formula are."""
+    words = fold(plain(paragraph.texts[0]))
+    is_leaning = sentence_points_back(words) or bool(LEGEND_OF_A_BLOCK.match(words))
+    return paragraph.units[0].kind is UnitKind.SENTENCE and is_leaning
 
 
 def _counts_on(before: Paragraph, paragraph: Paragraph) -> bool:

@@ -110,7 +110,7 @@ WEIGHTS = SectionFeatures(
     code_wanted=0.9,
     code_unwanted=-1.6,
     formula_wanted=0.7,
-    comparing_table=2.0,
+    comparing_table=0.5,
     said=-2.0,
 )
 # Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
