@@ -20,6 +20,7 @@ EXEMPLIFIES = told_by("sentences", "exemplifies", re.IGNORECASE)
 LONGEST_LEAD_IN = 30
 # A legend explains the letters of a formula.
 LEGEND = told_by("sentences", "legend", re.IGNORECASE)
+SPEAKS_OF_A_BLOCK = told_by("sentences", "speaks_of_a_block", re.IGNORECASE)
 LEGEND_OF_A_BLOCK = told_by("sentences", "legend_of_a_block", re.IGNORECASE)
 ENDS = re.compile(rf"[。！.!；;]{CLOSING}$")
 BINDS, PREDICATE = (

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from rag.answer.quoted.paragraphs import Paragraph, is_number
+from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, is_number
 from rag.answer.quoted.sections import Section
 from rag.language.pointing import sentence_points_back
-from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK, plain
+from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK, SPEAKS_OF_A_BLOCK, plain
 from rag.language.terms import fold
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import Unit, UnitKind
@@ -52,7 +52,11 @@ def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:
     """The first and the last of the paragraphs that cannot be read without the one at `place`, or it without them: what
     it points back to, and a numbered list that runs over several."""
     first = last = place
-    while first and (_points_back(paragraphs[first]) or _counts_on(paragraphs[first - 1], paragraphs[first])):
+    while first and (
+        _points_back(paragraphs[first])
+        or _counts_on(paragraphs[first - 1], paragraphs[first])
+        or _speaks_of(paragraphs[first - 1], paragraphs[first])
+    ):
         first -= 1
     while last + 1 < len(paragraphs) and _counts_on(paragraphs[last], paragraphs[last + 1]):
         last += 1
@@ -70,6 +74,11 @@ def _counts_on(before: Paragraph, paragraph: Paragraph) -> bool:
     """Whether a paragraph goes on with the numbered list that the one before it holds."""
     mark = paragraph.units[0].mark
     return is_number(mark) and not mark.startswith("1.") and any(is_number(unit.mark) for unit in before.units)
+
+
+def _speaks_of(before: Paragraph, paragraph: Paragraph) -> bool:
+    """Whether a paragraph speaks of the table, the formula or the code that the one before it ends with."""
+    return before.units[-1].kind in BLOCKS and bool(SPEAKS_OF_A_BLOCK.search(plain(paragraph.texts[0])))
 
 
 def answer_at_once(section: Section, opening: Section, others: Sequence[Section]) -> Section | None:

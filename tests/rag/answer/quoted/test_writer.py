@@ -116,6 +116,8 @@ def test_what_points_back_is_not_put_in_front_alone(tmp_path: Path, hash_embedde
     opened = ["方差等于维度。 [1]", "标准差因此是维度的平方根。 [2]", "它随维度变大。 [3]", "先看数据。 [4]"]
     assert opened_with(tmp_path, hash_embedder, text, 3) == opened
     assert opened_with(tmp_path, hash_embedder, text, 1)[0] == "方差等于维度。 [1]"
+    text = "先看数据。\n\n用量如下。\n\n$$\na=b\n$$\n\n公式里的数都是估的。\n\n再看结果。"
+    assert opened_with(tmp_path, hash_embedder, text, 2)[0] == "用量如下。 [1]"
 
 
 def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
