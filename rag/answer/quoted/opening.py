@@ -50,10 +50,11 @@ def answer_first(section: Section) -> Section:
 
 def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:
     """The first and the last of the paragraphs that cannot be read without the one at `place`, or it without them: what
-    it points back to, and a numbered list that runs over several."""
+    it points back to or speaks of, what announces that, and a numbered list that runs over several."""
     first = last = place
     while first and (
-        _points_back(paragraphs[first])
+        paragraphs[first].units[0].kind in BLOCKS
+        or _points_back(paragraphs[first])
         or _counts_on(paragraphs[first - 1], paragraphs[first])
         or _speaks_of(paragraphs[first - 1], paragraphs[first])
     ):
