@@ -197,7 +197,7 @@ def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Want
     best documents compete: how code reads says little of what it is for."""
     sections = sections_of(index, evidence, pages=pages, language=wanted.language) if evidence.hits else []
     # The words of a follow-up say less than it asks.
-    asked_for = best_asked(index, evidence.query) if sections and not wanted.heard else []
+    asked_for = best_asked(index, evidence.query) if _is_asked(index, evidence) and not wanted.heard else []
     is_form = wanted.intent is not None or any(
         answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA)
     )
@@ -217,18 +217,24 @@ def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Want
     return [replace(section, answering=of) for section, of in zip(sections, answering, strict=True)]
 
 
+def _is_asked(index: Index, evidence: Evidence) -> bool:
+    """Whether the best document is one whose sections are written down to answer questions. Where it is not, such as a
+    reader's own notes, what others are asked for tells nothing."""
+    return bool(evidence.hits) and bool(index.storage.questions(evidence.hits[0].passage.document))
+
+
 def rarity_in_questions(index: Index, named_terms: Iterable[str]) -> dict[str, float]:
     """How much each term tells of which section is asked for: by how few are asked for with it. What no question names
-    counts as the rarest, unless the material hardly has it either; without any questions, rarity in the passages."""
+    counts as the rarest, unless the material hardly has it either."""
     count = len(index.asked.sections)
 
     def rarity(term: str) -> float:
-        if not count:
-            return index.keywords.ceiling([term])
         sections = index.asked.frequency(term)
-        return 0.0 if not sections and hardly_heard(index, term) else log1p((count - sections + 0.5) / (sections + 0.5))
+        if not sections and hardly_heard(index, term):
+            return 0.0
+        return log1p((count - sections + 0.5) / (sections + 0.5)) * (1.0 if term.isascii() else OF_A_PAIR)
 
-    return {term: rarity(term) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
+    return {term: rarity(term) for term in named_terms}
 
 
 def best_asked(index: Index, query: str) -> list[SectionName]:
@@ -244,7 +250,7 @@ def section_features(
     named_terms = named_in(evidence.query)
     rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
-    asked_rarity = rarity_in_questions(index, rarity)
+    asked_rarity = rarity_in_questions(index, rarity) if _is_asked(index, evidence) else rarity
     most_asked = max(sum(asked_rarity.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.quoted.ranking import WEIGHTS_OF, SectionFeatures, Wanted, rank
+from rag.answer.quoted.ranking import NOTHING_ELSE, WEIGHTS_OF, SectionFeatures, Wanted, rank
 from rag.answer.quoted.sections import LONG
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -132,16 +132,25 @@ def test_only_what_a_search_proposed_competes_unless_a_form_is_wanted(
 def test_a_section_that_is_best_asked_for_competes_wherever_it_stands(
     tmp_path: Path, hash_embedder: HashEmbedder
 ) -> None:
-    written = 'questions:\n  "门": ["前门怎么开"]\n'
-    page = f"---\ntitle: 房子\n{written}---\n# 房子\n\n## 屋顶\n屋顶是红的。\n\n## 门\n往里推。\n"
-    ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": "# 车\n\n## 轮子\n前轮怎么换，先松螺丝。\n"})
+    def page(title: str, heading: str, question: str, text: str) -> str:
+        return f'---\ntitle: {title}\nquestions:\n  "{heading}": ["{question}"]\n---\n# {title}\n\n{text}\n'
+
+    house = page("房子", "门", "前门怎么开", "## 屋顶\n屋顶是红的。\n\n## 门\n往里推。")
+    car = page("车", "轮子", "前轮怎么换", "## 轮子\n前轮怎么换，先松螺丝。")
+    notes = "# 笔记\n\n## 前门\n前门的钥匙在抽屉里。\n"
+    ingest(tmp_path, hash_embedder, {"house.md": house, "car.md": car, "notes.md": notes})
     with closing(open_index(tmp_path / "index")) as index:
         evidence = search(index, hash_embedder, "前门怎么开")
-        only_cars = replace(evidence, hits=tuple(h for h in evidence.hits if h.passage.document == "b.md"))
-        found = rank(index, hash_embedder, only_cars, pages=1)
-        assert ("a.md", "门") in [(section.document, section.heading) for section in found.sections]
-        assert ("a.md", "屋顶") not in [(section.document, section.heading) for section in found.sections]
-        # What is asked in a talk says less than it asks; and what is not among the documents chosen stays out.
-        talk = rank(index, hash_embedder, only_cars, pages=1, wanted=Wanted(heard="屋顶是红的。"))
-        cars = rank(index.part(["b.md"]), hash_embedder, only_cars, pages=1)
-        assert {section.document for ranking in (talk, cars) for section in ranking.sections} == {"b.md"}
+
+        def competing(document: str, index: Index = index, wanted: Wanted = NOTHING_ELSE) -> set[tuple[str, str]]:
+            """The sections that compete where a search found only this document."""
+            hits = tuple(hit for hit in evidence.hits if hit.passage.document == document)
+            found = rank(index, hash_embedder, replace(evidence, hits=hits), pages=1, wanted=wanted)
+            return {(section.document, section.heading) for section in found.sections}
+
+        assert competing("car.md") == {("car.md", "轮子"), ("house.md", "门")}
+        # What is asked in a talk says less than it asks; what is not among the documents chosen stays out.
+        assert competing("car.md", wanted=Wanted(heard="屋顶是红的。")) == {("car.md", "轮子")}
+        assert competing("car.md", index.part(["car.md"])) == {("car.md", "轮子")}
+        # Notes without such questions are answered from themselves.
+        assert competing("notes.md") == {("notes.md", "前门")}
