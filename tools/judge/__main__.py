@@ -17,7 +17,7 @@ from rag.settings import load_settings
 from tools import packed_weights
 from tools.bert import Bert
 from tools.judge.statements import is_held_out, pairs_of, read_claims
-from tools.judge.train import fresh, shipped, train
+from tools.judge.train import fresh, train
 
 STATEMENTS = Path(__file__).with_name("statements.jsonl")
 # Every so manieth of the reader's twelve layers.
@@ -29,10 +29,6 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     training = commands.add_parser("train", help="train on all pages but those that are left out")
     training.add_argument("--out", type=Path, required=True, help="where the weights go, in float32")
-    training.add_argument(
-        "--on", action="store_true", help="train on from the weights that the program has, at half the rate"
-    )
-    training.add_argument("--seed", type=int, default=1, help="decides the order of the pairs")
     training.add_argument("--minutes", type=float, default=60.0, help="the rate is down to nothing by then")
     measuring = commands.add_parser("measure", help="how well statements about pages that were left out are told apart")
     measuring.add_argument("weights", type=Path)
@@ -49,11 +45,9 @@ def main() -> int:
         raise UsageError(f"nothing can be trained over {embedder.identity}", hint="use the default embedder")
     claims = read_claims([STATEMENTS])
     if options.command == "train":
-        pairs = pairs_of([claim for claim in claims if not is_held_out(claim.document)], seed=options.seed)
+        pairs = pairs_of([claim for claim in claims if not is_held_out(claim.document)], seed=1)
         network = Bert.open(locate(settings.embedder, settings.models))
-        start = shipped() if options.on else fresh(embedder, EVERY)
-        rates = 0.5 if options.on else 1.0
-        train(embedder, network, start, pairs, options.out, minutes=options.minutes, rates=rates)
+        train(embedder, network, fresh(embedder, EVERY), pairs, options.out, minutes=options.minutes)
         return 0
     if options.command == "pack":
         packed_weights.save(WEIGHTS_FILE, load_file(options.weights), {"embedder": embedder.identity})

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from rag.embedding import BertEmbedder
-from rag.practice.judge import ENCODER, HEAD, WEIGHTS_FILE, Relation, joined
+from rag.practice.judge import ENCODER, HEAD, Relation, joined
 from rag.reader import weights
 from rag.reader.reading import WEIGHTS_FILE as READER
 from tools.bert import Bert
@@ -42,11 +42,6 @@ def fresh(embedder: BertEmbedder, every: int) -> dict[str, Tensor]:
     return kept | {f"{HEAD}weight": head.weight.detach(), f"{HEAD}bias": head.bias.detach()}
 
 
-def shipped() -> dict[str, Tensor]:
-    """The weights that the program has, as packed: a byte each."""
-    return {name.removeprefix(ENCODER): torch.from_numpy(value) for name, value in weights.load(WEIGHTS_FILE).items()}
-
-
 def train(
     embedder: BertEmbedder,
     network: Bert,
@@ -55,16 +50,15 @@ def train(
     file: Path,
     *,
     minutes: float,
-    rates: float = 1.0,
 ) -> None:
     """Train layers over the vocabulary of `network`, which is the embedder's, on the pairs in their order for at most
-    so many minutes, at `rates` times the usual rates, and write the weights, in float32, as the program names them."""
+    so many minutes, and write the weights, in float32, as the program names them."""
     torch.manual_seed(1)
     encoder = Encoder(network, 0)
     parameters = {name: value.float().clone().requires_grad_() for name, value in start.items()}
-    head = parameters[f"{HEAD}weight"], parameters[f"{HEAD}bias"]
+    head = [value for name, value in parameters.items() if name.startswith(HEAD)]
     layers = [value for name, value in parameters.items() if not name.startswith(HEAD)]
-    groups = [{"params": layers, "full": rates * RATE}, {"params": list(head), "full": rates * HEAD_RATE}]
+    groups = [{"params": layers, "full": RATE}, {"params": head, "full": HEAD_RATE}]
     optimizer = torch.optim.AdamW(groups, RATE, weight_decay=0.01)
     steps, began, average = math.ceil(len(pairs) / BATCH), time.monotonic(), 0.0
     log = file.with_suffix(".jsonl")
