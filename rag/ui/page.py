@@ -89,10 +89,16 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         def speak(state: Session, name: Language) -> Updates:
             state.language = name
             texts = TEXTS[name]
-            chosen = gr.update(value=name.value, label=texts.language)
-            shortcuts = HTML("shortcuts", texts=texts)
-            head = (_title(texts), _finder(texts), shortcuts, _account(state, texts), chosen)
-            return (*head, *(update for part in parts for update in part.speak(state)))
+            said: Updates = {
+                title: _title(texts),
+                finder: _finder(texts),
+                keys: HTML("shortcuts", texts=texts),
+                account: _account(state, texts),
+                switch: gr.update(value=name.value, label=texts.language),
+            }
+            for part in parts:
+                said |= _by_component(part, part.speak(state))
+            return said
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
             if state.user not in (None, request.username or ""):
@@ -103,13 +109,13 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             return speak(state, language or chosen or language_of(request.headers.get("accept-language", "")))
 
         def turn(state: Session, name: str) -> Updates:
-            return (to_store(state.preferences, Language(name)), *speak(state, Language(name)))
+            return speak(state, Language(name)) | {kept: to_store(state.preferences, Language(name))}
 
         settled = {component for part in parts for component in part.settled}
 
         def again(state: Session) -> Updates:
-            told = zip(labels, speak(state, state.language), strict=True)
-            return tuple(gr.skip() if component in settled else update for component, update in told)
+            said = speak(state, state.language)
+            return {component: update for component, update in said.items() if component not in settled}
 
         switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
         greeted = page.load(greet, [session, kept], labels, **AT_ONCE)
@@ -159,13 +165,18 @@ def _feedback(tab: gr.Tab, first: Language) -> Part:
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
-        return gr.update(label=texts.export_feedback), feedback_export(texts)
+        return {tab: gr.update(label=texts.export_feedback), shown: feedback_export(texts)}
 
     return Part((tab, shown), speak)
 
 
 def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
-    return Part((tab,), lambda state: (gr.update(label=names[state.language]),))
+    return Part((tab,), lambda state: {tab: gr.update(label=names[state.language])})
+
+
+def _by_component(part: Part, updates: Any) -> Updates:
+    """Some rooms still give a tuple, in the order of their components."""
+    return updates if isinstance(updates, dict) else dict(zip(part.components, updates, strict=True))
 
 
 def _finder(texts: Texts) -> str:
