@@ -144,10 +144,8 @@ def _settings(
     model_setup = None if setup is None else partial(build_model_setup, setup, session, kept, tab, first, on_change)
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
         with gr.Tab(GENERAL[first], id="preferences", elem_id="room-preferences") as general:
-            parts = [
-                build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup),
-                _named(general, GENERAL),
-            ]
+            parts = build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup)
+            parts.append(_named(general, GENERAL))
         with gr.Tab(id="inspector", elem_id="room-inspector") as inner:
             parts.append(build_inspector(assistant, session, inner, first))
         with gr.Tab(id="quality", elem_id="room-quality") as inner:

@@ -9,8 +9,10 @@ from gradio.blocks import Block
 
 from rag.ui.session.session import Session
 
-# By component; those that are missing stay as they are. `gr.skip()` where all are: Gradio refuses an empty mapping.
+# By component; those that are missing stay as they are.
 Updates = dict[Block, Any]
+# In place of an empty mapping, which Gradio refuses.
+UNCHANGED: Updates = gr.skip()
 # For quick actions: they wait behind no answer and show no progress.
 AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 # Actions run one after another, and none is dropped while the last one is under way.
