@@ -81,7 +81,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     parts.append(build_practice(assistant, session, overlays, tab, first))
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
-                        parts.append(build_library(assistant, rooms.library, session, overlays, tab, first))
+                        parts += build_library(assistant, rooms.library, session, overlays, tab, first)
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
                     parts += _settings(assistant, rooms, session, kept, writer, tab, first, events.append)
         labels = [title, finder, keys, account, switch, *(component for part in parts for component in part.components)]
