@@ -97,7 +97,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 switch: gr.update(value=name.value, label=texts.language),
             }
             for part in parts:
-                said |= _by_component(part, part.speak(state))
+                said |= part.speak(state)
             return said
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
@@ -170,11 +170,6 @@ def _feedback(tab: gr.Tab, first: Language) -> Part:
 
 def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
     return Part((tab,), lambda state: {tab: gr.update(label=names[state.language])})
-
-
-def _by_component(part: Part, updates: Any) -> Updates:
-    """Some rooms still give a tuple, in the order of their components."""
-    return updates if isinstance(updates, dict) else dict(zip(part.components, updates, strict=True))
 
 
 def _finder(texts: Texts) -> str:
