@@ -81,7 +81,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     parts.append(build_practice(assistant, session, overlays, tab, first))
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
-                        parts.append(build_library(assistant, rooms.library, session, overlays, tab, first))
+                        parts += build_library(assistant, rooms.library, session, overlays, tab, first)
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
                     parts += _settings(assistant, rooms, session, kept, writer, tab, first, events.append)
         labels = [title, finder, keys, account, switch, *(component for part in parts for component in part.components)]
@@ -89,10 +89,16 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         def speak(state: Session, name: Language) -> Updates:
             state.language = name
             texts = TEXTS[name]
-            chosen = gr.update(value=name.value, label=texts.language)
-            shortcuts = HTML("shortcuts", texts=texts)
-            head = (_title(texts), _finder(texts), shortcuts, _account(state, texts), chosen)
-            return (*head, *(update for part in parts for update in part.speak(state)))
+            said: Updates = {
+                title: _title(texts),
+                finder: _finder(texts),
+                keys: HTML("shortcuts", texts=texts),
+                account: _account(state, texts),
+                switch: gr.update(value=name.value, label=texts.language),
+            }
+            for part in parts:
+                said |= part.speak(state)
+            return said
 
         def greet(state: Session, stored: object, request: gr.Request) -> Updates:
             if state.user not in (None, request.username or ""):
@@ -103,13 +109,13 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             return speak(state, language or chosen or language_of(request.headers.get("accept-language", "")))
 
         def turn(state: Session, name: str) -> Updates:
-            return (to_store(state.preferences, Language(name)), *speak(state, Language(name)))
+            return speak(state, Language(name)) | {kept: to_store(state.preferences, Language(name))}
 
         settled = {component for part in parts for component in part.settled}
 
         def again(state: Session) -> Updates:
-            told = zip(labels, speak(state, state.language), strict=True)
-            return tuple(gr.skip() if component in settled else update for component, update in told)
+            said = speak(state, state.language)
+            return {component: update for component, update in said.items() if component not in settled}
 
         switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
         greeted = page.load(greet, [session, kept], labels, **AT_ONCE)
@@ -138,10 +144,8 @@ def _settings(
     model_setup = None if setup is None else partial(build_model_setup, setup, session, kept, tab, first, on_change)
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
         with gr.Tab(GENERAL[first], id="preferences", elem_id="room-preferences") as general:
-            parts = [
-                build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup),
-                _named(general, GENERAL),
-            ]
+            parts = build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup)
+            parts.append(_named(general, GENERAL))
         with gr.Tab(id="inspector", elem_id="room-inspector") as inner:
             parts.append(build_inspector(assistant, session, inner, first))
         with gr.Tab(id="quality", elem_id="room-quality") as inner:
@@ -159,13 +163,13 @@ def _feedback(tab: gr.Tab, first: Language) -> Part:
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
-        return gr.update(label=texts.export_feedback), feedback_export(texts)
+        return {tab: gr.update(label=texts.export_feedback), shown: feedback_export(texts)}
 
     return Part((tab, shown), speak)
 
 
 def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
-    return Part((tab,), lambda state: (gr.update(label=names[state.language]),))
+    return Part((tab,), lambda state: {tab: gr.update(label=names[state.language])})
 
 
 def _finder(texts: Texts) -> str:

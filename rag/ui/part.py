@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block
 
 from rag.ui.session.session import Session
 
-Updates = tuple[Any, ...]
+# By component; those that are missing stay as they are.
+Updates = dict[Block, Any]
+# In place of an empty mapping, which Gradio refuses.
+UNCHANGED: Updates = gr.skip()
 # For quick actions: they wait behind no answer and show no progress.
 AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 # Actions run one after another, and none is dropped while the last one is under way.
@@ -28,11 +32,11 @@ class Overlays:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The components whose words depend on the reader's language, and their updates, in the same order. `prepare` does
-    what would delay the first visit, once a page has greeted its reader. `settled` are the components that only the
-    reader changes: a page refresh may arrive after the next change, and would undo it."""
+    """The components whose words depend on the reader's language, and their updates. `prepare` does what would delay
+    the first visit, once a page has greeted its reader. `settled` are the components that only the reader changes: a
+    page refresh may arrive after the next change, and would undo it."""
 
-    components: tuple[Any, ...]
+    components: tuple[Block, ...]
     speak: Callable[[Session], Updates]
     prepare: Callable[[], None] | None = None
-    settled: tuple[Any, ...] = ()
+    settled: tuple[Block, ...] = ()

@@ -19,6 +19,7 @@ from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import ALONE, GO_ON, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.auto_update import auto_update_text, under_way_text
+from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
@@ -38,17 +39,14 @@ from rag.ui.texts import TEXTS, Language, Texts
 
 HTML = macros_of("chat/handlers.html")
 
-# Updates of the send button, stop button, strip, list, writer and scope, which change only when an answer begins or
-# ends.
-UNCHANGED: Updates = (gr.skip(),) * 6
-
 
 class Handlers:
     """Over an assistant; keeps conversations in the folder that the settings name. Only readers who may change the
     documents can switch automatic updates; all are told of them."""
 
-    def __init__(self, assistant: Assistant, rooms: Rooms) -> None:
+    def __init__(self, assistant: Assistant, rooms: Rooms, parts: ChatComponents) -> None:
         self._assistant = assistant
+        self._parts = parts
         self._updates = rooms.auto_update
         self._auto_update = rooms.auto_update if rooms.may_change else None
         self._library = rooms.library if rooms.may_change else None
@@ -56,28 +54,35 @@ class Handlers:
         self._keeper = Keeper(assistant.settings.data)
         self._material = ("", Material())
         self._answerers = Answerers(lambda: assistant.settings)
-        documents = assistant.index.storage.documents()
-        self._examples = {name: example_questions(documents, name) for name in Language}
-
-    def examples(self, language: Language) -> list[Any]:
-        return [{"text": question} for question in self._examples[language]]
+        self._examples = examples(assistant)
 
     def show(self, state: Session, *, whole: bool = True, begins: bool = False) -> Updates:
         """Messages, sources, and the rest. Without `whole`, only what changes while an answer is written, since every
         update costs time. `begins`: the stop button takes the place of the send button."""
-        texts = TEXTS[state.language]
+        texts, parts = TEXTS[state.language], self._parts
         names = [] if state.is_answering else _names(self._answerers, self._assistant, texts)
-        others = UNCHANGED
+        others: Updates = {}
         if whole:
-            others = (
-                *_buttons(state, texts, begins=begins),
-                render_strip(state, self.material()),
-                self.list(state),
-                self.writer(state),
-                self.chooser(state),
-            )
+            others = self._buttons(state, begins=begins) | {
+                parts.strip: render_strip(state, self.material()),
+                parts.listing: self.list(state),
+                parts.told: self.writer(state),
+                parts.scope: self.chooser(state),
+            }
         state.sees_reading = self._is_reading
-        return (messages(state, names, is_reading=state.sees_reading), panel(state), *others)
+        said = messages(state, names, is_reading=state.sees_reading)
+        return others | {parts.conversation: said, parts.sources: panel(state)}
+
+    def _buttons(self, state: Session, *, begins: bool) -> Updates:
+        """The send and the stop button. Only the answer itself changes which one is there while it is written: any
+        other update may reach the page after the answer has ended."""
+        texts, send, stop, answering = TEXTS[state.language], self._parts.send, self._parts.stop, state.is_answering
+        if answering and not begins:
+            return {send: gr.update(value=texts.send), stop: gr.update(value=texts.stop)}
+        return {
+            send: gr.update(value=texts.send, visible=not answering),
+            stop: gr.update(value=texts.stop, visible=answering),
+        }
 
     @property
     def _is_reading(self) -> bool:
@@ -173,16 +178,14 @@ class Handlers:
             yield self.show(state)
 
     def do(self, state: Session, action: Action) -> Updates:
-        """Updates of the question box, and of the whole view."""
         state.done += 1
         act(state, action, self._keeper)
-        edited = state.find(state.editing)
-        box: Any = gr.skip()
+        edited, shown = state.find(state.editing), self.show(state)
         if action.name == ActionName.EDIT and edited is not None:
-            box = edited.question
+            shown[self._parts.question] = edited.question
         elif action.name == ActionName.UNEDIT:
-            box = ""
-        return (box, *self.show(state))
+            shown[self._parts.question] = ""
+        return shown
 
     def do_event(self, state: Session, event: gr.EventData) -> Updates:
         return self.do(state, Action.read(event._data))
@@ -223,7 +226,7 @@ class Handlers:
         return as_parcel(file, _moment())
 
     def import_conversation(self, state: Session, event: gr.EventData) -> Updates:
-        """Import a conversation from a file as a new one; like `do`."""
+        """Import a conversation from a file as a new one."""
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
         state.done += 1
         try:
@@ -233,22 +236,21 @@ class Handlers:
         except UserDataError:
             told = texts.import_failed.format(name=sent.name, problem=texts.import_unkept)
             gr.Warning(escape(told), title=texts.toast_warning)
-        return (gr.skip(), *self.show(state))
+        return self.show(state)
 
     def attach(self, state: Session, paths: Sequence[str] | None) -> Updates:
-        """Updates the paperclip, then as `look_at_documents`."""
         if self._documents is not None:
             self._documents.add(state, paths or [])
-        return (None, *self._told(state), *self.show(state))
+        return self._told(state) | self.show(state) | {self._parts.attach: None}
 
     def look_at_documents(self, state: Session) -> Updates:
-        """Updates of the text about documents on their way, the polling clock, and the whole view."""
+        """What is told of documents on their way, and the whole view once they were tried."""
         changed = self._documents is not None and self._documents.settle(state)
-        return (*self._told(state), *(self.show(state) if changed else (gr.skip(),) * 8))
+        return self._told(state) | (self.show(state) if changed else {})
 
     def _told(self, state: Session) -> Updates:
         told = self._documents.render(state) if self._documents is not None else ""
-        return told, gr.Timer(active=bool(state.adding))
+        return {self._parts.attached: told, self._parts.reading: gr.Timer(active=bool(state.adding))}
 
     def refuse_file(self, state: Session, event: gr.EventData) -> None:
         """Report a file that the browser did not send."""
@@ -259,21 +261,22 @@ class Handlers:
 
     def look(self, state: Session) -> Updates:
         """The switch of automatic updates, their text here and in the library, and the polling clock."""
-        texts = TEXTS[state.language]
+        texts, parts = TEXTS[state.language], self._parts
         status = self._updates.status() if self._updates is not None else AutoUpdateStatus()
         details = self._auto_update is not None
-        return (
-            gr.update(value=status.on, label=texts.auto_update),
-            under_way_text(status, texts, details=details),
-            auto_update_text(status, texts, details=details),
-            # Who may not switch them waits for the first reading only, not for each later change.
-            gr.Timer(active=status.is_changing and (details or status.is_unfinished or status.fills)),
-        )
+        # Who may not switch them waits for the first reading only, not for each later change.
+        active = status.is_changing and (details or status.is_unfinished or status.fills)
+        return {
+            parts.switch: gr.update(value=status.on, label=texts.auto_update),
+            parts.updating: under_way_text(status, texts, details=details),
+            parts.updates: auto_update_text(status, texts, details=details),
+            parts.clock: gr.Timer(active=active),
+        }
 
     def look_again(self, state: Session) -> Updates:
         """The same, and the whole view once the first reading has ended: early answers can be repeated."""
         has_ended = state.sees_reading and not self._is_reading and not state.busy
-        return (*self.look(state), *(self.show(state) if has_ended else (gr.skip(),) * 8))
+        return self.look(state) | (self.show(state) if has_ended else {})
 
     def turn(self, state: Session, on: bool) -> Updates:
         if self._auto_update is not None:
@@ -281,34 +284,31 @@ class Handlers:
         return self.look(state)
 
     def speak(self, state: Session) -> Updates:
-        """Everything in the reader's language, in the order of `ChatComponents.spoken`."""
-        texts = TEXTS[state.language]
-        conversation, *others = self.show(state)
-        return (
-            gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
-            gr.update(value=texts.new_conversation),
-            gr.update(placeholder=texts.search_keys, label=texts.search_conversations),
-            bar(texts),
-            gr.update(label=texts.attach),
-            *self._told(state),
-            *self.look(state),
-            gr.update(
-                value=conversation,
-                placeholder=welcome(texts),
-                examples=self.examples(state.language),
-                label=texts.chat_label,
-            ),
-            *others,
+        """Everything in the reader's language."""
+        texts, parts, shown = TEXTS[state.language], self._parts, self.show(state)
+        conversation = gr.update(
+            value=shown[parts.conversation],
+            placeholder=welcome(texts),
+            examples=self._examples[state.language],
+            label=texts.chat_label,
         )
+        return {
+            **shown,
+            **self._told(state),
+            **self.look(state),
+            parts.question: gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
+            parts.new: gr.update(value=texts.new_conversation),
+            parts.sought: gr.update(placeholder=texts.search_keys, label=texts.search_conversations),
+            parts.bar: bar(texts),
+            parts.attach: gr.update(label=texts.attach),
+            parts.conversation: conversation,
+        }
 
 
-def _buttons(state: Session, texts: Texts, *, begins: bool) -> Updates:
-    """Updates of the send and the stop button. Only the answer itself changes which one is there while it is written:
-    any other update may reach the page after the answer has ended."""
-    answering = state.is_answering
-    if answering and not begins:
-        return gr.update(value=texts.send), gr.update(value=texts.stop)
-    return gr.update(value=texts.send, visible=not answering), gr.update(value=texts.stop, visible=answering)
+def examples(assistant: Assistant) -> dict[Language, list[Any]]:
+    """Questions that an empty conversation offers."""
+    documents = assistant.index.storage.documents()
+    return {name: [{"text": question} for question in example_questions(documents, name)] for name in Language}
 
 
 def _moment() -> str:

@@ -1,13 +1,13 @@
 """The chat: its components, and the handlers of their events."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import behaviour
-from rag.ui.chat.handlers import Handlers, bar, render_writer, welcome
+from rag.ui.chat.components import ChatComponents
+from rag.ui.chat.handlers import Handlers, bar, examples, render_writer, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.markdown import LATEX_DELIMITERS
 from rag.ui.part import AT_ONCE, EACH, Overlays, Part
@@ -32,54 +32,15 @@ ANSWERING: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ChatComponents:
-    new: gr.Button
-    sought: gr.Textbox
-    listing: gr.HTML
-    conversation: gr.Chatbot
-    strip: gr.HTML
-    bar: gr.HTML
-    attach: gr.UploadButton
-    attached: gr.HTML
-    offers: gr.HTML
-    reading: gr.Timer
-    question: gr.Textbox
-    send: gr.Button
-    stop: gr.Button
-    switch: gr.Checkbox
-    updating: gr.HTML
-    updates: gr.HTML
-    clock: gr.Timer
-    told: gr.HTML
-    scope: gr.HTML
-    sources: gr.HTML
-    whole: gr.HTML
-    parcel: gr.HTML
-
-    @property
-    def view(self) -> list[Any]:
-        """In the order of `Handlers.show`."""
-        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing, self.told, self.scope]
-
-    @property
-    def spoken(self) -> tuple[Any, ...]:
-        """In the order of `Handlers.speak`."""
-        labels = (self.question, self.new, self.sought, self.bar, self.attach, self.attached, self.reading)
-        return (*labels, self.switch, self.updating, self.updates, self.clock, *self.view)
-
-
 def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> Part:
     """The chat over an assistant, first shown in `first`."""
-    handlers = Handlers(assistant, rooms)
-    parts = _components(assistant, handlers, rooms, overlays, first)
+    parts = _components(assistant, rooms, overlays, first)
+    handlers = Handlers(assistant, rooms, parts)
     _wire(parts, handlers, session)
     return Part(parts.spoken, handlers.speak)
 
 
-def _components(
-    assistant: Assistant, handlers: Handlers, rooms: Rooms, overlays: Overlays, first: Language
-) -> ChatComponents:
+def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: Language) -> ChatComponents:
     texts = TEXTS[first]
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="list-column"):
@@ -87,7 +48,7 @@ def _components(
             sought = _search_box(texts)
             listing = gr.HTML(elem_id="conversations")
         with gr.Column(elem_id="chat-column"):
-            conversation = _chatbot(texts, handlers.examples(first))
+            conversation = _chatbot(texts, examples(assistant)[first])
             strip = gr.HTML(elem_id="strip")
             attached = gr.HTML(elem_id="attached", visible=rooms.may_change)
             offers = gr.HTML(elem_id="offers")
@@ -152,7 +113,7 @@ def _search_box(texts: Texts) -> gr.Textbox:
     )
 
 
-def _chatbot(texts: Texts, examples: list[Any]) -> gr.Chatbot:
+def _chatbot(texts: Texts, offered: list[Any]) -> gr.Chatbot:
     return gr.Chatbot(
         elem_id="chat",
         label=texts.chat_label,
@@ -167,7 +128,7 @@ def _chatbot(texts: Texts, examples: list[Any]) -> gr.Chatbot:
         allow_tags=False,
         feedback_options=None,
         placeholder=welcome(texts),
-        examples=examples,
+        examples=offered,
     )
 
 

@@ -46,13 +46,17 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
 
     def opened(state: Session) -> Updates:
         """The conversation's questions so far, newest first."""
-        return gr.update(choices=_asked(state), value=TYPED), gr.update(visible=True)
+        return {asked: gr.update(choices=_asked(state), value=TYPED), earlier: gr.update(visible=True)}
 
     def choose(state: Session, number: str) -> Updates:
         exchange = _exchange(state, number)
         if exchange is None:
-            return gr.skip(), gr.update(visible=True), gr.skip()
-        return exchange.question, gr.update(visible=False), look(state, number, exchange.question, "")
+            return {earlier: gr.update(visible=True)}
+        return {
+            question: exchange.question,
+            earlier: gr.update(visible=False),
+            result: look(state, number, exchange.question, ""),
+        }
 
     def look(state: Session, number: str, question: str, earlier: str) -> str:
         texts, page = TEXTS[state.language], PAGE_TEXTS[state.language]
@@ -70,15 +74,15 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
-        return (
-            gr.update(label=texts.tab),
-            introduction(texts.heading, texts.intro),
-            gr.update(label=texts.asked, info=texts.asked_hint, choices=_asked(state)),
-            gr.update(label=texts.question),
-            gr.update(label=texts.earlier, placeholder=texts.earlier_hint),
-            gr.update(value=texts.inspect),
-            _views(texts),
-        )
+        return {
+            tab: gr.update(label=texts.tab),
+            heading: introduction(texts.heading, texts.intro),
+            asked: gr.update(label=texts.asked, info=texts.asked_hint, choices=_asked(state)),
+            question: gr.update(label=texts.question),
+            earlier: gr.update(label=texts.earlier, placeholder=texts.earlier_hint),
+            go: gr.update(value=texts.inspect),
+            views: _views(texts),
+        }
 
     slowly: dict[str, Any] = {
         "concurrency_limit": INSPECTIONS, "concurrency_id": "inspections", "show_progress": "hidden",

@@ -1,7 +1,9 @@
 """The library's event handlers: each returns the updates of the components that it changes."""
 
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
@@ -38,12 +40,43 @@ HTML = macros_of("library/handlers.html")
 ALL = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LibraryComponents:
+    tab: gr.Tab
+    heading: gr.HTML
+    files: gr.File
+    replace: gr.Checkbox
+    refresh: gr.Button
+    limits: gr.HTML
+    run: gr.HTML
+    told: gr.HTML
+    words: gr.Textbox
+    kind: gr.Dropdown
+    topic: gr.Dropdown
+    listing: gr.HTML
+    clock: gr.Timer
+
+    @property
+    def filters(self) -> list[Any]:
+        return [self.words, self.kind, self.topic]
+
+    @property
+    def view(self) -> list[Any]:
+        return [self.heading, self.run, self.clock, self.kind, self.topic, self.listing]
+
+    @property
+    def spoken(self) -> tuple[Any, ...]:
+        """The components with texts."""
+        return (self.tab, self.files, self.replace, self.refresh, self.limits, self.words, *self.view)
+
+
 class Handlers:
     """Over an assistant's index; `library` holds what readers add."""
 
-    def __init__(self, assistant: Assistant, library: Library) -> None:
+    def __init__(self, assistant: Assistant, library: Library, parts: LibraryComponents) -> None:
         self._assistant = assistant
         self._library = library
+        self._parts = parts
         self._rows: dict[str, list[Row]] = {}
 
     def rows(self) -> list[Row]:
@@ -85,32 +118,32 @@ class Handlers:
             under_way, self._assistant.index.manifest.report, TEXTS[state.language], PAGE_TEXTS[state.language],
             listed_below=self._library.folder.expanduser().resolve(),
         )  # fmt: skip
-        return html, gr.Timer(active=under_way.under_way)
+        return {self._parts.run: html, self._parts.clock: gr.Timer(active=under_way.under_way)}
 
     def look(self, state: Session, *chosen: str) -> Updates:
         if self._library.run().under_way:
-            return gr.skip(), *self.tell_run(state), gr.skip(), gr.skip(), gr.skip()
+            return self.tell_run(state)
         return self.open(state, *chosen)
 
     def open(self, state: Session, *chosen: str) -> Updates:
-        """In the order of `LibraryComponents.view`."""
         texts, every = TEXTS[state.language], self.rows()
         kinds = sorted({row.kind for row in every})
         topics = self.topics(state)
-        return (
-            introduction(texts.heading, _summary(self._assistant, every, texts)),
-            *self.tell_run(state),
-            gr.update(choices=[(texts.all_kinds, ALL), *((name, name) for name in kinds)], label=texts.kind),
-            gr.update(
+        return self.tell_run(state) | {
+            self._parts.heading: introduction(texts.heading, _summary(self._assistant, every, texts)),
+            self._parts.kind: gr.update(
+                choices=[(texts.all_kinds, ALL), *((name, name) for name in kinds)], label=texts.kind
+            ),
+            self._parts.topic: gr.update(
                 choices=[(texts.all_topics, ALL), *((title, f"/{name}") for name, title in sorted(topics.items()))],
                 label=texts.topic,
             ),
-            self.listed(state, *chosen),
-        )
+            self._parts.listing: self.listed(state, *chosen),
+        }
 
     def add(self, state: Session, paths: list[str] | None, may_replace: bool) -> Updates:
         add_files(paths or [], self._assistant, self._library, state.language, replace=may_replace)
-        return (None, *self.tell_run(state))
+        return self.tell_run(state) | {self._parts.files: None}
 
     def refuse(self, state: Session, event: gr.EventData) -> None:
         """Report a file that the browser did not send."""
@@ -131,7 +164,7 @@ class Handlers:
         row = next((row for row in self.rows() if row.name == name), None)
         if action == "read":
             row = row and in_language([row], state.language)[0]
-            return reader(name, row, self._assistant.source(name), texts), gr.skip(), gr.skip(), gr.skip()
+            return {self._parts.listing: reader(name, row, self._assistant.source(name), texts)}
         try:
             if action == "remove" and row is not None and row.own:
                 return self._removed(state, row.relative)
@@ -140,28 +173,27 @@ class Handlers:
             if action == "restore":
                 self._library.restore(name)
                 self._library.sync()
-                return gr.skip(), "", *self.tell_run(state)
+                return self.tell_run(state) | {self._parts.told: ""}
         except UsageError as error:
-            return gr.skip(), problem(tell(error, PAGE_TEXTS[state.language])), gr.skip(), gr.skip()
-        return self.listed(state, words, kind, topic), gr.skip(), gr.skip(), gr.skip()
+            return {self._parts.told: problem(tell(error, PAGE_TEXTS[state.language]))}
+        return {self._parts.listing: self.listed(state, words, kind, topic)}
 
     def _removed(self, state: Session, relative: str) -> Updates:
         self._library.remove(relative)
         self._library.sync()
-        return gr.skip(), undo(relative, TEXTS[state.language]), *self.tell_run(state)
+        return self.tell_run(state) | {self._parts.told: undo(relative, TEXTS[state.language])}
 
     def speak(self, state: Session) -> Updates:
-        """Everything in the reader's language: the tab, then in the order of `LibraryComponents.spoken`."""
+        """Everything in the reader's language."""
         texts = TEXTS[state.language]
-        return (
-            gr.update(label=texts.tab),
-            gr.update(label=texts.add_files),
-            gr.update(label=texts.replace),
-            gr.update(value=texts.refresh),
-            limits(self._library, texts),
-            gr.update(label=texts.search, placeholder=texts.search_hint),
-            *self.open(state, "", ALL, ALL),
-        )
+        return self.open(state, "", ALL, ALL) | {
+            self._parts.tab: gr.update(label=texts.tab),
+            self._parts.files: gr.update(label=texts.add_files),
+            self._parts.replace: gr.update(label=texts.replace),
+            self._parts.refresh: gr.update(value=texts.refresh),
+            self._parts.limits: limits(self._library, texts),
+            self._parts.words: gr.update(label=texts.search, placeholder=texts.search_hint),
+        }
 
 
 def limits(library: Library, texts: Texts) -> str:

@@ -31,7 +31,7 @@ def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: La
     def look(state: Session) -> Updates:
         now = run.state()
         html = review_report(now, TEXTS[state.language], PAGE_TEXTS[state.language], outdated=run.is_outdated())
-        return html, gr.Timer(active=now.under_way)
+        return {report: html, clock: gr.Timer(active=now.under_way)}
 
     def begin(state: Session) -> Updates:
         run.start()
@@ -39,7 +39,11 @@ def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: La
 
     def speak(state: Session) -> Updates:
         words = TEXTS[state.language]
-        return gr.update(label=words.label), hint(words.hint), gr.update(value=words.start), *look(state)
+        return look(state) | {
+            fold: gr.update(label=words.label),
+            about: hint(words.hint),
+            start: gr.update(value=words.start),
+        }
 
     start.click(begin, session, [report, clock], **AT_ONCE)
     clock.tick(look, session, [report, clock], **AT_ONCE)

@@ -2,7 +2,6 @@
 
 Here are its components, and the handlers of their events."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -11,7 +10,7 @@ from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.elements import introduction
-from rag.ui.library.handlers import ALL, Handlers, limits
+from rag.ui.library.handlers import ALL, Handlers, LibraryComponents, limits
 from rag.ui.library.review import build_review
 from rag.ui.library.texts import TEXTS
 from rag.ui.part import AT_ONCE, Overlays, Part
@@ -23,49 +22,17 @@ LOOK_SECONDS = 0.7
 TELLING: dict[str, Any] = {"trigger_mode": "multiple", "show_progress": "hidden", "api_visibility": "private"}
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryComponents:
-    heading: gr.HTML
-    files: gr.File
-    replace: gr.Checkbox
-    refresh: gr.Button
-    limits: gr.HTML
-    run: gr.HTML
-    told: gr.HTML
-    words: gr.Textbox
-    kind: gr.Dropdown
-    topic: gr.Dropdown
-    listing: gr.HTML
-    clock: gr.Timer
-
-    @property
-    def filters(self) -> list[Any]:
-        return [self.words, self.kind, self.topic]
-
-    @property
-    def view(self) -> list[Any]:
-        """In the order of `Handlers.open`."""
-        return [self.heading, self.run, self.clock, self.kind, self.topic, self.listing]
-
-    @property
-    def spoken(self) -> tuple[Any, ...]:
-        """In the order of `Handlers.speak`, after the tab."""
-        labels = (self.files, self.replace, self.refresh, self.limits, self.words)
-        return (*labels, *self.view)
-
-
 def build_library(
     assistant: Assistant, library: Library, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language
-) -> Part:
+) -> list[Part]:
     """The library over an assistant's index, in its tab; `library` holds what readers add."""
-    handlers = Handlers(assistant, library)
-    parts = _components(library, overlays, TEXTS[first])
-    _wire(parts, handlers, session, tab)
-    review = build_review(assistant, session, tab, first)
-    return Part((tab, *parts.spoken, *review.components), lambda state: (*handlers.speak(state), *review.speak(state)))
+    parts = _components(library, overlays, tab, TEXTS[first])
+    handlers = Handlers(assistant, library, parts)
+    _wire(parts, handlers, session)
+    return [Part(parts.spoken, handlers.speak), build_review(assistant, session, tab, first)]
 
 
-def _components(library: Library, overlays: Overlays, texts: Texts) -> LibraryComponents:
+def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts) -> LibraryComponents:
     may_change = library.may_change
     with gr.Column(elem_classes="room"):
         head = gr.HTML(introduction(texts.heading, ""))
@@ -89,6 +56,7 @@ def _components(library: Library, overlays: Overlays, texts: Texts) -> LibraryCo
             topic = gr.Dropdown([(texts.all_topics, ALL)], value=ALL, label=texts.topic)
         listing = gr.HTML(elem_id="library-list", js_on_load=read_asset("library/library.js"))
     return LibraryComponents(
+        tab=tab,
         heading=head,
         files=files,
         replace=replace,
@@ -104,10 +72,10 @@ def _components(library: Library, overlays: Overlays, texts: Texts) -> LibraryCo
     )
 
 
-def _wire(parts: LibraryComponents, handlers: Handlers, session: gr.State, tab: gr.Tab) -> None:
+def _wire(parts: LibraryComponents, handlers: Handlers, session: gr.State) -> None:
     """library.js sends what a reader does as events of the list."""
     filtered = [session, *parts.filters]
-    tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
+    parts.tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
     parts.clock.tick(handlers.look, filtered, parts.view, **AT_ONCE)
     changes = [parts.words.change, parts.kind.change, parts.topic.change]
     gr.on(changes, handlers.listed, filtered, parts.listing, **AT_ONCE)

@@ -22,7 +22,7 @@ from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS
-from rag.ui.part import Updates
+from rag.ui.part import UNCHANGED, Updates
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.preferences.models import failure, try_model
 from rag.ui.preferences.states import install_command
@@ -44,47 +44,88 @@ class Entered:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class ModelSetupComponents:
+    """`kept` is the browser's copy of the reader's settings."""
+
+    kept: gr.BrowserState
+    heading: gr.HTML
+    status: gr.HTML
+    preset: gr.Radio
+    url: gr.Textbox
+    key: gr.Textbox
+    look: gr.Button
+    model: gr.Dropdown
+    test: gr.Button
+    use: gr.Button
+    forget_key: gr.Button
+    forget: gr.Button
+    told: gr.HTML
+    local: gr.HTML
+    download: gr.Button
+    cancel: gr.Button
+    clock: gr.Timer
+    arrived: gr.State
+
+    @property
+    def local_view(self) -> list[Any]:
+        return [self.local, self.download, self.cancel, self.clock, self.arrived]
+
+    @property
+    def spoken(self) -> tuple[Any, ...]:
+        """The components with texts."""
+        asked = (self.heading, self.status, self.preset, self.url, self.key, self.look, self.model, self.test, self.use)
+        return (*asked, self.forget_key, self.forget, self.local, self.download, self.cancel)
+
+
 class _Refused(Exception):  # noqa: N818 - the reader is told what is missing
     """Input that cannot be used; the message is in the reader's language."""
 
 
 class Handlers:
-    def __init__(self, setup: ModelSetup) -> None:
+    def __init__(self, setup: ModelSetup, parts: ModelSetupComponents) -> None:
         self._setup = setup
+        self._parts = parts
 
     def open(self, state: Session, url: str) -> Updates:
         """Status, preset, address, model, and the local model. Typed text stays."""
-        kept = self._setup.kept()
+        kept, parts = self._setup.kept(), self._parts
+        shown = self.local(state) | {parts.status: self.status(state)}
         if url.strip() or kept is None:
-            return (self.status(state), gr.skip(), gr.skip(), gr.skip(), *self.local(state))
+            return shown
         model = gr.update(value=kept.model, choices=[kept.model])
-        return (self.status(state), preset_of(kept.url), kept.url, model, *self.local(state))
+        return shown | {parts.preset: preset_of(kept.url), parts.url: kept.url, parts.model: model}
 
     def choose_preset(self, state: Session, name: str, entered: str) -> Updates:
         """The preset's address, and key and model emptied: a typed key belongs to the previous address. If the preset
         has no address and the reader has entered their own, everything stays."""
         url = PRESETS[name].url if name in PRESETS else ""
         if not url and preset_of(entered) == OTHER:
-            return (gr.skip(),) * 4
-        return (url, self._key_box(state, url), gr.update(value=None, choices=[]), "")
+            return UNCHANGED
+        return {
+            self._parts.url: url,
+            self._parts.key: self._key_box(state, url),
+            self._parts.model: gr.update(value=None, choices=[]),
+            self._parts.told: "",
+        }
 
     def look(self, state: Session, url: str, key: str) -> Iterator[Updates]:
         """The message, and the models to choose from."""
-        texts = TEXTS[state.language]
-        yield under_way(texts.looking), gr.skip()
+        texts, parts = TEXTS[state.language], self._parts
+        yield {parts.told: under_way(texts.looking)}
         try:
             entered = self._entered(texts, url, key)
             names = list_models(entered.url, entered.key)
         except _Refused as refusal:
-            yield problem(str(refusal)), gr.skip()
+            yield {parts.told: problem(str(refusal))}
         except RagError as error:
-            yield _failed(texts.look_failed, error, state), gr.skip()
+            yield {parts.told: _failed(texts.look_failed, error, state)}
         else:
             told = texts.found.format(count=f"{len(names):,}") if names else texts.found_none
-            yield (
-                done(told) + _warning(entered.url, texts),
-                gr.update(choices=names, value=names[0] if len(names) == 1 else None),
-            )
+            yield {
+                parts.told: done(told) + _warning(entered.url, texts),
+                parts.model: gr.update(choices=names, value=names[0] if len(names) == 1 else None),
+            }
 
     def try_it(self, state: Session, url: str, key: str, model: str | None) -> Iterator[str]:
         texts = TEXTS[state.language]
@@ -103,25 +144,24 @@ class Handlers:
     def use(self, state: Session, url: str, key: str, model: str | None) -> Updates:
         """The message, the status, the key box, and the choices for the browser: whoever sets up a model wants its
         answers."""
-        texts = TEXTS[state.language]
+        texts, parts = TEXTS[state.language], self._parts
         try:
             entered = self._entered(texts, url, key, model, with_model=True)
             self._open(entered)
             self._setup.use(entered.url, entered.model, entered.key)
         except _Refused as refusal:
-            return (problem(str(refusal)), gr.skip(), gr.skip(), gr.skip())
+            return {parts.told: problem(str(refusal))}
         except RagError as error:
             told = texts.not_kept.format(problem=failure(error, preferences_texts.TEXTS[state.language]))
-            return (problem(told, details=error.message, summary=texts.details), gr.skip(), gr.skip(), gr.skip())
+            return {parts.told: problem(told, details=error.message, summary=texts.details)}
         llm = ChatModelName.ENDPOINT if self._setup.writer_fixed_by else None
         state.preferences = replace(state.preferences, llm=llm)
-        told = done(texts.used.format(model=entered.model)) + _warning(entered.url, texts)
-        return (
-            told,
-            self.status(state),
-            self._key_box(state, entered.url),
-            to_store(state.preferences, state.language),
-        )
+        return {
+            parts.told: done(texts.used.format(model=entered.model)) + _warning(entered.url, texts),
+            parts.status: self.status(state),
+            parts.key: self._key_box(state, entered.url),
+            parts.kept: to_store(state.preferences, state.language),
+        }
 
     def forget_key(self, state: Session, url: str) -> Updates:
         return self._forget(state, url, key_only=True)
@@ -131,13 +171,13 @@ class Handlers:
 
     def _forget(self, state: Session, url: str, *, key_only: bool) -> Updates:
         """The message, the status, and the key box."""
-        texts = TEXTS[state.language]
+        texts, parts = TEXTS[state.language], self._parts
         try:
             (self._setup.forget_key if key_only else self._setup.forget)()
         except RagError as error:
-            return (problem(error.message), self.status(state), gr.skip())
-        told = texts.key_forgotten if key_only else texts.forgotten
-        return (done(told), self.status(state), self._key_box(state, url))
+            return {parts.told: problem(error.message), parts.status: self.status(state)}
+        told = done(texts.key_forgotten if key_only else texts.forgotten)
+        return {parts.told: told, parts.status: self.status(state), parts.key: self._key_box(state, url)}
 
     def status(self, state: Session) -> str:
         """The endpoint that is set up, and the settings that override it, as HTML."""
@@ -166,36 +206,42 @@ class Handlers:
     def local(self, state: Session) -> Updates:
         """The local model, the buttons that start and cancel its download, the timer that refreshes it, and whether the
         model is present."""
-        texts, status = TEXTS[state.language], self._setup.download.status()
+        status = self._setup.download.status()
+        return self._local_shown(state, status) | {
+            self._parts.clock: gr.Timer(active=status.under_way),
+            self._parts.arrived: status.state is ModelState.PRESENT,
+        }
+
+    def _local_shown(self, state: Session, status: DownloadStatus) -> Updates:
+        texts = TEXTS[state.language]
         size = _megabytes(self._setup.download.model.size)
         missing = "" if status.under_way or status.state is ModelState.PRESENT else self._local_problem(texts)
         label = texts.resume if status.state is ModelState.INTERRUPTED else texts.download.format(size=size)
         idle = not status.under_way and status.state is not ModelState.PRESENT
-        return (
-            self._local_html(status, texts, missing),
-            gr.update(value=label, visible=idle, interactive=not missing),
-            gr.update(value=texts.cancel, visible=status.under_way, interactive=not status.cancelled),
-            gr.Timer(active=status.under_way),
-            status.state is ModelState.PRESENT,
-        )
+        return {
+            self._parts.local: self._local_html(status, texts, missing),
+            self._parts.download: gr.update(value=label, visible=idle, interactive=not missing),
+            self._parts.cancel: gr.update(
+                value=texts.cancel, visible=status.under_way, interactive=not status.cancelled
+            ),
+        }
 
     def speak(self, state: Session) -> Updates:
-        """All texts in the reader's language, in the order of `ModelSetupComponents.spoken`."""
-        texts = TEXTS[state.language]
-        return (
-            heading(texts),
-            self.status(state),
-            gr.update(label=texts.preset, choices=presets(texts)),
-            gr.update(label=texts.url),
-            gr.update(label=texts.key, info=texts.key_hint, placeholder=texts.key_needed),
-            gr.update(value=texts.look),
-            gr.update(label=texts.model, info=texts.model_hint),
-            gr.update(value=texts.try_it),
-            gr.update(value=texts.use),
-            gr.update(value=texts.forget_key),
-            gr.update(value=texts.forget),
-            *self.local(state)[:3],
-        )
+        """All texts in the reader's language."""
+        texts, parts = TEXTS[state.language], self._parts
+        return self._local_shown(state, self._setup.download.status()) | {
+            parts.heading: heading(texts),
+            parts.status: self.status(state),
+            parts.preset: gr.update(label=texts.preset, choices=presets(texts)),
+            parts.url: gr.update(label=texts.url),
+            parts.key: gr.update(label=texts.key, info=texts.key_hint, placeholder=texts.key_needed),
+            parts.look: gr.update(value=texts.look),
+            parts.model: gr.update(label=texts.model, info=texts.model_hint),
+            parts.test: gr.update(value=texts.try_it),
+            parts.use: gr.update(value=texts.use),
+            parts.forget_key: gr.update(value=texts.forget_key),
+            parts.forget: gr.update(value=texts.forget),
+        }
 
     def _entered(
         self, texts: Texts, url: str, key: str, model: str | None = None, *, with_model: bool = False

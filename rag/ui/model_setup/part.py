@@ -1,14 +1,13 @@
 """The chat model setup in the settings: its components, and the handlers of their events."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from rag.models import ModelState
 from rag.ui.assets import read_asset
-from rag.ui.model_setup.handlers import Handlers, heading, presets
+from rag.ui.model_setup.handlers import Handlers, ModelSetupComponents, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS
 from rag.ui.part import AT_ONCE, Part
@@ -25,38 +24,6 @@ ASKING: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSetupComponents:
-    heading: gr.HTML
-    status: gr.HTML
-    preset: gr.Radio
-    url: gr.Textbox
-    key: gr.Textbox
-    look: gr.Button
-    model: gr.Dropdown
-    test: gr.Button
-    use: gr.Button
-    forget_key: gr.Button
-    forget: gr.Button
-    told: gr.HTML
-    local: gr.HTML
-    download: gr.Button
-    cancel: gr.Button
-    clock: gr.Timer
-    arrived: gr.State
-
-    @property
-    def local_view(self) -> list[Any]:
-        """The components in the order of `Handlers.local`."""
-        return [self.local, self.download, self.cancel, self.clock, self.arrived]
-
-    @property
-    def spoken(self) -> tuple[Any, ...]:
-        """The components with texts, in the order of `Handlers.speak`."""
-        asked = (self.heading, self.status, self.preset, self.url, self.key, self.look, self.model, self.test, self.use)
-        return (*asked, self.forget_key, self.forget, *self.local_view[:3])
-
-
 def build_model_setup(
     setup: ModelSetup,
     session: gr.State,
@@ -67,14 +34,14 @@ def build_model_setup(
 ) -> Part:
     """Build the chat model setup. Only for readers who may change everyone's chat model, which the caller has
     checked."""
-    handlers = Handlers(setup)
-    parts = _components(setup, TEXTS[first])
-    for event in _wire(parts, handlers, session, kept, tab):
+    parts = _components(setup, kept, TEXTS[first])
+    handlers = Handlers(setup, parts)
+    for event in _wire(parts, handlers, session, tab):
         on_change(event)
     return Part(parts.spoken, handlers.speak)
 
 
-def _components(setup: ModelSetup, texts: Texts) -> ModelSetupComponents:
+def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> ModelSetupComponents:
     free = not setup.fixed_by
     small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 120, "interactive": free}
     with gr.Column(elem_id="model-setup"):
@@ -104,6 +71,7 @@ def _components(setup: ModelSetup, texts: Texts) -> ModelSetupComponents:
             cancel = gr.Button(texts.cancel, elem_id="model-cancel", size="sm", scale=0, min_width=120, visible=False)
         arrived = gr.State(setup.download.status().state is ModelState.PRESENT)
     return ModelSetupComponents(
+        kept=kept,
         heading=head,
         status=status,
         preset=preset,
@@ -124,9 +92,7 @@ def _components(setup: ModelSetup, texts: Texts) -> ModelSetupComponents:
     )
 
 
-def _wire(
-    parts: ModelSetupComponents, handlers: Handlers, session: gr.State, kept: gr.BrowserState, tab: gr.Tab
-) -> list[Any]:
+def _wire(parts: ModelSetupComponents, handlers: Handlers, session: gr.State, tab: gr.Tab) -> list[Any]:
     """Attach the handlers. Returns the events after which the writer may have changed, so that the rest of the page can
     refresh."""
     entered = [session, parts.url, parts.key]
@@ -138,7 +104,7 @@ def _wire(
     parts.test.click(handlers.try_it, [*entered, parts.model], parts.told, **ASKING)
 
     told = [parts.told, parts.status, parts.key]
-    used = parts.use.click(handlers.use, [*entered, parts.model], [*told, kept], **AT_ONCE)
+    used = parts.use.click(handlers.use, [*entered, parts.model], [*told, parts.kept], **AT_ONCE)
     without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], told, **AT_ONCE)
     without = parts.forget.click(handlers.forget, [session, parts.url], told, **AT_ONCE)
 

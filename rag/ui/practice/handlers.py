@@ -5,7 +5,9 @@ import base64
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import gradio as gr
 
@@ -14,7 +16,7 @@ from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
 from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
-from rag.ui.part import Updates
+from rag.ui.part import UNCHANGED, Updates
 from rag.ui.practice.actions import Action, ActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import HTML as ELEMENTS
@@ -38,11 +40,28 @@ WITHIN = frozenset({
 Do = Callable[[Session, Action, datetime], str]
 
 
+@dataclass(frozen=True, slots=True)
+class PracticeComponents:
+    tab: gr.Tab
+    navigation: gr.HTML
+    shell: gr.HTML
+    part: gr.HTML
+    told: gr.HTML
+    saved: gr.HTML
+    whole: gr.HTML
+    parcel: gr.HTML
+
+    @property
+    def view(self) -> list[Any]:
+        return [self.navigation, self.shell, self.part, self.told]
+
+
 class Handlers:
     """Handlers over an assistant's index. Practice data is stored in the folder that the settings name."""
 
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, parts: PracticeComponents) -> None:
         self._assistant = assistant
+        self._parts = parts
         self._resources = Resources(assistant)
         self._practising = Practising(self._resources)
         self._rendering = Rendering(self._resources, self._practising)
@@ -55,8 +74,7 @@ class Handlers:
             logger.warning("%s (%s)", error.message, error.hint)
 
     def open(self, state: Session, sent: object) -> Updates:
-        """The whole room, in the order of `PracticeComponents.view`. The page sends the place that its address
-        names; without one the room is as it was left."""
+        """The whole room. The page sends the place that its address names; without one the room is as it was left."""
         state.practice.is_open = True
         return self._do(state, Action.read(sent), self._practising.do)
 
@@ -76,7 +94,7 @@ class Handlers:
         try:
             self._practising.keep(state, field, question, action.text("text"), action.edition)
         except RagError as error:
-            return self._problem(state, error)
+            return _alert(tell(error, PAGE_TEXTS[state.language]))
         saved = {"key": f"{field}:{question}", "edition": action.edition}
         return ELEMENTS("saved", **saved, moment=_moment(), texts=TEXTS[state.language])
 
@@ -84,14 +102,14 @@ class Handlers:
         """A dialog over the page that shows a document at a quote, and the message."""
         citation = Action.read(event._data).citation
         if citation is None:
-            return gr.skip(), gr.skip()
+            return UNCHANGED
         try:
             if self._assistant.source(citation.document) is None:
-                return gr.skip(), _alert(TEXTS[state.language].source_gone.format(document=citation.document))
+                return self._alert(TEXTS[state.language].source_gone.format(document=citation.document))
             whole = open_whole(self._assistant, [citation], citation, PAGE_TEXTS[state.language], _moment())
         except RagError as error:
-            return gr.skip(), self._problem(state, error)
-        return whole, gr.skip()
+            return self._problem(state, error)
+        return {self._parts.whole: whole}
 
     def give(self, state: Session, event: gr.EventData) -> Updates:
         """A file for the reader to save, and the message."""
@@ -103,13 +121,13 @@ class Handlers:
                 case ActionName.BACKUP:
                     text = json.dumps(self._resources.store.export(user_of(state)), ensure_ascii=False, indent=1)
                     name = f"practice-{state.practice.today(now):%Y-%m-%d}.json"
-                    return _parcel(name, "application/json", text.encode()), ""
+                    return self._parcel(name, "application/json", text.encode())
                 case ActionName.SAVE_REPORT if (round := self._practising.round(state)) is not None:
                     name = f"interview-{state.practice.today(round.begun):%Y-%m-%d-%H%M}.md"
-                    return _parcel(name, "text/markdown", self._rendering.report(state, round).encode()), ""
+                    return self._parcel(name, "text/markdown", self._rendering.report(state, round).encode())
         except RagError as error:
-            return gr.skip(), self._problem(state, error)
-        return gr.skip(), gr.skip()
+            return self._problem(state, error)
+        return UNCHANGED
 
     def restore(self, state: Session, event: gr.EventData) -> Updates:
         action = Action.read(event._data)
@@ -127,9 +145,9 @@ class Handlers:
         return self._do(state, action, restored)
 
     def speak(self, state: Session) -> Updates:
-        """The whole room in the reader's language: the tab, then in the order of `PracticeComponents.view`."""
-        shown = self._all(state) if state.practice.is_open else (gr.skip(),) * 4
-        return (gr.update(label=TEXTS[state.language].tab), *shown)
+        """The whole room in the reader's language; the tab alone before anyone enters."""
+        tab: Updates = {self._parts.tab: gr.update(label=TEXTS[state.language].tab)}
+        return tab | self._all(state) if state.practice.is_open else tab
 
     def _do(self, state: Session, action: Action, do: Do) -> Updates:
         now = _now()
@@ -139,13 +157,13 @@ class Handlers:
             said = do(state, action, now)
             # The browser shows it at once; but a list of bookmarks may have been requested before this one was stored.
             if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
-                return gr.skip(), gr.skip(), gr.skip(), self._status(state, said)
+                return self._status(state, said)
             within = action.name in WITHIN or action.name is ActionName.BOOKMARK
             graded = self._graded(state, action)
             return (self._part if within else self._all)(state, said, graded, action.edition)
         except RagError as error:
             logger.warning("%s (%s)", error.message, error.hint)
-            return gr.skip(), gr.skip(), gr.skip(), self._problem(state, error)
+            return self._problem(state, error)
 
     def _lists_bookmarks(self, state: Session) -> bool:
         return state.practice.view is View.BANK and state.practice.filter.bookmarked
@@ -162,8 +180,11 @@ class Handlers:
         try:
             shell, part = self._rendering.shown(state, _now())
         except RagError as error:
-            return self._rendering.navigation(state), "", "", self._problem(state, error)
-        return self._rendering.navigation(state), shell, part, self._status(state, said, graded, edition)
+            shell, part, told = "", "", self._problem(state, error)
+        else:
+            told = self._status(state, said, graded, edition)
+        navigation = self._rendering.navigation(state)
+        return told | {self._parts.navigation: navigation, self._parts.shell: shell, self._parts.part: part}
 
     def _part(self, state: Session, said: str, graded: str, edition: int) -> Updates:
         kept, now = self._resources.kept(user_of(state)), _now()
@@ -176,7 +197,7 @@ class Handlers:
                 part = self._rendering.grade_part(state, kept, now)
             case _:
                 _, part = self._rendering.shown(state, now)
-        return gr.skip(), gr.skip(), part, self._status(state, said, graded, edition)
+        return self._status(state, said, graded, edition) | {self._parts.part: part}
 
     def _export(self, state: Session, action: Action, now: datetime) -> Updates:
         name = action.fields.get("format")
@@ -185,24 +206,28 @@ class Handlers:
         rows = rows_of(bank, action.filter, kept, now)
         questions = [question for row in rows for question in (row.question, *row.follow_ups)]
         if not questions:
-            return gr.skip(), _alert(TEXTS[state.language].export_nothing)
+            return self._alert(TEXTS[state.language].export_nothing)
         ending, media_type = ENDINGS[file_type]
         data = export(bank, questions, kept.jottings, file_type)
-        return _parcel(f"interview-questions.{ending}", media_type, data), ""
+        return self._parcel(f"interview-questions.{ending}", media_type, data)
 
-    def _status(self, state: Session, text: str, graded: str = "", edition: int = 0) -> str:
+    def _status(self, state: Session, text: str, graded: str = "", edition: int = 0) -> Updates:
         """What was done, new every time: practice.js waits for it, writes the place into the address, and may forget
         the text of that edition of an attempt that was `graded`."""
         at = {"place": self._practising.place(state), "renders": state.practice.renders}
-        return ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment(), **at)
+        status = ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment(), **at)
+        return {self._parts.told: status}
 
-    def _problem(self, state: Session, error: RagError) -> str:
-        return _alert(tell(error, PAGE_TEXTS[state.language]))
+    def _problem(self, state: Session, error: RagError) -> Updates:
+        return self._alert(tell(error, PAGE_TEXTS[state.language]))
 
+    def _alert(self, text: str) -> Updates:
+        return {self._parts.told: _alert(text)}
 
-def _parcel(name: str, media_type: str, data: bytes) -> str:
-    """A file as HTML, for copying.js to save."""
-    return parcel(_moment(), {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()})
+    def _parcel(self, name: str, media_type: str, data: bytes) -> Updates:
+        """A file as HTML, for copying.js to save."""
+        file = {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()}
+        return {self._parts.parcel: parcel(_moment(), file), self._parts.told: ""}
 
 
 def _alert(text: str) -> str:

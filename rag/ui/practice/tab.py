@@ -1,7 +1,6 @@
 """The practice room: its components, and the handlers of their events. practice.js sends the reader's actions as events
 of the view."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -9,7 +8,7 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.part import AT_ONCE, EACH, Overlays, Part
-from rag.ui.practice.handlers import Handlers
+from rag.ui.practice.handlers import Handlers, PracticeComponents
 from rag.ui.texts import Language
 
 # Beside the session goes what practice.js, which may not run yet, sends when the address has changed. `saved` lends its
@@ -32,39 +31,28 @@ GRADING: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PracticeComponents:
-    navigation: gr.HTML
-    shell: gr.HTML
-    part: gr.HTML
-    told: gr.HTML
-    saved: gr.HTML
-
-    @property
-    def view(self) -> list[Any]:
-        """The components in the order of `Handlers.open`."""
-        return [self.navigation, self.shell, self.part, self.told]
-
-
 def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language) -> Part:
     """Build the practice room over an assistant's index, in its tab."""
-    handlers = Handlers(assistant)
     with gr.Column(elem_classes="room", elem_id="practice"):
         parts = PracticeComponents(
+            tab=tab,
             navigation=_html("navigation"),
             told=_html("told"),
             shell=_html("view", js_on_load="".join(map(read_asset, SCRIPTS))),
             saved=_html("saved"),
             part=_html("part"),
+            whole=overlays.whole,
+            parcel=overlays.parcel,
         )
+    handlers = Handlers(assistant, parts)
     tab.select(handlers.open, [session, parts.saved], parts.view, js=OPENING, **AT_ONCE)
     parts.shell.select(handlers.act, session, parts.view, **EACH)
     parts.shell.edit(handlers.act, session, parts.view, **LAST)
     parts.shell.input(handlers.keep, session, parts.saved, **EACH)
     parts.shell.submit(handlers.grade, session, parts.view, **GRADING)
     parts.shell.upload(handlers.restore, session, parts.view, **GRADING)
-    parts.shell.expand(handlers.source, session, [overlays.whole, parts.told], **EACH)
-    parts.shell.download(handlers.give, session, [overlays.parcel, parts.told], **EACH)
+    parts.shell.expand(handlers.source, session, [parts.whole, parts.told], **EACH)
+    parts.shell.download(handlers.give, session, [parts.parcel, parts.told], **EACH)
     return Part((tab, *parts.view), handlers.speak, handlers.prepare)
 
 

@@ -1,10 +1,11 @@
 """Event handlers of the settings; each returns the updates of the components that it changes."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices, StyleName
@@ -13,7 +14,7 @@ from rag.errors import RagError
 from rag.settings import ChatModelName
 from rag.ui.chat.exchange import writer_of
 from rag.ui.elements import done, hint, introduction, problem, under_way
-from rag.ui.part import Updates
+from rag.ui.part import UNCHANGED, Updates
 from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html, way_out
 from rag.ui.preferences.stored import from_store, to_store
@@ -26,9 +27,52 @@ HTML = macros_of("preferences/handlers.html")
 THEMES = ("system", "light", "dark")
 
 
+@dataclass(frozen=True, slots=True)
+class PreferencesComponents:
+    """`kept` is the browser's copy of the settings."""
+
+    tab: gr.Tab
+    kept: gr.BrowserState
+    heading: gr.HTML
+    who: gr.Accordion
+    llm: gr.Radio
+    states: gr.HTML
+    notice: gr.HTML
+    test: gr.Button
+    test_hint: gr.HTML
+    tested: gr.HTML
+    answers: gr.Accordion
+    style: gr.Radio
+    caution: gr.Radio
+    more: gr.Accordion
+    only: gr.Checkbox
+    top_k: gr.Slider
+    looks: gr.Accordion
+    theme: gr.Radio
+    language: gr.HTML
+    reset: gr.Button
+    where: gr.HTML
+
+    @property
+    def fields(self) -> list[Any]:
+        """As `Handlers.choose` takes them."""
+        return [self.llm, self.style, self.caution, self.only, self.top_k]
+
+    @property
+    def folds(self) -> tuple[gr.Accordion, ...]:
+        return (self.who, self.answers, self.more, self.looks)
+
+    @property
+    def spoken(self) -> tuple[Any, ...]:
+        """The components with texts."""
+        others = (*self.folds, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
+        return (self.tab, self.heading, self.states, *self.fields, *others)
+
+
 class Handlers:
-    def __init__(self, assistant: Assistant, *, may_change: bool) -> None:
+    def __init__(self, assistant: Assistant, parts: PreferencesComponents, *, may_change: bool) -> None:
         self._assistant = assistant
+        self._parts = parts
         self._may_change = may_change
         self._answerers = Answerers(lambda: assistant.settings)
 
@@ -43,36 +87,45 @@ class Handlers:
             told = self._refusal(texts, ChatModelName(llm), error)
             wanted = replace(wanted, llm=state.preferences.llm)
         state.preferences = wanted
-        return (
-            to_store(wanted, state.language), str(wanted.llm or ChatModelName.AUTO), told,
-            _where(writer_of(self._assistant, wanted), texts), "",
-        )  # fmt: skip
+        return {
+            self._parts.kept: to_store(wanted, state.language),
+            self._parts.llm: str(wanted.llm or ChatModelName.AUTO),
+            self._parts.notice: told,
+            self._parts.where: _where(writer_of(self._assistant, wanted), texts),
+            self._parts.tested: "",
+        }
 
     def write_with(self, state: Session, event: gr.EventData) -> Updates:
         """Apply the writer chosen beside the question, if it can be used."""
         data: Any = event._data
         wanted, _ = from_store({"llm": data.get("name") if isinstance(data, dict) else None})
         if wanted.llm is None or problem_of(self._assistant, wanted.llm) is not None:
-            return (gr.skip(),) * 3
+            return UNCHANGED
         state.preferences = replace(state.preferences, llm=wanted.llm)
-        where = _where(writer_of(self._assistant, state.preferences), TEXTS[state.language])
-        return to_store(state.preferences, state.language), str(wanted.llm), where
+        return {
+            self._parts.kept: to_store(state.preferences, state.language),
+            self._parts.llm: str(wanted.llm),
+            self._parts.where: _where(writer_of(self._assistant, state.preferences), TEXTS[state.language]),
+        }
 
     def forget(self, state: Session) -> Updates:
         state.preferences = Choices()
-        where = _where(self._assistant, TEXTS[state.language])
-        return (to_store(Choices(), state.language), "", *self.show(state), where)
+        return self.values(state) | {
+            self._parts.kept: to_store(Choices(), state.language),
+            self._parts.notice: "",
+            self._parts.where: _where(self._assistant, TEXTS[state.language]),
+        }
 
-    def show(self, state: Session) -> Updates:
-        """The choices as values of the fields."""
+    def values(self, state: Session) -> Updates:
+        """Of the fields."""
         chosen = state.preferences
-        return (
-            gr.update(value=str(chosen.llm or ChatModelName.AUTO)),
-            gr.update(value=str(chosen.style)),
-            gr.update(value=str(chosen.caution)),
-            gr.update(value=chosen.only_supported),
-            gr.update(value=chosen.top_k or self._assistant.settings.top_k),
-        )
+        return {
+            self._parts.llm: str(chosen.llm or ChatModelName.AUTO),
+            self._parts.style: str(chosen.style),
+            self._parts.caution: str(chosen.caution),
+            self._parts.only: chosen.only_supported,
+            self._parts.top_k: chosen.top_k or self._assistant.settings.top_k,
+        }
 
     def try_it(self, state: Session) -> Iterator[str]:
         texts = TEXTS[state.language]
@@ -96,28 +149,33 @@ class Handlers:
         return states_html(settings, self._answerers.usable(), texts, may_change=self._may_change)
 
     def speak(self, state: Session) -> Updates:
-        """All texts in the reader's language: the tab, then in the order of `PreferencesComponents.spoken`."""
-        texts = TEXTS[state.language]
-        words: list[dict[str, Any]] = [
-            {"label": texts.llm, "choices": models(texts)},
-            {"label": texts.style, "choices": named(texts, "style", StyleName)},
-            {"label": texts.caution, "choices": named(texts, "caution", Caution), "info": texts.caution_hint},
-            {"label": texts.only_supported},
-            {"label": texts.top_k, "info": texts.top_k_hint},
-        ]
-        return (
-            gr.update(label=texts.tab),
-            introduction(texts.heading, texts.intro),
-            self.states(state),
-            *({**value, **word} for value, word in zip(self.show(state), words, strict=True)),
-            *(gr.update(label=label) for label in (texts.who, texts.answers, texts.more, texts.looks)),
-            gr.update(label=texts.theme, choices=themes(texts)),
-            hint(texts.language_hint),
-            gr.update(value=texts.test),
-            hint(texts.test_hint),
-            gr.update(value=texts.reset),
-            _where(writer_of(self._assistant, state.preferences), texts),
-        )
+        """All texts in the reader's language."""
+        texts, parts = TEXTS[state.language], self._parts
+        words: dict[Block, dict[str, Any]] = {
+            parts.llm: {"label": texts.llm, "choices": models(texts)},
+            parts.style: {"label": texts.style, "choices": named(texts, "style", StyleName)},
+            parts.caution: {
+                "label": texts.caution, "choices": named(texts, "caution", Caution), "info": texts.caution_hint,
+            },
+            parts.only: {"label": texts.only_supported},
+            parts.top_k: {"label": texts.top_k, "info": texts.top_k_hint},
+        }  # fmt: skip
+        return {
+            **{field: gr.update(value=value, **words[field]) for field, value in self.values(state).items()},
+            parts.tab: gr.update(label=texts.tab),
+            parts.heading: introduction(texts.heading, texts.intro),
+            parts.states: self.states(state),
+            parts.who: gr.update(label=texts.who),
+            parts.answers: gr.update(label=texts.answers),
+            parts.more: gr.update(label=texts.more),
+            parts.looks: gr.update(label=texts.looks),
+            parts.theme: gr.update(label=texts.theme, choices=themes(texts)),
+            parts.language: hint(texts.language_hint),
+            parts.test: gr.update(value=texts.test),
+            parts.test_hint: hint(texts.test_hint),
+            parts.reset: gr.update(value=texts.reset),
+            parts.where: _where(writer_of(self._assistant, state.preferences), texts),
+        }
 
     def _refusal(self, texts: Texts, llm: ChatModelName, error: RagError) -> str:
         way = way_out(llm, texts, may_change=self._may_change)

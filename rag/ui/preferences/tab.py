@@ -2,7 +2,6 @@
 of their events."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -11,11 +10,10 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.elements import hint, introduction
-from rag.ui.part import AT_ONCE, EACH, Part, Updates
-from rag.ui.preferences.handlers import Handlers, models, named, themes
+from rag.ui.part import AT_ONCE, EACH, Part
+from rag.ui.preferences.handlers import Handlers, PreferencesComponents, models, named, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.preferences.texts import TEXTS
-from rag.ui.session.session import Session
 from rag.ui.texts import Language, Texts
 
 # One model is tested at a time.
@@ -31,44 +29,6 @@ TRYING: dict[str, Any] = {
 KNOWN = "() => ({{ __type__: 'update', open: {} }})"
 
 
-@dataclass(frozen=True, slots=True)
-class PreferencesComponents:
-    heading: gr.HTML
-    who: gr.Accordion
-    llm: gr.Radio
-    states: gr.HTML
-    notice: gr.HTML
-    test: gr.Button
-    test_hint: gr.HTML
-    tested: gr.HTML
-    answers: gr.Accordion
-    style: gr.Radio
-    caution: gr.Radio
-    more: gr.Accordion
-    only: gr.Checkbox
-    top_k: gr.Slider
-    looks: gr.Accordion
-    theme: gr.Radio
-    language: gr.HTML
-    reset: gr.Button
-    where: gr.HTML
-
-    @property
-    def fields(self) -> list[Any]:
-        """The fields in the order of `Handlers.show`, and of the parameters of `Handlers.choose`."""
-        return [self.llm, self.style, self.caution, self.only, self.top_k]
-
-    @property
-    def folds(self) -> tuple[gr.Accordion, ...]:
-        return (self.who, self.answers, self.more, self.looks)
-
-    @property
-    def spoken(self) -> tuple[Any, ...]:
-        """The components with texts, in the order of `Handlers.speak` after the tab."""
-        others = (*self.folds, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
-        return (self.heading, self.states, *self.fields, *others)
-
-
 def build_preferences(
     assistant: Assistant,
     session: gr.State,
@@ -78,29 +38,27 @@ def build_preferences(
     first: Language,
     on_change: Callable[[Any], None],
     model_setup: Callable[[], Part] | None,
-) -> Part:
+) -> list[Part]:
     """Build the settings in their tab. `kept` is the browser's copy of them; `writer` sends the writer chosen beside
     the question; `on_change` is called with every event that changes a setting, so that the rest of the page can
     refresh. `model_setup` builds the setup of a chat model; None for readers who may not set one up."""
-    handlers = Handlers(assistant, may_change=model_setup is not None)
     more: list[Part] = []
 
     def set_up() -> None:
         if model_setup is not None:
             more.append(model_setup())
 
-    parts = _components(TEXTS[first], assistant.settings.top_k, set_up)
-    for event in _wire(parts, handlers, session, kept, writer, tab):
+    parts = _components(TEXTS[first], assistant.settings.top_k, tab, kept, set_up)
+    handlers = Handlers(assistant, parts, may_change=model_setup is not None)
+    for event in _wire(parts, handlers, session, writer):
         on_change(event)
-    components = (tab, *parts.spoken, *(component for part in more for component in part.components))
-
-    def speak(state: Session) -> Updates:
-        return (*handlers.speak(state), *(update for part in more for update in part.speak(state)))
-
-    return Part(components, speak, settled=tuple(parts.fields[1:]))  # setting up a model also changes who writes
+    settled = tuple(parts.fields[1:])  # setting up a model also changes who writes
+    return [Part(parts.spoken, handlers.speak, settled=settled), *more]
 
 
-def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> PreferencesComponents:
+def _components(
+    texts: Texts, default_k: int, tab: gr.Tab, kept: gr.BrowserState, set_up: Callable[[], None]
+) -> PreferencesComponents:
     """`set_up` builds the components that come first."""
     with gr.Column(elem_classes="room"):
         head = gr.HTML(introduction(texts.heading, texts.intro))
@@ -134,6 +92,8 @@ def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> Pre
             reset = gr.Button(texts.reset, size="sm", scale=0, min_width=160, elem_id="preferences-reset")
         where = gr.HTML(elem_id="preferences-where")
     return PreferencesComponents(
+        tab=tab,
+        kept=kept,
         heading=head,
         who=who,
         llm=llm,
@@ -156,21 +116,14 @@ def _components(texts: Texts, default_k: int, set_up: Callable[[], None]) -> Pre
     )
 
 
-def _wire(
-    parts: PreferencesComponents,
-    handlers: Handlers,
-    session: gr.State,
-    kept: gr.BrowserState,
-    writer: gr.HTML,
-    tab: gr.Tab,
-) -> list[Any]:
+def _wire(parts: PreferencesComponents, handlers: Handlers, session: gr.State, writer: gr.HTML) -> list[Any]:
     """Attach the handlers. Returns the events that change a setting, except the theme, which the browser handles itself
     (theme.js)."""
     inputs = [parts.llm.input, parts.style.input, parts.caution.input, parts.only.input, parts.top_k.release]
-    chosen = [kept, parts.llm, parts.notice, parts.where, parts.tested]
+    chosen = [parts.kept, parts.llm, parts.notice, parts.where, parts.tested]
     changed = gr.on(inputs, handlers.choose, [session, *parts.fields], chosen, **EACH)
-    written = writer.input(handlers.write_with, session, [kept, parts.llm, parts.where], **EACH)
-    emptied = [kept, parts.notice, *parts.fields, parts.where]
+    written = writer.input(handlers.write_with, session, [parts.kept, parts.llm, parts.where], **EACH)
+    emptied = [parts.kept, parts.notice, *parts.fields, parts.where]
     forgotten = parts.reset.click(handlers.forget, session, emptied, **AT_ONCE)
 
     for fold in parts.folds:
@@ -179,7 +132,7 @@ def _wire(
     theme = parts.theme
     parts.reset.click(None, None, theme, js="() => { window.chooseTheme('system'); return 'system'; }", **AT_ONCE)
     theme.input(None, theme, None, js="(name) => { window.chooseTheme(name); }", **AT_ONCE)
-    tab.select(None, None, theme, js="() => window.chosenTheme()", **AT_ONCE)
-    tab.select(handlers.states, session, parts.states, **AT_ONCE)
+    parts.tab.select(None, None, theme, js="() => window.chosenTheme()", **AT_ONCE)
+    parts.tab.select(handlers.states, session, parts.states, **AT_ONCE)
     parts.test.click(handlers.try_it, session, parts.tested, **TRYING)
     return [changed, written, forgotten]

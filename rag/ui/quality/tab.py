@@ -45,13 +45,13 @@ def build_quality(
 
     def look(state: Session) -> Updates:
         texts, now = TEXTS[state.language], runner.progress()
-        return (
-            _progress(now, texts, PAGE_TEXTS[state.language]),
-            own(runner.measured(), texts, state.language),
-            gr.update(interactive=not now.under_way),
-            gr.update(interactive=now.under_way),
-            gr.Timer(active=now.under_way),
-        )
+        return {
+            progress: _progress(now, texts, PAGE_TEXTS[state.language]),
+            measured: own(runner.measured(), texts, state.language),
+            start: gr.update(interactive=not now.under_way),
+            stop: gr.update(interactive=now.under_way),
+            clock: gr.Timer(active=now.under_way),
+        }
 
     def begin(state: Session, kind: str, count: float) -> Updates:
         runner.start(assistant.index, Kind(kind), int(count))
@@ -62,28 +62,26 @@ def build_quality(
         return look(state)
 
     def opened(state: Session) -> Updates:
-        return (shipped(results, TEXTS[state.language], state.language), *look(state))
+        return look(state) | {known: shipped(results, TEXTS[state.language], state.language)}
 
     def speak(state: Session) -> Updates:
         texts = TEXTS[state.language]
-        shown, progress, measured, _, _, clock = opened(state)
         now = runner.progress().under_way
-        return (
-            gr.update(label=texts.tab),
-            _heading(texts, has_gold=has_gold),
-            gr.update(label=texts.kind, choices=_kinds(texts)),
-            gr.update(label=texts.count, info=texts.count_hint),
-            gr.update(value=texts.start, interactive=not now),
-            gr.update(value=texts.stop, interactive=now),
-            shown, progress, measured, clock,
-        )  # fmt: skip
+        return opened(state) | {
+            tab: gr.update(label=texts.tab),
+            heading: _heading(texts, has_gold=has_gold),
+            kind: gr.update(label=texts.kind, choices=_kinds(texts)),
+            count: gr.update(label=texts.count, info=texts.count_hint),
+            start: gr.update(value=texts.start, interactive=not now),
+            stop: gr.update(value=texts.stop, interactive=now),
+        }
 
     seen = [progress, measured, start, stop, clock]
     start.click(begin, [session, kind, count], seen, **AT_ONCE)
     stop.click(halt, session, seen, **AT_ONCE)
     clock.tick(look, session, seen, **AT_ONCE)
     tab.select(opened, session, [known, *seen], **AT_ONCE)
-    return Part((tab, heading, kind, count, start, stop, known, progress, measured, clock), speak)
+    return Part((tab, heading, kind, count, known, *seen), speak)
 
 
 def _heading(texts: Texts, *, has_gold: bool) -> str:

@@ -13,22 +13,23 @@ from rag.chat_models.model import ChatModel
 from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
 from rag.ui.preferences import texts as preferences_texts
-from rag.ui.preferences.handlers import Handlers, take
+from rag.ui.preferences.handlers import Handlers, PreferencesComponents, take
 from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html
 from rag.ui.preferences.stored import from_store, limits, to_store
 from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
 from rag.ui.texts import Language
-from tests.rag.ui.rooms import built
+from tests.rag.ui.rooms import built, named
 
 
 def test_a_reader_whose_model_is_gone_is_answered_by_the_usual_one(assistant: Assistant) -> None:
     """It was there when it was chosen, and somebody took it away."""
     session = Session(preferences=Choices(llm=ChatModelName.ENDPOINT))
-    handlers = Handlers(assistant, may_change=False)
-    assert TEXTS[Language.ZH].answers_quotes in handlers.speak(session)[-1]
-    assert TEXTS[Language.ZH].answers_quotes in handlers.choose(session, "endpoint", "deep", "bold", True, 10)[3]
+    parts = named(PreferencesComponents)
+    handlers = Handlers(assistant, parts, may_change=False)
+    for updates in (handlers.speak(session), handlers.choose(session, "endpoint", "deep", "bold", True, 10)):
+        assert TEXTS[Language.ZH].answers_quotes in updates[parts.where]
 
 
 @pytest.mark.parametrize("language", Language)

@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate
+from rag.answer.assistant import Assistant
 from rag.paths import PROGRAM
+from rag.ui.model_setup.setup import ModelSetup
+from rag.ui.rooms import Rooms
+from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, language_of, read_texts
+from tests.rag.ui.rooms import built
 
 UI = PROGRAM / "rag" / "ui"
 FILES = sorted(UI.rglob("*.toml"))
@@ -77,3 +84,14 @@ def test_every_text_that_the_page_names_is_in_a_file() -> None:
 )
 def test_language_of_the_browser(header: str, language: Language) -> None:
     assert language_of(header) is language
+
+
+def test_a_chosen_language_is_spoken_by_every_component_that_has_words(assistant: Assistant) -> None:
+    """Gradio leaves a component alone that an update does not name."""
+    library = Library(assistant.settings, assistant.embedder, may_change=True)
+    auto_update = AutoUpdate(assistant.settings, assistant.embedder)
+    page = built(assistant, Rooms(auto_update, library, setup=ModelSetup(assistant, assistant.settings)))
+    turn = next(call for call in page.fns.values() if call.fn and call.fn.__qualname__ == "build_page.<locals>.turn")
+    session = Session()
+    session.practice.is_open = True
+    assert turn.fn(session, Language.EN).keys() == set(turn.outputs)

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import gradio as gr
 import pytest
 
 from ingest.library import Library
@@ -18,18 +17,20 @@ from rag.errors import IngestError, SettingsError, Unreadable
 from rag.types import Refusal, RefusalReason
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.auto_update import auto_update_text, under_way_text
+from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
-from tests.rag.ui.rooms import built
+from tests.rag.ui.rooms import built, named
 
 AT = datetime(2026, 1, 2, 10, 23, tzinfo=UTC)
 FAILED = [Failure("/docs/<b>.pdf", "<b>.pdf: is a damaged PDF file", Unreadable.DAMAGED)]
 
 FIRST = AutoUpdateStatus(once=True, done=20, total=100)
 ENDED = AutoUpdateStatus(once=True, last=Update(AT, Counts(added=1)))
+PARTS = named(ChatComponents)
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 
 
@@ -119,7 +120,7 @@ def test_a_question_is_early_until_the_first_run_has_ended(
     assistant: Assistant, status: AutoUpdateStatus, early: bool
 ) -> None:
     session = Session()
-    for _ in Handlers(assistant, Rooms(Told(status)))._answer(session, QUESTION, parent=None):
+    for _ in Handlers(assistant, Rooms(Told(status)), PARTS)._answer(session, QUESTION, parent=None):
         pass
     assert session.exchanges[0].is_early is early
 
@@ -193,10 +194,10 @@ def test_nothing_is_never_said_of_what_is_not_read_yet(
 @pytest.mark.parametrize("may_change", [True, False])
 def test_every_reader_is_told(assistant: Assistant, may_change: bool) -> None:
     rooms = Rooms(Told(FIRST), Library(assistant.settings, assistant.embedder, may_change=may_change))
-    _, updating, updates, clock = Handlers(assistant, rooms).look(Session())
-    assert TEXTS[Language.ZH].auto_update_first in updating
-    assert updates == updating
-    assert clock.active
+    told = Handlers(assistant, rooms, PARTS).look(Session())
+    assert TEXTS[Language.ZH].auto_update_first in told[PARTS.updating]
+    assert told[PARTS.updates] == told[PARTS.updating]
+    assert told[PARTS.clock].active
     components = [part["props"] for part in built(assistant, rooms).config["components"]]
     shown = {part["elem_id"]: part["visible"] for part in components if "updat" in str(part.get("elem_id"))}
     assert shown == {"updating": True, "updates": True, "auto-update": may_change}
@@ -216,8 +217,8 @@ def test_who_may_not_switch_updates_asks_for_their_state_during_the_first_readin
 ) -> None:
     for may_change in (True, False):
         rooms = Rooms(Told(status), Library(assistant.settings, assistant.embedder, may_change=may_change))
-        *_, clock = Handlers(assistant, rooms).look(Session())
-        assert clock.active is (all_ask or (may_change and status.on))
+        told = Handlers(assistant, rooms, PARTS).look(Session())
+        assert told[PARTS.clock].active is (all_ask or (may_change and status.on))
 
 
 @pytest.mark.parametrize("problem", [IngestError("/srv/papers is missing"), SettingsError("no /srv/papers")])
@@ -229,38 +230,30 @@ def test_paths_are_told_to_those_only_who_may_change_the_documents(
             Told(AutoUpdateStatus(on=True, problem=problem)),
             Library(assistant.settings, assistant.embedder, may_change=may_change),
         )
-        for html in Handlers(assistant, rooms).look(Session())[1:3]:
+        told = Handlers(assistant, rooms, PARTS).look(Session())
+        for html in (told[PARTS.updating], told[PARTS.updates]):
             assert 'class="problem"' in html
             assert ("/srv/papers" in html) is may_change
 
 
 def test_the_view_is_drawn_again_once_the_first_reading_has_ended(assistant: Assistant) -> None:
     updates = Told(FIRST)
-    handlers, session = Handlers(assistant, Rooms(updates)), Session()
+    handlers, session = Handlers(assistant, Rooms(updates), PARTS), Session()
     for _ in handlers._answer(session, QUESTION, parent=None):
         pass
-    count = len(handlers.look(session)) + len(handlers.show(session))
-
-    def view() -> tuple[object, ...]:
-        told = handlers.look_again(session)
-        assert len(told) == count
-        return told[4:]
-
-    def is_skipped(update: object) -> bool:
-        return bool(update == gr.skip())
-
-    assert all(map(is_skipped, view()))  # it goes on
+    alone = handlers.look(session).keys()
+    assert handlers.look_again(session).keys() == alone  # it goes on
     updates.told = ENDED
     session.busy = True
-    assert all(map(is_skipped, view()))  # an answer that is being written draws it anyway
+    assert handlers.look_again(session).keys() == alone  # an answer that is being written draws it anyway
     session.busy = False
-    drawn = view()
-    assert not any(map(is_skipped, drawn))
-    assert TEXTS[Language.ZH].answer_now in str(drawn[0])
-    assert all(map(is_skipped, view()))  # once
+    drawn = handlers.look_again(session)
+    assert drawn.keys() == {*alone, *PARTS.view}
+    assert TEXTS[Language.ZH].answer_now in str(drawn[PARTS.conversation])
+    assert handlers.look_again(session).keys() == alone  # once
 
 
 def test_a_reader_who_comes_later_is_not_drawn_anew(assistant: Assistant) -> None:
-    handlers, session = Handlers(assistant, Rooms(Told(ENDED))), Session()
+    handlers, session = Handlers(assistant, Rooms(Told(ENDED)), PARTS), Session()
     handlers.show(session)
-    assert all(update == gr.skip() for update in handlers.look_again(session)[4:])
+    assert not handlers.look_again(session).keys() & set(PARTS.view)

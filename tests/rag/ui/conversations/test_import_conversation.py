@@ -22,6 +22,7 @@ from rag.settings import Settings
 from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import Action, ActionName, act, download
+from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import Handlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.conversations.export import as_json
@@ -37,8 +38,10 @@ from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session, State
 from rag.ui.texts import TEXTS, Language
 from tests.conftest import HashEmbedder
+from tests.rag.ui.rooms import named
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+PARTS = named(ChatComponents)
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
 HOSTILE = '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script> [a](javascript:window.ran=1) \ue000'
@@ -183,7 +186,7 @@ def test_nothing_in_it_is_markup(exported: dict[str, Any], assistant: Assistant,
     assert len(session.exchanges) == 3
     for number in session.known:
         session.show(number)
-        markdown, html = shown(session), panel(session) + Handlers(assistant, Rooms()).list(session)
+        markdown, html = shown(session), panel(session) + Handlers(assistant, Rooms(), PARTS).list(session)
         assert not re.search(r"<(img|script)|href=\"?javascript", markdown + html, re.IGNORECASE)
         assert "](javascript" not in markdown
         assert "\ue000" not in markdown
@@ -301,7 +304,7 @@ def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant
 def test_the_page_imports_it(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
-    handlers, session = Handlers(assistant, Rooms()), Session(user="")
+    handlers, session = Handlers(assistant, Rooms(), PARTS), Session(user="")
 
     def import_conversation(data: object) -> None:
         handlers.import_conversation(session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
@@ -332,7 +335,7 @@ def test_what_cannot_be_kept_is_told_by_name(
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
     monkeypatch.setattr("rag.ui.conversations.store.Conversations.add", fails)
-    handlers, session = Handlers(assistant, Rooms()), Session(user=user)
+    handlers, session = Handlers(assistant, Rooms(), PARTS), Session(user=user)
     session.begin("问", parent=None)
     sent = {"rest": "<b>.json", "packed": packed(json.dumps(exported).encode())}
     handlers.import_conversation(session, SimpleNamespace(_data=sent))  # type: ignore[arg-type]

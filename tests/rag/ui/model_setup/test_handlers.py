@@ -1,6 +1,7 @@
 """Setting up a chat model without a browser: what is told, what is kept, who may, and that the key stays secret."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,22 @@ from rag.models import ModelState
 from rag.settings import ChatModelName, Settings
 from rag.ui.model_setup import handlers as module
 from rag.ui.model_setup.download import DownloadStatus
-from rag.ui.model_setup.handlers import Handlers
+from rag.ui.model_setup.handlers import Handlers, ModelSetupComponents
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS
+from rag.ui.part import UNCHANGED
 from rag.ui.preferences import texts as preferences_texts
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.ui.rooms import built
+from tests.rag.ui.rooms import built, named
 
 QUESTION = "ZeRO-3 切分什么？"
 KEY = "sk-typed-once-and-never-shown"
+PARTS = named(ModelSetupComponents)
 ZH, PREFERENCES = TEXTS[Language.ZH], preferences_texts.TEXTS[Language.ZH]
 
 
@@ -55,19 +58,17 @@ def last(steps: Iterator[Any]) -> Any:
 
 
 def test_from_the_address_to_an_answer(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup), Session()
-    told, models = last(handlers.look(session, server.url, KEY))
-    assert ZH.found.format(count=2) in told
-    assert (models["choices"], models["value"]) == (["big", "small"], None)
+    handlers, session = Handlers(setup, PARTS), Session()
+    found = last(handlers.look(session, server.url, KEY))
+    assert ZH.found.format(count=2) in found[PARTS.told]
+    assert (found[PARTS.model]["choices"], found[PARTS.model]["value"]) == (["big", "small"], None)
     assert ZH.works.format(model="big", seconds="0")[:8] in last(handlers.try_it(session, server.url, KEY, "big"))
-    told, status, box, kept = handlers.use(session, f"{server.url}/", KEY, "big")
-    assert ZH.used.format(model="big") in told
-    assert ZH.with_key in status
-    assert box["value"] == ""
-    assert kept["llm"] == "auto"
-    assert KEY not in json.dumps(
-        [told, status, box, kept, handlers.speak(session), handlers.open(session, "")], default=str
-    )
+    used = handlers.use(session, f"{server.url}/", KEY, "big")
+    assert ZH.used.format(model="big") in used[PARTS.told]
+    assert ZH.with_key in used[PARTS.status]
+    assert used[PARTS.key]["value"] == ""
+    assert used[PARTS.kept]["llm"] == "auto"
+    assert KEY not in json.dumps([used, handlers.speak(session), handlers.open(session, "")], default=str)
     assert setup.assistant.ask(QUESTION).llm == "endpoint"
     assert set(server.keys) == {f"Bearer {KEY}"}
 
@@ -79,9 +80,10 @@ def test_it_is_still_there_after_a_restart(
     settings, chat_model = open_kept(stated)
     again = Assistant(settings, hash_embedder, chat_model=chat_model)
     assert again.ask(QUESTION).llm == "endpoint"
-    status, preset, url, model, *_ = Handlers(ModelSetup(again, stated)).open(Session(), "")
-    assert "big" in status
-    assert (preset, url, model["value"]) == (OTHER, server.url, "big")
+    opened = Handlers(ModelSetup(again, stated), PARTS).open(Session(), "")
+    assert "big" in opened[PARTS.status]
+    assert (opened[PARTS.preset], opened[PARTS.url]) == (OTHER, server.url)
+    assert opened[PARTS.model]["value"] == "big"
 
 
 def test_a_key_that_is_gone_keeps_nobody_from_the_page(
@@ -95,7 +97,7 @@ def test_a_key_that_is_gone_keeps_nobody_from_the_page(
 
 
 def test_the_kept_key_is_for_its_own_host(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup), Session()
+    handlers, session = Handlers(setup, PARTS), Session()
     setup.use(server.url, "big", KEY)
     with ChatServer(models=("stolen",)).running() as thief:
         last(handlers.look(session, thief.url, ""))
@@ -112,16 +114,16 @@ def test_the_kept_key_is_for_its_own_host(setup: ModelSetup, server: ChatServer)
 
 
 def test_the_key_and_all_of_it_can_be_forgotten(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup), Session()
+    handlers, session = Handlers(setup, PARTS), Session()
     setup.use(server.url, "big", KEY)
-    told, status, box = handlers.forget_key(session, server.url)
-    assert ZH.key_forgotten in told
-    assert ZH.without_key in status
-    assert box["placeholder"] == ZH.key_needed
+    updates = handlers.forget_key(session, server.url)
+    assert ZH.key_forgotten in updates[PARTS.told]
+    assert ZH.without_key in updates[PARTS.status]
+    assert updates[PARTS.key]["placeholder"] == ZH.key_needed
     assert setup.assistant.llm == "endpoint"
-    told, status, _ = handlers.forget(session, server.url)
-    assert ZH.forgotten in told
-    assert ZH.nothing in status
+    updates = handlers.forget(session, server.url)
+    assert ZH.forgotten in updates[PARTS.told]
+    assert ZH.nothing in updates[PARTS.status]
     assert setup.assistant.llm == "extractive"
     assert list(setup.stated.data.glob("*.key")) == []
 
@@ -134,11 +136,11 @@ def test_why_it_fails_is_told_in_words_without_the_key(
     setup: ModelSetup, server: ChatServer, status: int, trouble: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.status, server.echo_key = status, True
-    handlers = Handlers(setup)
+    handlers = Handlers(setup, PARTS)
     for language in Language:
         session = Session(language=language)
         why = getattr(preferences_texts.TEXTS[language], f"test_{trouble}").format(code=status)
-        looked, _ = last(handlers.look(session, server.url, KEY))
+        looked = last(handlers.look(session, server.url, KEY))[PARTS.told]
         tried = last(handlers.try_it(session, server.url, KEY, "big"))
         for told in (looked, tried):
             assert why in told
@@ -147,23 +149,23 @@ def test_why_it_fails_is_told_in_words_without_the_key(
 
 
 def test_what_does_not_answer_as_it_should_is_told_apart(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup), Session()
+    handlers, session = Handlers(setup, PARTS), Session()
     tls = server.url.replace("http:", "https:")
     for url, why in (
         ("http://127.0.0.1:9/v1", PREFERENCES.test_connection),
         ("http://nothing.invalid/v1", PREFERENCES.test_host),
         (tls, PREFERENCES.test_tls),
     ):
-        assert why in last(handlers.look(session, url, ""))[0]
+        assert why in last(handlers.look(session, url, ""))[PARTS.told]
         assert why in last(handlers.try_it(session, url, "", "big"))
     server.raw_list = b"<html>hello</html>"
-    assert PREFERENCES.test_not_openai in last(handlers.look(session, server.url, ""))[0]
+    assert PREFERENCES.test_not_openai in last(handlers.look(session, server.url, ""))[PARTS.told]
 
 
 def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_TRIAL", 0.5)
     server.wait = 1.5
-    told = last(Handlers(setup).try_it(Session(), server.url, "", "big"))
+    told = last(Handlers(setup, PARTS).try_it(Session(), server.url, "", "big"))
     assert PREFERENCES.test_timeout in told
 
 
@@ -176,9 +178,8 @@ def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeyp
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_not_kept(setup: ModelSetup, url: str, key: str, model: str | None, why: str) -> None:
-    handlers = Handlers(setup)
-    told, *_ = handlers.use(Session(), url, key, model)
-    assert getattr(ZH, why) in told
+    handlers = Handlers(setup, PARTS)
+    assert getattr(ZH, why) in handlers.use(Session(), url, key, model)[PARTS.told]
     assert getattr(ZH, why) in last(handlers.try_it(Session(), url, key, model))
     assert read_kept(setup.stated.data) is None
 
@@ -189,11 +190,10 @@ def test_what_the_environment_says_wins_and_is_named(
     monkeypatch.setenv("INTERVIEW_RAG_ENDPOINT_URL", server.url)
     fixed = stated.model_copy(update={"endpoint_url": server.url, "endpoint_model": "stated"})
     setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
-    handlers, session = Handlers(setup), Session()
+    handlers, session = Handlers(setup, PARTS), Session()
     assert "INTERVIEW_RAG_ENDPOINT_URL" in handlers.status(session)
-    told, *_ = handlers.use(session, "http://127.0.0.1:9/v1", KEY, "other")
-    assert "INTERVIEW_RAG_ENDPOINT_URL" in told
-    assert "INTERVIEW_RAG_ENDPOINT_URL" in handlers.forget(session, "")[0]
+    for updates in (handlers.use(session, "http://127.0.0.1:9/v1", KEY, "other"), handlers.forget(session, "")):
+        assert "INTERVIEW_RAG_ENDPOINT_URL" in updates[PARTS.told]
     assert read_kept(stated.data) is None
 
 
@@ -203,9 +203,9 @@ def test_who_writes_by_setting_stays_and_the_reader_who_set_one_up_gets_it(
     fixed = stated.model_copy(update={"llm": ChatModelName.EXTRACTIVE})
     setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
     session = Session()
-    _, status, _, kept = Handlers(setup).use(session, server.url, "", "big")
-    assert "llm = extractive" in status or "INTERVIEW_RAG_LLM = extractive" in status
-    assert kept["llm"] == "endpoint"
+    used = Handlers(setup, PARTS).use(session, server.url, "", "big")
+    assert re.search("(llm|INTERVIEW_RAG_LLM) = extractive", used[PARTS.status])
+    assert used[PARTS.kept]["llm"] == "endpoint"
     assert setup.assistant.llm == "extractive"
     assert setup.assistant.choosing(session.preferences).ask(QUESTION).llm == "endpoint"
 
@@ -216,7 +216,7 @@ def test_an_ollama_that_is_set_and_does_not_answer_keeps_nothing_from_being_set_
     fixed = stated.model_copy(update={"llm": ChatModelName.OLLAMA})
     setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
     session = Session()
-    Handlers(setup).use(session, server.url, "", "big")
+    Handlers(setup, PARTS).use(session, server.url, "", "big")
     assert setup.assistant.choosing(session.preferences).model_name == "big"
 
 
@@ -233,19 +233,18 @@ def test_only_who_may_change_documents_is_given_a_way_to_set_one_up(setup: Model
 
 
 def test_presets_fill_in_addresses_that_are_none_of_ours(setup: ModelSetup) -> None:
-    handlers = Handlers(setup)
+    handlers = Handlers(setup, PARTS)
     for name, preset in PRESETS.items():
         before = PRESETS["vllm" if name != "vllm" else "qwen"].url
-        url, box, *_ = handlers.choose_preset(Session(), name, before)
-        assert (url, box["value"]) == (preset.url, "")
-        assert preset_of(url) == name
-    assert handlers.choose_preset(Session(), "no such", PRESETS["qwen"].url)[0] == ""
+        chosen = handlers.choose_preset(Session(), name, before)
+        assert (chosen[PARTS.url], chosen[PARTS.key]["value"]) == (preset.url, "")
+        assert preset_of(chosen[PARTS.url]) == name
+    assert handlers.choose_preset(Session(), "no such", PRESETS["qwen"].url)[PARTS.url] == ""
 
 
 @pytest.mark.parametrize("entered", ["", "https://my.example/v1"])
 def test_without_an_address_to_put_in_what_is_typed_stays(setup: ModelSetup, entered: str) -> None:
-    updates = Handlers(setup).choose_preset(Session(), OTHER, entered)
-    assert all("value" not in update for update in updates)
+    assert Handlers(setup, PARTS).choose_preset(Session(), OTHER, entered) == UNCHANGED
 
 
 def test_an_address_without_encryption_is_warned_of(setup: ModelSetup) -> None:
@@ -259,20 +258,21 @@ class TestLocalModel:
         self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "is_installed", lambda: True)
-        html, download, cancel, clock, arrived = Handlers(setup).local(Session())
-        assert "1,117 MB" in html
-        assert "Apache-2.0" in html
-        assert (download["visible"], download["interactive"], cancel["visible"], arrived) == (True, True, False, False)
-        assert not clock.active
+        shown = Handlers(setup, PARTS).local(Session())
+        assert "1,117 MB" in shown[PARTS.local]
+        assert "Apache-2.0" in shown[PARTS.local]
+        assert (shown[PARTS.download]["visible"], shown[PARTS.download]["interactive"]) == (True, True)
+        assert (shown[PARTS.cancel]["visible"], shown[PARTS.arrived]) == (False, False)
+        assert not shown[PARTS.clock].active
 
     def test_without_the_package_it_is_greyed_with_the_command(
         self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "is_installed", lambda: False)
-        handlers = Handlers(setup)
-        html, download, *_ = handlers.start(Session())
-        assert "make llm" in html
-        assert not download["interactive"]
+        handlers = Handlers(setup, PARTS)
+        shown = handlers.start(Session())
+        assert "make llm" in shown[PARTS.local]
+        assert not shown[PARTS.download]["interactive"]
         assert not setup.download.status().under_way
 
     def test_without_room_on_the_disk_it_is_greyed_with_what_lacks(
@@ -280,17 +280,18 @@ class TestLocalModel:
     ) -> None:
         monkeypatch.setattr(module, "is_installed", lambda: True)
         monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1_000_000})())
-        html, download, *_ = Handlers(setup).local(Session())
-        assert "1,340 MB" in html
-        assert not download["interactive"]
+        shown = Handlers(setup, PARTS).local(Session())
+        assert "1,340 MB" in shown[PARTS.local]
+        assert not shown[PARTS.download]["interactive"]
 
     def test_how_far_it_is(self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch) -> None:
         status = DownloadStatus(ModelState.INTERRUPTED, under_way=True, done=500_000_000, total=1_000_000_000)
         monkeypatch.setattr(setup.download, "status", lambda: status)
-        html, download, cancel, clock, _ = Handlers(setup).local(Session())
-        assert ZH.local_running.format(done="500 MB", total="1,000 MB") in html
-        assert '<progress value="500000000" max="1000000000"' in html
-        assert (download["visible"], cancel["visible"], clock.active) == (False, True, True)
+        shown = Handlers(setup, PARTS).local(Session())
+        assert ZH.local_running.format(done="500 MB", total="1,000 MB") in shown[PARTS.local]
+        assert '<progress value="500000000" max="1000000000"' in shown[PARTS.local]
+        assert (shown[PARTS.download]["visible"], shown[PARTS.cancel]["visible"]) == (False, True)
+        assert shown[PARTS.clock].active
 
     def test_once_it_is_there_it_writes(
         self, setup: ModelSetup, stated: Settings, monkeypatch: pytest.MonkeyPatch
@@ -300,7 +301,7 @@ class TestLocalModel:
         monkeypatch.setattr("rag.chat_models.local_server.is_installed", lambda: True)
         setup.refresh()
         assert setup.assistant.llm == "local"
-        html, download, *_, arrived = Handlers(setup).local(Session())
-        assert ZH.local_present in html
-        assert arrived
-        assert not download["visible"]
+        shown = Handlers(setup, PARTS).local(Session())
+        assert ZH.local_present in shown[PARTS.local]
+        assert shown[PARTS.arrived]
+        assert not shown[PARTS.download]["visible"]

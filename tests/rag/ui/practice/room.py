@@ -8,9 +8,11 @@ from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
-from rag.ui.practice.handlers import Handlers
+from rag.ui.part import Updates
+from rag.ui.practice.handlers import Handlers, PracticeComponents
 from rag.ui.session.session import Session
 from tests.ingest.formats.pdf_file import lines, pdf_of, said
+from tests.rag.ui.rooms import named
 
 README = """\
 ---
@@ -107,6 +109,7 @@ SLIDES = pdf_of([
 ])  # fmt: skip
 ZERO_QUESTION = "memory/zero.md#ZeRO-2 和 ZeRO-3 差在哪？"
 CACHE_QUESTION = "attention/cache.md#KV cache 是什么，为什么能省计算？"
+PARTS = named(PracticeComponents)
 GOOD = "ZeRO-2 把优化器状态和梯度切分到各张卡，每张卡还保存完整的模型参数。ZeRO-3 还切分模型参数，前向和反向时再收集。"
 
 
@@ -132,7 +135,7 @@ class Room:
 
     def __init__(self, over: Assistant | Handlers, place: object = None) -> None:
         """In the bank, unless the page was loaded at a place. Over the handlers of another page the program goes on."""
-        self.handlers = over if isinstance(over, Handlers) else Handlers(over)
+        self.handlers = over if isinstance(over, Handlers) else Handlers(over, PARTS)
         self.session = Session(user="")
         self.navigation = self.shell = self.part = self.told = ""
         self._take(self.handlers.open(self.session, place))
@@ -157,19 +160,15 @@ class Room:
     def restore(self, **fields: str) -> "Room":
         return self._take(self.handlers.restore(self.session, event("restore", "", fields)))
 
-    def give(self, action: str, rest: str = "", **fields: str) -> tuple[Any, Any]:
-        parcel, told = self.handlers.give(self.session, event(action, rest, fields))
-        return parcel, told
+    def give(self, action: str, rest: str = "", **fields: str) -> Updates:
+        return self.handlers.give(self.session, event(action, rest, fields))
 
-    def source(self, **fields: str) -> tuple[Any, Any]:
-        whole, told = self.handlers.source(self.session, event("source", "", fields))
-        return whole, told
+    def source(self, **fields: str) -> Updates:
+        return self.handlers.source(self.session, event("source", "", fields))
 
-    def _take(self, updates: tuple[Any, ...]) -> "Room":
-        names = ("navigation", "shell", "part", "told")
-        for name, update in zip(names, updates, strict=True):
-            if isinstance(update, str):  # what is skipped stays
-                setattr(self, name, update)
+    def _take(self, updates: Updates) -> "Room":
+        for name in ("navigation", "shell", "part", "told"):
+            setattr(self, name, updates.get(getattr(PARTS, name), getattr(self, name)))
         return self
 
 

@@ -9,7 +9,7 @@ from rag.answer.assistant import Assistant
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
-from tests.rag.ui.practice.room import CACHE_QUESTION, PAGES, ZERO_QUESTION, Room, ingest_pages
+from tests.rag.ui.practice.room import CACHE_QUESTION, PAGES, PARTS, ZERO_QUESTION, Room, ingest_pages
 
 ZH = TEXTS[Language.ZH]
 
@@ -160,7 +160,7 @@ def test_whatever_is_sent_does_no_harm(room: Room, data: object) -> None:
 
     before = room.shell.split(">", 1)[1]
     updates = room.handlers.act(room.session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
-    assert updates[1].split(">", 1)[1].rsplit("</view", 1)[0] == before.rsplit("</view", 1)[0]
+    assert updates[PARTS.shell].split(">", 1)[1].rsplit("</view", 1)[0] == before.rsplit("</view", 1)[0]
 
 
 def test_new_pages_join_and_removed_ones_leave(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

@@ -20,7 +20,7 @@ from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
-from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room, ingest_pages
+from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, PARTS, ZERO_QUESTION, Room, ingest_pages
 
 ZH = TEXTS[Language.ZH]
 ATTEMPT = "ZeRO-2 切分优化器状态。ZeRO-2 已经切分了参数。我喜欢苹果。"
@@ -190,26 +190,25 @@ def test_next_leads_through_what_was_listed(room: Room) -> None:
 
 def test_a_source_opens_where_the_quote_stands(room: Room) -> None:
     fields = {"document": "memory/zero.md", "quote": "ZeRO-3 还切分模型参数", "start": "0", "title": "T"}
-    whole, _ = room.source(**fields)
+    whole = room.source(**fields)[PARTS.whole]
     assert '<mark data-cites="1">' in whole
     assert 'role="dialog"' in whole
-    assert "gone.md" in room.source(**fields | {"document": "gone.md"})[1]
+    assert "gone.md" in room.source(**fields | {"document": "gone.md"})[PARTS.told]
     for hostile in ({"start": "-1"}, {"start": "x"}, {"quote": ""}, {"document": "../../etc/passwd"}):
-        whole, _ = room.source(**fields | hostile)
-        assert not isinstance(whole, str)
+        assert PARTS.whole not in room.source(**fields | hostile)
 
 
 def test_a_source_is_titled_in_english_for_english_readers(room: Room) -> None:
     fields = {"document": "memory/zero.md", "quote": "ZeRO-3 还切分模型参数", "start": "0", "title": "中文"}
-    assert "<h2>中文</h2>" in room.source(**fields)[0]
+    assert "<h2>中文</h2>" in room.source(**fields)[PARTS.whole]
     room.session.language = Language.EN
-    assert "<h2>What is the difference between ZeRO-2 and ZeRO-3?</h2>" in room.source(**fields)[0]
+    assert "<h2>What is the difference between ZeRO-2 and ZeRO-3?</h2>" in room.source(**fields)[PARTS.whole]
 
 
 def test_a_source_in_a_pdf_begins_with_its_page(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     room = Room(Assistant(ingest_pages(tmp_path, hash_embedder, slides=True), hash_embedder))
     quote = "A clipped gradient cannot throw the weights far away."
-    whole, _ = room.source(document="slides/notes.pdf", quote=quote, start="0", title="Notes")
+    whole = room.source(document="slides/notes.pdf", quote=quote, start="0", title="Notes")[PARTS.whole]
     assert 'src="data:image/png;base64,' in whole
     assert f"slides/notes.pdf · {PAGE_TEXTS[Language.ZH].page.format(number=2)}" in whole
 

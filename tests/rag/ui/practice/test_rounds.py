@@ -16,7 +16,7 @@ from rag.ui.practice.resources import Resources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import zone_of
 from rag.ui.texts import Language
-from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room
+from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, PARTS, ZERO_QUESTION, Room
 
 ZH = TEXTS[Language.ZH]
 
@@ -94,7 +94,7 @@ def test_an_interview_goes_on_after_a_reload_and_ends_with_a_report(room: Room, 
         said in later.part for said in (GOOD, ZH.report_strong, ZH.report_missed, ZH.report_reading, ZH.report_dates)
     )
     assert "**" not in later.part
-    name, data = parcel(later.give("save-report", round_id)[0])
+    name, data = parcel(later.give("save-report", round_id)[PARTS.parcel])
     assert name.endswith(".md")
     assert GOOD in data.decode()
     later.act("go", "interview")
@@ -138,22 +138,22 @@ def test_progress_counts_what_is_due(room: Room, pages: Assistant) -> None:
 
 
 def test_questions_are_exported(room: Room) -> None:
-    name, data = parcel(room.give("export", format="anki", topic="/memory")[0])
+    name, data = parcel(room.give("export", format="anki", topic="/memory")[PARTS.parcel])
     assert name.endswith(".apkg")
     assert "collection.anki2" in zipfile.ZipFile(io.BytesIO(data)).namelist()
-    name, data = parcel(room.give("export", format="csv")[0])
+    name, data = parcel(room.give("export", format="csv")[PARTS.parcel])
     assert name.endswith(".csv")
     assert "ZeRO-2 和 ZeRO-3 差在哪？" in data.decode("utf-8-sig")
-    name, data = parcel(room.give("export", format="markdown", topic="/attention")[0])
+    name, data = parcel(room.give("export", format="markdown", topic="/attention")[PARTS.parcel])
     assert name.endswith(".md")
     assert "ZeRO-2 和" not in data.decode()
-    assert ZH.export_nothing in room.give("export", format="csv", standing="known")[1]
+    assert ZH.export_nothing in room.give("export", format="csv", standing="known")[PARTS.told]
 
 
 def test_a_backup_is_saved_and_restored(room: Room, pages: Assistant) -> None:
     room.act("open", ZERO_QUESTION).grade(ZERO_QUESTION, GOOD)
     room.keep("note", ZERO_QUESTION, "我的笔记")
-    name, data = parcel(room.give("backup")[0])
+    name, data = parcel(room.give("backup")[PARTS.parcel])
     assert name.endswith(".json")
     other = Room(pages)
     other.session.user = "anna"
@@ -195,8 +195,8 @@ def test_every_view_speaks_both_languages(room: Room) -> None:
     for view in ("bank", "recall", "statements", "interview", "progress", "exports"):
         room.act("go", view)
         room.session.language = Language.EN
-        tab, navigation, shell, _, _ = room.handlers.speak(room.session)
-        assert tab["label"] == "Practice"
-        assert getattr(TEXTS[Language.EN], f"view_{view}") in shell
-        assert ZH.view_bank not in navigation
+        said = room.handlers.speak(room.session)
+        assert said[PARTS.tab]["label"] == "Practice"
+        assert getattr(TEXTS[Language.EN], f"view_{view}") in said[PARTS.shell]
+        assert ZH.view_bank not in said[PARTS.navigation]
         room.session.language = Language.ZH
