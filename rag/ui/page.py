@@ -111,7 +111,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
         def turn(state: Session, name: str) -> Updates:
             return speak(state, Language(name)) | {kept: to_store(state.preferences, Language(name))}
 
-        settled = {component for part in parts for component in part.settled}
+        settled = {switch, *(component for part in parts for component in part.settled)}
 
         def again(state: Session) -> Updates:
             said = speak(state, state.language)
