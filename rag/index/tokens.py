@@ -1,4 +1,4 @@
-"""Token vectors of every passage, four bits per number: late interaction compares a question with them.
+"""Token vectors of every passage, two bits per number: late interaction compares a question with them.
 
 Late interaction (Khattab & Zaharia, ColBERT, 2020): each token of the question looks for the most similar token of the
 passage, and the passage scores the mean of these similarities. A mean-pooled embedder was trained on the mean alone,
@@ -6,7 +6,7 @@ yet its token vectors carry more than their mean: compare `ours` with `ours-with
 `python -m rag eval retrieval`. Rare tokens weigh more here, by BM25's idf.
 
 A vector is centred and rotated at random, which makes its numbers nearly Gaussian; each is rounded to the nearest of
-sixteen levels (Max, Quantizing for Minimum Distortion, 1960), which takes half a byte; see docs/results/tokens.md.
+four levels (Max, Quantizing for Minimum Distortion, 1960), which takes a quarter of a byte; see docs/results/tokens.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,22 +22,22 @@ from rag.embedding import Encoded
 from rag.index.arrays import Pieces, map_arrays, write_arrays
 from rag.index.store import Numbers
 
-# For a Gaussian of deviation 1: the sixteen levels with least squared error, and the borders between them.
-UPPER = [0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733]
+# For a Gaussian of deviation 1: the four levels with least squared error, and the borders between them.
+UPPER = [0.4528, 1.510]
 LEVELS = np.asarray([-level for level in reversed(UPPER)] + UPPER, np.float32)
 BORDERS = (LEVELS[1:] + LEVELS[:-1]) / 2
-PER_BYTE = 2
-# The levels of the four codes in two bytes, lowest bits first: looking up four at a time takes 1.5 ms for 48 passages,
-# one at a time 7.
-PER_WORD = 4
-DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, 4) & 15]
+BITS = 2
+PER_BYTE = 8 // BITS
+# The levels of the codes in two bytes, lowest bits first: looking up so many at a time takes a fraction of one by one.
+PER_WORD = 2 * PER_BYTE
+DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, BITS) & (1 << BITS) - 1]
 # Passages scored together; bounds the memory of a search for many (some 300 kB for each).
 AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """The tokens of one passage: `codes`, shape (n, dimension / 2); the others have shape (n,).
+    """The tokens of one passage: `codes`, shape (n, dimension / PER_BYTE); the others have shape (n,).
 
     Multiplying a code's levels by its scale, then dividing by its length, restores a unit vector.
     """
@@ -74,7 +74,8 @@ class TokenCodec:
         levels = np.zeros(ratios.shape, np.uint8)
         for border in BORDERS:  # less than a tenth of the time of np.searchsorted
             levels += ratios > border
-        codes = levels[:, 0::2] | levels[:, 1::2] << 4
+        parts = levels.reshape(len(levels), levels.shape[1] // PER_BYTE, PER_BYTE) << (BITS * np.arange(PER_BYTE, dtype=np.uint8))
+        codes = np.bitwise_or.reduce(parts, axis=2)
         decoded = LEVELS[levels] * scales[:, np.newaxis] + self.centre @ self.rotation
         lengths = np.linalg.norm(decoded, axis=1).astype(np.float16)
         return Coded(codes, scales, lengths, text.token_ids.astype(np.int32))
@@ -84,7 +85,7 @@ class TokenCodec:
 class TokenIndex:
     """The tokens of all passages, one passage after another: those of passage p are `starts[p]:starts[p + 1]`.
 
-    `codes` has shape (tokens, dimension / 2). The token `vocabulary[i]` occurs in `frequencies[i]` passages. `missing`
+    `codes` has shape (tokens, dimension / PER_BYTE). The token `vocabulary[i]` occurs in `frequencies[i]` passages. `missing`
     are the numbers of the passages whose tokens are still to be made.
     """
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
-from rag.index.tokens import AT_ONCE, Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
+from rag.index.tokens import AT_ONCE, PER_BYTE, Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
 
 DIMENSION = 64
 CENTRE = 3 * np.eye(1, DIMENSION)[0].astype(np.float32)
@@ -52,14 +52,14 @@ def test_scores_are_those_of_the_vectors_before_coding(passages: list[Encoded], 
     question = text(99, 6)
     holding = [sum(token in passage.token_ids for passage in passages) for token in question.token_ids]
     weights = [float(np.log1p((30 - n + 0.5) / (n + 0.5))) for n in holding]
-    np.testing.assert_allclose(index.scores(question, range(30)), plain(question, passages, weights), atol=0.015)
+    np.testing.assert_allclose(index.scores(question, range(30)), plain(question, passages, weights), atol=0.03)
 
 
 def test_vectors_are_unit_and_near_those_before_coding(passages: list[Encoded], index: TokenIndex) -> None:
     for number in (0, 7, 29):
         vectors = index.vectors(number)
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=2e-3)
-        assert ((vectors * passages[number].tokens).sum(axis=1) > 0.98).all()
+        assert ((vectors * passages[number].tokens).sum(axis=1) > 0.92).all()
 
 
 def test_scores_are_of_the_passages_asked_for_in_their_order(index: TokenIndex) -> None:
@@ -101,7 +101,7 @@ def test_tokens_that_stand_nowhere_are_the_rarest(passages: list[Encoded], index
     for ids, weights in (([1_000, -5], [rarest, rarest]), ([1_000, common], [rarest, weight])):
         unknown = Encoded(question.vector, question.tokens, np.asarray(ids, np.int32))
         np.testing.assert_allclose(
-            index.scores(unknown, range(30)), plain(unknown, passages, weights), atol=0.03, err_msg=str(ids)
+            index.scores(unknown, range(30)), plain(unknown, passages, weights), atol=0.06, err_msg=str(ids)
         )
 
 
@@ -125,9 +125,9 @@ def test_what_is_stored_is_what_was_coded_and_can_be_stored_again(
         assert (tmp_path / file.name.replace("tokens", "again")).read_bytes() == file.read_bytes()
 
 
-def test_coding_is_half_a_byte_a_number_and_near(passages: list[Encoded], codec: TokenCodec) -> None:
+def test_coding_is_a_quarter_of_a_byte_a_number(passages: list[Encoded], codec: TokenCodec) -> None:
     coded = codec.encode(passages[5])
-    assert coded.codes.shape == (len(passages[5].tokens), DIMENSION // 2)
+    assert coded.codes.shape == (len(passages[5].tokens), DIMENSION // PER_BYTE)
     again = TokenCodec.make(codec.centre)
     np.testing.assert_array_equal(again.rotation, codec.rotation)
     np.testing.assert_allclose(codec.rotation @ codec.rotation.T, np.eye(DIMENSION), atol=1e-5)
