@@ -74,8 +74,9 @@ class TokenCodec:
         levels = np.zeros(ratios.shape, np.uint8)
         for border in BORDERS:  # less than a tenth of the time of np.searchsorted
             levels += ratios > border
-        parts = levels.reshape(len(levels), levels.shape[1] // PER_BYTE, PER_BYTE) << (BITS * np.arange(PER_BYTE, dtype=np.uint8))
-        codes = np.bitwise_or.reduce(parts, axis=2)
+        codes = np.zeros((len(levels), levels.shape[1] // PER_BYTE), np.uint8)
+        for place in range(PER_BYTE):
+            codes |= levels[:, place::PER_BYTE] << BITS * place
         decoded = LEVELS[levels] * scales[:, np.newaxis] + self.centre @ self.rotation
         lengths = np.linalg.norm(decoded, axis=1).astype(np.float16)
         return Coded(codes, scales, lengths, text.token_ids.astype(np.int32))
@@ -85,8 +86,8 @@ class TokenCodec:
 class TokenIndex:
     """The tokens of all passages, one passage after another: those of passage p are `starts[p]:starts[p + 1]`.
 
-    `codes` has shape (tokens, dimension / PER_BYTE). The token `vocabulary[i]` occurs in `frequencies[i]` passages. `missing`
-    are the numbers of the passages whose tokens are still to be made.
+    `codes` has shape (tokens, dimension / PER_BYTE). The token `vocabulary[i]` occurs in `frequencies[i]` passages.
+    `missing` are the numbers of the passages whose tokens are still to be made.
     """
 
     codec: TokenCodec
