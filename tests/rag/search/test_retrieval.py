@@ -71,7 +71,7 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
-    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=0.02 if by_token else 2e-6)
+    np.testing.assert_allclose([hit.score for hit in evidence.hits], fused[numbers], atol=0.035 if by_token else 2e-6)
     assert sorted(numbers) == list(range(count))
     scores = [hit.score for hit in evidence.hits]
     assert scores == sorted(scores, reverse=True)
