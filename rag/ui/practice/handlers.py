@@ -5,7 +5,7 @@ import base64
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -75,10 +75,15 @@ class Handlers:
 
     def open(self, state: Session, sent: object) -> Updates:
         """The whole room. The page sends the place that its address names; without one the room is as it was left."""
+        self.prepare()
+        action = Action.read(sent)
+        if state.practice.has_acted and not state.practice.is_open:  # whoever clicks at once is not led elsewhere
+            action = replace(action, name=ActionName.SHOW, rest="")
         state.practice.is_open = True
-        return self._do(state, Action.read(sent), self._practising.do)
+        return self._do(state, action, self._practising.do)
 
     def act(self, state: Session, event: gr.EventData) -> Updates:
+        state.practice.has_acted = True
         return self._do(state, Action.read(event._data), self._practising.do)
 
     def grade(self, state: Session, event: gr.EventData) -> Updates:

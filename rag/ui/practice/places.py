@@ -13,7 +13,7 @@ MOST = 500
 CHARACTERS = 2_000
 SOUGHT = 200
 # What belongs to the page, not to a place.
-OF_THE_PAGE = frozenset({"is_open", "zone", "renders", "grades", "editions"})
+OF_THE_PAGE = frozenset({"is_open", "has_acted", "zone", "renders", "grades", "editions"})
 OF_A_PLACE = tuple(field.name for field in fields(Practice) if field.name not in OF_THE_PAGE)
 
 

@@ -58,8 +58,8 @@ class Filter:
 
 @dataclass(slots=True)
 class Practice:
-    """`is_open` once the room was entered: before that nothing is shown. `renders` counts what was rendered, so that
-    every view has a name of its own.
+    """`is_open` once the room was entered: before that nothing is shown. `has_acted` once the reader has done something
+    in it. `renders` counts what was rendered, so that every view has a name of its own.
 
     `queue` are the questions that "next" leads through, `back` is where they were chosen. `grade` is what the
     grader said, without the reader's own verdicts; `grades` counts them. `deck` are the cards still to be rated,
@@ -71,6 +71,7 @@ class Practice:
 
     view: View = View.TODAY
     is_open: bool = False
+    has_acted: bool = False
     zone: str = ""
     renders: int = 0
     filter: Filter = field(default_factory=Filter)

@@ -8,8 +8,9 @@ from rag.answer.assistant import Assistant
 from rag.ui.practice.places import MOST, Places, go_to, place_of
 from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import Filter, Practice, Standing, View
+from rag.ui.session.session import Session
 from rag.ui.texts import Language
-from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room
+from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room, event
 
 ZH = TEXTS[Language.ZH]
 
@@ -110,3 +111,13 @@ def test_the_newest_places_are_remembered() -> None:
     assert found.queue == ("a",)
     places.return_to("", "question?name=0", found)
     assert found == Practice(View.QUESTION, question="0")
+
+
+def test_whoever_clicks_before_the_room_has_opened_is_not_led_elsewhere(room: Room) -> None:
+    sent = {"action": "place", "rest": place_of(Practice(View.QUESTION, question=ZERO_QUESTION)), "zone": ""}
+    session = Session(user="")
+    room.handlers.act(session, event("go", "bank", {}))
+    room.handlers.open(session, sent)
+    assert session.practice.view is View.BANK
+    room.handlers.open(session, sent)  # later the room is entered anew
+    assert session.practice.view is View.QUESTION
