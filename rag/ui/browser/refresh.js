@@ -27,11 +27,12 @@ function place() {
 }
 watchOver("#chat", () => requestAnimationFrame(place));
 watchOver("#chat", countWaiting);
-for (const name of ["wheel", "touchmove", "pointerdown"]) {
+for (const name of ["wheel", "touchmove", "pointerdown", "keydown"]) {
   document.addEventListener(
     name,
     (event) => {
       if (!event.target.closest?.("#chat")) return;
+      clearTimeout(settled);
       bringing = false;
       fromEnd = null;
     },

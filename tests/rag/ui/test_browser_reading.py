@@ -120,6 +120,7 @@ def test_the_answer_to_a_follow_up_is_in_view(page: Page, model: ChatServer) -> 
     model.cut_after, model.pause = 1, 1.5  # quotes take the place of what breaks off, a good while after the question
     page.locator("#chat .others summary").last.click()
     page.locator("#chat .others").last.get_by_role("button", name="test").click()
+    expect(page.locator("#stop")).to_be_visible()  # the answer that is replaced looks settled, too
     settle(page, 2)
     page.wait_for_timeout(700)
     view, asked = page.locator("#chat .bubble-wrap").bounding_box(), page.locator("#chat .user-row").last.bounding_box()
