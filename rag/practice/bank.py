@@ -123,7 +123,7 @@ def is_translated(section: PageSection) -> bool:
 
 
 def english_sections(page: Page) -> list[PageSection]:
-    """A page's English sections: for its title, then for each of its follow-ups."""
+    """A page's English sections: for its title, for each of its follow-ups, then for what only its parts answer."""
     return [
         section
         for section in page.sections
@@ -135,8 +135,8 @@ def questions_of(page: Page) -> list[Question]:
     """The questions that one page asks."""
     is_page = bool(below(page, *OF_A_PAGE)) and bool(HEADING.match(page.title))
     found = list(_of_page(page) if is_page else _of_sections(page))
-    if is_page and len(english := english_sections(page)) == len(found):
-        found = [replace(q, english=section.heading) for q, section in zip(found, english, strict=True)]
+    if is_page and len(english := english_sections(page)) >= len(found):
+        found = [replace(q, english=section.heading) for q, section in zip(found, english, strict=False)]
     return _with_ids(found)
 
 

@@ -50,7 +50,7 @@ def _english_names(source: str) -> dict[str, str]:
             asked.append(heading)
         elif translation_of((part,)) is Language.EN and role_of(heading) is not SectionRole.SPOKEN:
             english.append(heading)
-    return dict(zip(asked, english[1:], strict=True)) if len(english) == len(asked) + 1 else {}
+    return dict(zip(asked, english[1:], strict=False)) if len(english) > len(asked) else {}
 
 
 def path_within(section: Sequence[str], *titles: str) -> list[str]:

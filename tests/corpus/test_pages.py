@@ -144,16 +144,17 @@ def test_points_stand_alone(page: Page) -> None:
 
 @of_every_page
 def test_english_block(page: Page) -> None:
-    """The title with its short answer and points, the spoken answer, then the follow-ups."""
-    title, spoken, *follow_ups = _subsections(page, "English")
+    """The title with its short answer and points, the spoken answer, the follow-ups, then what parts of it answer."""
+    title, spoken, *others = _subsections(page, "English")
     assert spoken == "Say it"
+    follow_ups = others[: len(_subsections(page, "追问"))]
     assert len(follow_ups) == len(_subsections(page, "追问")), follow_ups
     questions = [title, *follow_ups]
     assert all(question.endswith("?") for question in questions), questions
     short, *points = _texts(page, questions[0])
     assert len(short.split()) <= 45, f"{len(short.split())} words"
     assert 3 <= len(points) <= 5
-    chinese = [text for question in questions for text in (question, *_texts(page, question)) if CHINESE.search(text)]
+    chinese = [text for asked in (title, *others) for text in (asked, *_texts(page, asked)) if CHINESE.search(text)]
     assert not chinese
 
 
