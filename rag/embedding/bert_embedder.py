@@ -50,8 +50,8 @@ class BertEmbedder:
                 hint="it can be checked with: python -m rag models verify",
             ) from error
         self.dimension, self.max_tokens = self._folder.width, self._folder.max_tokens
-        special = (self._tokenizer.special(name) for name in self._folder.special.values())
-        self._wordy = wordy_tokens(self._tokenizer.vocabulary, special)
+        self._special = [self._tokenizer.special(name) for name in self._folder.special.values()]
+        self._wordy = wordy_tokens(self._tokenizer.vocabulary, self._special)
         prompts = (self._folder.passage_prompt, self._folder.query_prompt)
         self._prompt_ids = dict(zip(prompts, self._cut(prompts, ""), strict=True))
 
@@ -122,8 +122,8 @@ class BertEmbedder:
         return vector
 
     def _encoded(self, states: Floats, ids: Ids, prompt: str) -> Encoded:
-        own = own_tokens(ids, self._prompt_ids[prompt], self._wordy)
-        return Encoded(self._mean(states), unit_rows(states[own], self.identity), ids[own])
+        own = own_tokens(ids, self._prompt_ids[prompt], self._special)
+        return Encoded.of(self._mean(states), unit_rows(states[own], self.identity), ids[own], self._wordy)
 
     def _find_spans(self, text: str) -> NDArray[np.int32]:
         found = self._tokenizer.located(encodable(text))

@@ -25,12 +25,20 @@ class Encoded:
 
     `vector` is unit, shape (dimension,). `tokens`, shape (n, dimension), are unit rows, one for each of the text's own
     `wordy_tokens`; `token_ids`, shape (n,), are their ids in the model's vocabulary. Both are empty if the model's
-    vector is not the mean of its tokens: those then lie elsewhere.
+    vector is not the mean of its tokens: those then lie elsewhere. `others`, shape (m, dimension), are the rows of its
+    other tokens, which are compared with nothing.
     """
 
     vector: Vectors
     tokens: Vectors
     token_ids: NDArray[np.int32]
+    others: Vectors | None = None
+
+    @classmethod
+    def of(cls, vector: Vectors, rows: Vectors, ids: NDArray[np.int32], wordy: NDArray[np.bool_]) -> "Encoded":
+        """From the unit rows and ids of all of a text's own tokens; `wordy` is what `wordy_tokens` returns."""
+        kept = wordy[ids]
+        return cls(vector, rows[kept], ids[kept], rows[~kept])
 
 
 class Embedder(Protocol):
@@ -98,10 +106,9 @@ def wordy_tokens(vocabulary: Mapping[str, int], special: Iterable[int]) -> NDArr
     return wordy
 
 
-def own_tokens(ids: NDArray[np.int32], prompt: NDArray[np.int32], wordy: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which tokens of an input are `wordy_tokens` of the text itself: not of the prompt, as far as the input begins
-    with it."""
-    own = wordy[ids]
+def own_tokens(ids: NDArray[np.int32], prompt: NDArray[np.int32], special: Sequence[int]) -> NDArray[np.bool_]:
+    """Which tokens of an input are the text's own: neither special nor, as far as it begins it, the prompt's."""
+    own = ~np.isin(ids, special)
     start = prompt[: len(ids)]
     own[: int(np.cumprod(ids[: len(start)] == start).sum())] = False
     return own

@@ -118,14 +118,13 @@ class SentenceTransformerEmbedder:
         if self._after_mean is None:
             return Encoded(vector, np.zeros((0, self.dimension), np.float32), np.zeros(0, np.int32))
         ids: NDArray[np.int32] = features["input_ids"][features["attention_mask"].bool()].cpu().numpy().astype(np.int32)
-        own = own_tokens(ids, self._prompt_ids[prompt], self._wordy)
+        own = own_tokens(ids, self._prompt_ids[prompt], self._model.tokenizer.all_special_ids)
         tokens = {"sentence_embedding": features["token_embeddings"][features["attention_mask"].bool()]}
         for module in self._after_mean:
             tokens = module(tokens)
         rows = tokens["sentence_embedding"].detach().float().cpu().numpy()[own]
-        return Encoded(
-            vector, unit_rows(rows, self.identity) if len(rows) else rows.reshape(0, self.dimension), ids[own]
-        )
+        rows = unit_rows(rows, self.identity) if len(rows) else rows.reshape(0, self.dimension)
+        return Encoded.of(vector, rows, ids[own], self._wordy)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         if not texts:

@@ -77,6 +77,8 @@ def test_punctuation_is_neither_encoded_nor_located_and_yet_part_of_the_vector(t
     (marked,), (plain,) = tiny.encode_queries([with_marks]), tiny.encode_queries([without])
     assert marked.token_ids.tolist() == plain.token_ids.tolist()
     assert [with_marks[start:end].strip() for start, end in tiny.token_spans([with_marks])[0]] == without.split()
+    assert marked.others is not None
+    assert marked.others.shape == (8, 32)  # ▁ : [▁旋转] : ▁ [位置] ～ ▁ [编码] ▁ :
     np.testing.assert_allclose(marked.vector, tiny.embed_query(with_marks), atol=1e-6)
     assert not np.allclose(marked.vector, plain.vector, atol=1e-3)
     assert tiny.encode_queries([": ～"])[0].tokens.shape == (0, 32)
