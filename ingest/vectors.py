@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -141,5 +142,6 @@ def _kept_on_disk(
 def _codec(embedder: Embedder) -> TokenCodec | None:
     """None if the embedder gives no tokens."""
     encoded = dict(embedder.encode_passages(CENTRE_TEXTS))
-    tokens = np.concatenate([encoded[place].tokens for place in sorted(encoded)])
+    rows = chain.from_iterable((one.tokens, one.others) for _, one in sorted(encoded.items()))
+    tokens = np.concatenate([some for some in rows if some is not None])
     return TokenCodec.make(tokens.mean(axis=0)) if len(tokens) else None

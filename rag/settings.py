@@ -152,7 +152,7 @@ class Settings(BaseModel):
     passage_tokens: int = _shapes_index(320, ge=64, le=480, description="budget of a passage in cl100k_base tokens")
     late_interaction: bool = _shapes_index(
         True,
-        description="keep the vectors of all tokens, some 20 kB a passage, which rank better than those of passages",
+        description="keep the vectors of all tokens, some 15 kB a passage, which rank better than those of passages",
     )
     reader: ReaderUse = Field(
         ReaderUse.AUTO,

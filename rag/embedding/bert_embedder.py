@@ -22,6 +22,7 @@ from rag.embedding.embedder import (
     longest_first,
     own_tokens,
     unit_rows,
+    wordy_tokens,
 )
 from rag.embedding.encoder import Encoder, Vocabulary
 from rag.embedding.stored import Floats, read_weights
@@ -50,6 +51,7 @@ class BertEmbedder:
             ) from error
         self.dimension, self.max_tokens = self._folder.width, self._folder.max_tokens
         self._special = [self._tokenizer.special(name) for name in self._folder.special.values()]
+        self._wordy = wordy_tokens(self._tokenizer.vocabulary, self._special)
         prompts = (self._folder.passage_prompt, self._folder.query_prompt)
         self._prompt_ids = dict(zip(prompts, self._cut(prompts, ""), strict=True))
 
@@ -121,9 +123,10 @@ class BertEmbedder:
 
     def _encoded(self, states: Floats, ids: Ids, prompt: str) -> Encoded:
         own = own_tokens(ids, self._prompt_ids[prompt], self._special)
-        return Encoded(self._mean(states), unit_rows(states[own], self.identity), ids[own])
+        return Encoded.of(self._mean(states), unit_rows(states[own], self.identity), ids[own], self._wordy)
 
     def _find_spans(self, text: str) -> NDArray[np.int32]:
-        spans = np.asarray(self._tokenizer.spans(encodable(text)), np.int32).reshape(-1, 2)
+        found = self._tokenizer.located(encodable(text))
+        spans = np.asarray([span for token, span in found if self._wordy[token]], np.int32).reshape(-1, 2)
         spans.flags.writeable = False  # callers share the cached array
         return spans

@@ -23,6 +23,7 @@ from rag.embedding.embedder import (
     longest_first,
     own_tokens,
     unit_rows,
+    wordy_tokens,
 )
 from rag.embedding.precision import wants_bfloat16
 from rag.errors import ModelError
@@ -56,8 +57,12 @@ class SentenceTransformerEmbedder:
         self._passage_prompt = _document_prompt(self._model)
         self._query_prompt = self._model.prompts.get("query") or ""
         # Only a fast tokenizer gives the places of tokens in a text.
-        located = getattr(self._model.tokenizer, "is_fast", False)
+        tokenizer: Any = self._model.tokenizer
+        located = getattr(tokenizer, "is_fast", False)
         self._spans = lru_cache(SPANS_KEPT)(self._find_spans)
+        self._wordy = (
+            wordy_tokens(tokenizer.get_vocab(), tokenizer.all_special_ids) if located else np.zeros(0, np.bool_)
+        )
         self._after_mean = _modules_after_mean(self._model) if located else None
         prompts = {self._passage_prompt, self._query_prompt} if self._after_mean is not None else ()
         self._prompt_ids = {prompt: np.asarray(self._model.tokenizer(prompt)["input_ids"]) for prompt in prompts}
@@ -118,9 +123,8 @@ class SentenceTransformerEmbedder:
         for module in self._after_mean:
             tokens = module(tokens)
         rows = tokens["sentence_embedding"].detach().float().cpu().numpy()[own]
-        return Encoded(
-            vector, unit_rows(rows, self.identity) if len(rows) else rows.reshape(0, self.dimension), ids[own]
-        )
+        rows = unit_rows(rows, self.identity) if len(rows) else rows.reshape(0, self.dimension)
+        return Encoded.of(vector, rows, ids[own], self._wordy)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         if not texts:
@@ -142,7 +146,8 @@ class SentenceTransformerEmbedder:
             encoded = self._model.tokenizer(
                 encodable(text), add_special_tokens=False, truncation=False, verbose=False, return_offsets_mapping=True
             )
-        spans = np.asarray(encoded["offset_mapping"], np.int32).reshape(-1, 2)
+        wordy = self._wordy[np.asarray(encoded["input_ids"], np.int32)]
+        spans = np.asarray(encoded["offset_mapping"], np.int32).reshape(-1, 2)[wordy]
         spans.flags.writeable = False  # callers share the cached array
         return spans
 

@@ -30,8 +30,8 @@ Piece = tuple[int, int]  # its id, and how many characters of the word it takes
 
 
 class Unigram:
-    """Texts to the ids of their pieces. `special` are tokens that may be written out in a text. May be called from
-    several threads."""
+    """Texts to the ids of their pieces, which `vocabulary` gives by piece. `special` are tokens that may be written out
+    in a text. May be called from several threads."""
 
     def __init__(self, file: Path, special: Iterable[str]) -> None:
         """Raises OSError; ValueError, KeyError or TypeError for a file that is not ours."""
@@ -41,18 +41,18 @@ class Unigram:
             raise ValueError(f"{file.name} is not the tokenizer of the default embedder")
         self._normaliser = Normaliser(stated["normalizer"]["normalizers"])
         vocabulary: list[tuple[str, float]] = model.pop("vocab")
-        self._ids = {piece: number for number, (piece, _) in enumerate(vocabulary)}
+        self.vocabulary = {piece: number for number, (piece, _) in enumerate(vocabulary)}
         self._scores = np.array([score for _, score in vocabulary], np.float64).tolist()
         self._longest: dict[str, int] = {}
-        for piece in self._ids:
+        for piece in self.vocabulary:
             self._longest[piece[0]] = max(len(piece), self._longest.get(piece[0], 0))
         self._unknown = int(model["unk_id"])
         self._unknown_score = min(self._scores) - UNKNOWN
-        self._special = {name: self._ids[name] for name in special}
+        self._special = {name: self.vocabulary[name] for name in special}
         longest_first = sorted(self._special, key=len, reverse=True)
         self._written = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
         self._held = np.zeros(BITS, np.bool_)
-        self._held[_pairs("\0".join(self._ids))] = True
+        self._held[_pairs("\0".join(self.vocabulary))] = True
         self._kept = lru_cache(STRETCHES_KEPT)(self._best)
 
     def special(self, name: str) -> int:
@@ -69,25 +69,25 @@ class Unigram:
                 found += [number for number, _ in self._pieces(_spaced(self._normaliser.normalised(part)))]
         return found
 
-    def spans(self, text: str) -> list[Span]:
-        """Where each of these tokens begins and ends in the text, in characters."""
-        found: list[Span] = []
+    def located(self, text: str) -> list[tuple[int, Span]]:
+        """These ids, and where each token begins and ends in the text, in characters."""
+        found: list[tuple[int, Span]] = []
         start = 0
         for place, part in enumerate(self._written.split(text)):
             if place % 2:
-                found.append((start, start + len(part)))
+                found.append((self._special[part], (start, start + len(part))))
             else:
-                found += [(start + begin, start + end) for begin, end in self._spans(part)]
+                found += [(number, (start + begin, start + end)) for number, (begin, end) in self._located(part)]
             start += len(part)
         return found
 
-    def _spans(self, part: str) -> Iterable[Span]:
+    def _located(self, part: str) -> Iterable[tuple[int, Span]]:
         normalised, places = self._normaliser.aligned(part)
         if normalised and not normalised.startswith(" "):
             places = [places[0], *places]  # the space inserted before the first word
         at = 0
-        for _, length in self._pieces(_spaced(normalised)):
-            yield places[at][0], places[at + length - 1][1]
+        for number, length in self._pieces(_spaced(normalised)):
+            yield number, (places[at][0], places[at + length - 1][1])
             at += length
 
     def _pieces(self, text: str) -> list[Piece]:
@@ -106,7 +106,7 @@ class Unigram:
 
     def _best(self, word: str) -> tuple[Piece, ...]:
         """The likeliest pieces (Viterbi), the first of equal ones."""
-        ids, scores, longest, size = self._ids, self._scores, self._longest, len(word)
+        ids, scores, longest, size = self.vocabulary, self._scores, self._longest, len(word)
         totals = [0.0, *[-np.inf] * size]
         last: list[Piece] = [(0, 0)] * (size + 1)
         for start in range(size):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rag.embedding import Embedder, SentenceTransformerEmbedder, embedder_identity, load_embedder
+from rag.embedding.embedder import wordy_tokens
 from rag.errors import ModelError
 from rag.models import e5
 from rag.settings import Precision, Settings
@@ -63,6 +64,25 @@ def test_spans_are_where_the_tokens_of_a_text_stand(tiny: Embedder) -> None:
     assert [len(found) for found in spans] == [len(encoded[0].token_ids), len(encoded[1].token_ids), 0]
     assert [texts[0][start:end] for start, end in spans[0]][-2:] == ["位置", "编码"]
     assert tiny.token_spans([]) == []
+
+
+def test_wordy_tokens_are_those_with_a_letter_or_digit() -> None:
+    texts = ["▁", ",", "▁a", "的", "7)", "##!", "▁->", "½", "<s>"]
+    wordy = wordy_tokens({text: number for number, text in enumerate(texts)}, [8])
+    assert [text for text, is_wordy in zip(texts, wordy, strict=True) if is_wordy] == ["▁a", "的", "7)", "½"]
+
+
+def test_punctuation_is_neither_encoded_nor_located_and_yet_part_of_the_vector(tiny: Embedder) -> None:
+    with_marks, without = ": 旋转: 位置～ 编码 :", "旋转 位置 编码"
+    (marked,), (plain,) = tiny.encode_queries([with_marks]), tiny.encode_queries([without])
+    assert marked.token_ids.tolist() == plain.token_ids.tolist()
+    assert [with_marks[start:end].strip() for start, end in tiny.token_spans([with_marks])[0]] == without.split()
+    assert marked.others is not None
+    assert marked.others.shape == (8, 32)  # ▁ : [▁旋转] : ▁ [位置] ～ ▁ [编码] ▁ :
+    np.testing.assert_allclose(marked.vector, tiny.embed_query(with_marks), atol=1e-6)
+    assert not np.allclose(marked.vector, plain.vector, atol=1e-3)
+    assert tiny.encode_queries([": ～"])[0].tokens.shape == (0, 32)
+    assert tiny.token_spans([": ～"])[0].shape == (0, 2)
 
 
 def test_an_encoded_text_has_its_vector_and_a_unit_row_for_each_token_of_its_own(tiny: Embedder) -> None:

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag.embedding import Encoded
+from rag.embedding import Embedder, Encoded, bert_embedder, load_embedder
 from rag.index.tokens import AT_ONCE, PER_BYTE, Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
+from rag.models import e5
+from rag.settings import Precision, Settings
+from tests.rag.models.e5_oracle import write_tiny
 
 DIMENSION = 64
 CENTRE = 3 * np.eye(1, DIMENSION)[0].astype(np.float32)
@@ -150,3 +153,34 @@ def test_a_part_scores_as_a_passage_of_its_tokens_would(
     np.testing.assert_allclose(index.part_scores(question, [6], [last[1:2]])[0], scores[1:2], rtol=1e-5)
     nothing = Encoded(question.vector, question.tokens[:0], question.token_ids[:0])
     assert index.part_scores(nothing, [6], [halves])[0].tolist() == [-1, -1, -1]
+
+
+def test_sentences_score_as_by_all_their_tokens_but_those_without_a_letter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    e5.convert(write_tiny(tmp_path / "tiny.bin"), tmp_path / "model")
+    settings = Settings(embedder=str(tmp_path / "model"), precision=Precision.FLOAT32)
+    wordy = load_embedder(settings)
+    monkeypatch.setattr(bert_embedder, "wordy_tokens", lambda vocabulary, special: np.arange(len(vocabulary)) > 3)
+    every = load_embedder(settings)
+    silent = [4, 7, 18, 19]  # "▁", ":", "～" and "~"
+    heading, text = "旋转: 编码～\n", "：编码～ 旋转: a 旋转 ～～ 位置：编码, zero ~ 位置 :"
+    sentences = [(0, 10), (10, 16), (16, len(text)), (13, 16)]
+    [question] = wordy.encode_queries(["旋转 编码: a?"])
+    codec = TokenCodec.make(dict(every.encode_passages([text]))[0].tokens.mean(axis=0))
+
+    def index(embedder: Embedder) -> tuple[TokenIndex, NDArray[np.int32], NDArray[np.bool_]]:
+        """With the ids of the passage's tokens, and the tokens of its text that each sentence holds."""
+        encoded = dict(embedder.encode_passages([heading + text]))[0]
+        save_tokens(codec, [codec.encode(encoded)], tmp_path / f"tokens{len(encoded.tokens)}")
+        [spans] = embedder.token_spans([text])
+        held = np.asarray([(spans[:, 0] < end) & (spans[:, 1] > start) for start, end in sentences])
+        return load_tokens(tmp_path / f"tokens{len(encoded.tokens)}"), encoded.token_ids, held
+
+    (few, few_ids, few_held), (all_, all_ids, all_held) = index(wordy), index(every)
+    kept = ~np.isin(all_ids, silent)
+    assert few_ids.tolist() == all_ids[kept].tolist()
+    assert len(few_ids) < len(all_ids) - 8
+    [expected] = all_.part_scores(question, [0], [all_held & kept[-all_held.shape[1] :]])
+    np.testing.assert_allclose(few.part_scores(question, [0], [few_held])[0], expected, rtol=1e-6)
+    assert expected[3] == -1 < expected[:3].min()
