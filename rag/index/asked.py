@@ -1,8 +1,9 @@
 """The questions that sections are written down to answer, all of them, by their terms."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Protocol
 
 import numpy as np
@@ -23,16 +24,13 @@ class HasQuestions(Protocol):
 class AskedQuestions:
     """`sections` are those with questions. The questions, whose terms `keywords` holds, stand in the order of their
     sections; `starts`, shape (len(sections),), is the first of each, and `section_of`, shape (n,), the section of
-    each."""
+    each. `frequencies` is the number of sections that are asked for with a term."""
 
     sections: tuple[SectionName, ...]
     starts: NDArray[np.int64]
     section_of: NDArray[np.int64]
     keywords: KeywordIndex
-
-    def frequency(self, term: str) -> int:
-        """The number of sections that are asked for with the term."""
-        return len(np.unique(self.section_of[self.keywords.holding(term)]))
+    frequencies: Counter[str]
 
     def best(self, rarity: Mapping[str, float]) -> list[SectionName]:
         """The sections with a question that names any of these terms, those first whose best question names most, by
@@ -53,10 +51,13 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
     sections: list[SectionName] = []
     questions: list[tuple[str, ...]] = []
     starts: list[int] = []
+    frequencies: Counter[str] = Counter()
     for name, group in groupby(storage.all_questions(), key=lambda row: row[:2]):
+        of_section = (terms(name[1]), *(asked for _, _, asked in group))
         sections.append(name)
         starts.append(len(questions))
-        questions += (terms(name[1]), *(asked for _, _, asked in group))
-    counts = np.diff([*starts, len(questions)])
-    section_of = np.repeat(np.arange(len(sections)), counts)
-    return AskedQuestions(tuple(sections), np.asarray(starts, np.int64), section_of, KeywordIndex.build(questions))
+        questions += of_section
+        frequencies.update(set(chain(*of_section)))
+    section_of = np.repeat(np.arange(len(sections)), np.diff([*starts, len(questions)]))
+    keywords = KeywordIndex.build(questions)
+    return AskedQuestions(tuple(sections), np.asarray(starts, np.int64), section_of, keywords, frequencies)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cache, partial
+from heapq import nlargest
 from itertools import islice
 from math import log1p
 
@@ -60,18 +62,19 @@ class SectionFeatures:
     `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
     `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
     search, below that of the best. Of what the question names, by how few sections are asked for with it: `asked` is
-    the share in the heading or in one question that the section is written down to answer, `asked_often` the mean of
-    the three of these nearest to the question, `asked_of_page` the largest share of a section of its page. By rarity in
-    the passages: `text` is the share in the section and its heading, of what answers the whole page the title; `named`,
-    of that, how nearly one name of its page says the same, for whoever asks that asks for the page as a whole, unless
-    code is wanted. `said` marks what an answer of the talk has begun to quote already.
+    the share in the heading or in one question that the section is written down to answer, `asked_of_page` the largest
+    share of a section of its page; `asked_nearly` is the mean F1 of the three that say most nearly the same, since a
+    question that says more is a narrower one. By rarity in the passages: `text` is the share in the section and its
+    heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says the same,
+    for whoever asks that asks for the page as a whole, unless code is wanted. `said` marks what an answer of the talk
+    has begun to quote already.
     """
 
     sentence: float
     relevance: float
     found: float
     asked: float
-    asked_often: float
+    asked_nearly: float
     asked_of_page: float
     named: float
     text: float
@@ -94,23 +97,23 @@ class SectionFeatures:
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
 # was chosen with 93 development follow-ups.
 WEIGHTS = SectionFeatures(
-    sentence=13.6,
+    sentence=12.1,
     relevance=3.0,
-    found=18.1,
-    asked=2.2,
-    asked_often=3.4,
-    asked_of_page=5.0,
-    named=2.8,
-    text=0.2,
-    first_page=0.6,
-    short_answer=-0.6,
-    spoken=-0.8,
-    points=0.6,
-    mistakes=-0.4,
+    found=24.7,
+    asked=2.0,
+    asked_nearly=6.0,
+    asked_of_page=3.3,
+    named=3.6,
+    text=0.0,
+    first_page=0.5,
+    short_answer=-1.1,
+    spoken=-0.3,
+    points=0.1,
+    mistakes=-0.9,
     question=-0.3,
-    code_wanted=0.9,
-    code_unwanted=-1.6,
-    formula_wanted=0.7,
+    code_wanted=1.2,
+    code_unwanted=-1.4,
+    formula_wanted=1.7,
     comparing_table=0.5,
     said=-2.0,
 )
@@ -123,7 +126,7 @@ WEIGHTS_OF = {
         relevance=3.0,
         found=18.5,
         asked=0.0,
-        asked_often=0.0,
+        asked_nearly=0.0,
         asked_of_page=0.0,
         named=1.5,
         text=1.6,
@@ -224,23 +227,23 @@ def _is_asked(index: Index, evidence: Evidence) -> bool:
     return bool(evidence.hits) and bool(index.storage.questions(evidence.hits[0].passage.document))
 
 
-def rarity_in_questions(index: Index, named_terms: Iterable[str]) -> dict[str, float]:
-    """How much each term tells of which section is asked for: by how few are asked for with it. What no question names
+def rarity_in_passages(index: Index, term: str) -> float:
+    """How much a term tells of which passage is asked for: by how few hold it."""
+    return index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR)
+
+
+def rarity_in_questions(index: Index, term: str) -> float:
+    """How much a term tells of which section is asked for: by how few are asked for with it. What no question names
     counts as the rarest, unless the material hardly has it either."""
-    count = len(index.asked.sections)
-
-    def rarity(term: str) -> float:
-        sections = index.asked.frequency(term)
-        if not sections and hardly_heard(index, term):
-            return 0.0
-        return log1p((count - sections + 0.5) / (sections + 0.5)) * (1.0 if term.isascii() else OF_A_PAIR)
-
-    return {term: rarity(term) for term in named_terms}
+    count, sections = len(index.asked.sections), index.asked.frequencies[term]
+    if not sections and hardly_heard(index, term):
+        return 0.0
+    return log1p((count - sections + 0.5) / (sections + 0.5)) * (1.0 if term.isascii() else OF_A_PAIR)
 
 
 def best_asked(index: Index, query: str) -> list[SectionName]:
     """The sections of the index that are best asked for with what a question names."""
-    found = index.asked.best(rarity_in_questions(index, set(named_in(query))))
+    found = index.asked.best({term: rarity_in_questions(index, term) for term in set(named_in(query))})
     return list(islice((name for name in found if index.storage.document_numbers(name[0])), ASKED_BEST))
 
 
@@ -249,10 +252,10 @@ def section_features(
 ) -> list[SectionFeatures]:
     """The features of each of the sections that compete."""
     named_terms = named_in(evidence.query)
-    rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named_terms}
+    rarity = {term: rarity_in_passages(index, term) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
-    asked_rarity = rarity_in_questions(index, rarity) if _is_asked(index, evidence) else rarity
-    most_asked = max(sum(asked_rarity.values()), 1e-6)
+    asked_rarity = cache(partial(rarity_in_questions if _is_asked(index, evidence) else rarity_in_passages, index))
+    most_asked = max(sum(map(asked_rarity, rarity)), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
     answering = np.asarray([max(section.best_of_each) for section in sections])
@@ -262,8 +265,11 @@ def section_features(
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / most
 
-    def asked_share(held: Iterable[str]) -> float:
-        return sum(asked_rarity[term] for term in asked_rarity.keys() & held) / most_asked
+    def asked_alike(written: Iterable[str]) -> tuple[float, float]:
+        """The share of what is asked that a written question names, and how nearly it says the same (F1)."""
+        named = set(written)
+        both = sum(map(asked_rarity, rarity.keys() & named))
+        return both / most_asked, 2 * both / (most_asked + sum(map(asked_rarity, named))) if both else 0.0
 
     names = {
         document: [set(named_in(name)) for name in index.storage.known_as(document)]
@@ -272,15 +278,17 @@ def section_features(
 
     questions = {document: index.storage.questions(document) for document in names}
 
-    def asked_of(section: Section) -> list[float]:
+    def asked_of(section: Section) -> tuple[float, float]:
+        """The best share, and the mean of the nearest."""
         written = questions[section.document].get(section.heading, ())
         # What answers the whole page is asked for by its title, where nothing else is known.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
-        return sorted(map(asked_share, [terms(heading), *written]), reverse=True)
+        shares, alike = zip(*map(asked_alike, [terms(heading), *written]), strict=True)
+        return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
 
     asked = [asked_of(section) for section in sections]
     like_of_page = _best_of_page(sections, below.tolist())
-    asked_of_page = _best_of_page(sections, [shares[0] for shares in asked])
+    asked_of_page = _best_of_page(sections, [share for share, _ in asked])
 
     def named(document: str) -> float:
         shares = (covered(name) * len(name & rarity.keys()) / len(name) for name in names[document] if name)
@@ -295,7 +303,7 @@ def section_features(
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
             asked=asked[place][0],
-            asked_often=float(np.mean(asked[place][:NEAREST_ASKED])),
+            asked_nearly=asked[place][1],
             asked_of_page=asked_of_page[section.document],
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             text=covered(heading | set(terms(" ".join(section.texts)))),
