@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 
 from opencc import OpenCC
 
-LATIN_TERM = r"[a-z0-9]+(?:[-_.+#/&][a-z0-9]+)*(?:\+\+|\+|#)?"
+LATIN_TERM = r"[a-z0-9]+(?:[-_.+#/&@^][a-z0-9]+)*(?:\+\+|\+|#)?"
 CHINESE = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 CHINESE_RUN = f"{CHINESE}+"
 TERM = re.compile(f"(?P<latin>{LATIN_TERM})|(?P<chinese>{CHINESE_RUN})|(?P<symbol>[\u0370-\u03ff])")

@@ -20,6 +20,7 @@ ELSEWHERE = DATA / "elsewhere.jsonl"
 ROWS = load_placed(PLACES)
 ROWS_ELSEWHERE = load_placed(ELSEWHERE)
 HEAD = load_placed(DATA / "head.jsonl")
+TYPED = load_placed(DATA / "typed.jsonl")
 # These keep the half of the set that they come from.
 LABELLED_ANEW = ("asked", "gold")
 
@@ -40,7 +41,7 @@ def test_there_is_enough_of_each_kind() -> None:
 
 
 def test_labels_hold() -> None:
-    for folder, rows in ((CORPUS, ROWS), (CORPUS, HEAD), (DATA / "elsewhere", ROWS_ELSEWHERE)):
+    for folder, rows in ((CORPUS, [*ROWS, *HEAD, *TYPED]), (DATA / "elsewhere", ROWS_ELSEWHERE)):
         found = violations(partial(check_label, folder), rows, name=lambda row: row.id)
         assert not found, told(found)
 
@@ -57,9 +58,10 @@ def check_label(folder: Path, row: PlacedRow) -> None:
 
 
 def test_what_is_asked_most_is_for_development() -> None:
-    """Its labels were given by somebody who had read the answers."""
-    assert {row.split for row in HEAD} == {Split.DEV}
+    """Its labels were given by somebody who had read the answers, or among what the program proposed."""
+    assert {row.split for row in [*HEAD, *TYPED]} == {Split.DEV}
     assert len({row.question for row in HEAD}) == len(HEAD) == 150
+    assert len({row.question for row in TYPED}) == len(TYPED) == 141
 
 
 def test_halves_are_by_document() -> None:

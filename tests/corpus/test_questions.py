@@ -10,7 +10,7 @@ from tests.corpus.violations import of_every_page
 from tests.paths import ROOT
 
 LONGEST = 160
-MEASURED = ("asked", "best_places", "gold", "multi_hop", "talks")
+MEASURED = ("asked", "best_places", "gold", "multi_hop", "talks", "typed")
 # The share of the terms of two questions (Dice) that both have, from which one is the other.
 SAME = 0.85
 # A term that more of the measured questions have tells none of them.
