@@ -23,6 +23,12 @@ def test_a_page_gives_its_title_and_its_follow_ups_and_notes_their_headed_questi
     assert bank.find(GQA_ID).english == "How much does GQA save?"
 
 
+def test_what_is_answered_in_english_alone_names_no_question(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path, {**DOCUMENTS, "cache.md": f"{CACHE}\n### Does it fit?\nIt does.\n"})
+    assert bank.find(GQA_ID).english == "How much does GQA save?"
+    assert "Does it fit?" not in {question.english for question in bank.questions.values()}
+
+
 def test_everything_is_a_slice_of_the_source(bank: Bank) -> None:
     for question in bank.questions.values():
         source = bank.pages[question.document].source

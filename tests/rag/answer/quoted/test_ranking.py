@@ -68,6 +68,30 @@ def test_a_section_is_known_by_the_questions_that_it_is_written_down_to_answer(
         assert "钥匙" not in "".join(p.text for p in index.storage.passages(index.storage.document_numbers("a.md")))
 
 
+def test_a_question_that_says_more_is_a_narrower_one(
+    tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 'questions:\n  "甲": ["后院小屋的前门钥匙放哪里"]\n  "乙": ["前门钥匙放哪里"]\n'
+    ingest(
+        tmp_path,
+        hash_embedder,
+        {"a.md": f"---\ntitle: 房子\n{written}---\n# 房子\n\n## 甲\n木盒里。\n\n## 乙\n抽屉里。\n"},
+    )
+    with closing(open_index(tmp_path / "index")) as index:
+
+        def scores(question: str, **weights: float) -> dict[str, float]:
+            monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, replace(NOTHING, **weights))
+            found = rank(index, hash_embedder, search(index, hash_embedder, question))
+            return {section.heading: score for section, score in zip(found.sections, found.scores, strict=True)}
+
+        alike = scores("前门钥匙放哪里", asked=1.0)
+        assert alike["甲"] == pytest.approx(alike["乙"]) == pytest.approx(1.0)
+        nearly = scores("前门钥匙放哪里", asked_nearly=1.0)
+        assert nearly["乙"] > 1.2 * nearly["甲"]
+        narrower = scores("后院小屋的前门钥匙放哪里", asked_nearly=1.0)
+        assert narrower["甲"] > narrower["乙"]
+
+
 def test_what_the_search_found_first_counts(
     library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

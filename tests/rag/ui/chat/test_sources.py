@@ -155,6 +155,11 @@ def test_english_readers_see_english_titles_and_paths() -> None:
     english = render_excerpts(make_excerpts(cited, lambda document: page), TEXTS[Language.EN], turn=1)
     assert paths.findall(english) == ["Key points", "In detail", "Follow-ups › Which rank?", "Which rank?"]
     assert "What is LoRA?</h3>" in english
+    # What a page answers in English alone stands behind its follow-ups, and changes none of their names.
+    more = page + "### Does it merge?\nYes.\n"
+    assert paths.findall(render_excerpts(make_excerpts(cited, lambda document: more), TEXTS[Language.EN], turn=1)) == (
+        paths.findall(english)
+    )
     chinese = render_excerpts(make_excerpts(cited, lambda document: page), TEXT, turn=1)
     assert paths.findall(chinese) == ["要点", "展开 › 细节", "追问 › 秩取多大？", "Which rank?"]
     alone = render_excerpts(
