@@ -47,7 +47,7 @@ class AskedQuestions:
 
 
 def read_asked(storage: HasQuestions) -> AskedQuestions:
-    """Takes half a second for 40,000 questions. A heading is a question of its section, if it has others."""
+    """Takes a second for 50,000 questions. A heading is a question of its section, if it has others."""
     sections: list[SectionName] = []
     questions: list[tuple[str, ...]] = []
     starts: list[int] = []

@@ -11,6 +11,8 @@ class SectionRole(StrEnum):
     SPOKEN = "spoken"
     """The answer as one would say it aloud, in a minute or two."""
     POINTS = "points"
+    TERMS = "terms"
+    """What names mean, each defined under a heading of its own."""
     DETAIL = "detail"
     CODE = "code"
     FOLLOW_UPS = "follow_ups"
@@ -21,6 +23,7 @@ HEADINGS = {
     SectionRole.SHORT_ANSWER: ("一句话回答", "in one sentence", "tl;dr"),
     SectionRole.SPOKEN: ("口述", "say it"),
     SectionRole.POINTS: ("要点", "key points"),
+    SectionRole.TERMS: ("名词", "名词解释", "术语", "术语表", "terms", "glossary", "terminology", "definitions"),
     SectionRole.DETAIL: ("展开", "in detail", "details"),
     SectionRole.CODE: ("代码", "code"),
     SectionRole.FOLLOW_UPS: ("追问", "常见追问", "follow-ups", "follow-up questions"),

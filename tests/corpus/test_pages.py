@@ -9,12 +9,14 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from rag.language.terms import terms
 from tests.corpus.pages import CHINESE, CORPUS, FORMULA, PAGES, Page, without_code
 from tests.corpus.violations import of_every_page, told, violations
 
 Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=False, pattern=r"^\S(.*\S)?$")]
 
-SECTIONS = re.compile("一句话回答,口述,要点,展开,(代码,)?追问,常见错误,English")
+SECTIONS = re.compile("一句话回答,口述,要点,(名词,)?展开,(代码,)?追问,常见错误,English")
+WHAT_IT_IS = re.compile("是什么|什么是|[Ww]hat (is|are)")
 LEANS_ON_WHAT_STOOD_BEFORE = re.compile("^(它|其|这|该|此|上述|如上|前者|后者)")
 SPOKEN_CHARACTERS = range(250, 451)
 SPOKEN_WORDS = range(110, 221)
@@ -154,7 +156,8 @@ def test_english_block(page: Page) -> None:
     short, *points = _texts(page, questions[0])
     assert len(short.split()) <= 45, f"{len(short.split())} words"
     assert 3 <= len(points) <= 5
-    chinese = [text for asked in (title, *others) for text in (asked, *_texts(page, asked)) if CHINESE.search(text)]
+    parts = (title, *others, *_subsections(page, "Terms"))
+    chinese = [text for asked in parts for text in (asked, *_texts(page, asked)) if CHINESE.search(text)]
     assert not chinese
 
 
@@ -162,11 +165,20 @@ def test_english_block(page: Page) -> None:
 def test_sections(page: Page) -> None:
     sections = [text for level, text, _ in page.headings if level == 2]
     assert SECTIONS.fullmatch(",".join(sections)), sections
-    assert all(level <= 3 for level, _, _ in page.headings), "no headings below the third level"
+    deepest = [text for level, text, _ in page.headings if level > 3]
+    assert deepest == _subsections(page, "Terms"), "no headings below the third level but those of English terms"
     for (level, text, index), following in zip(page.headings, [*page.headings[1:], None], strict=True):
         end = following[2] if following else len(page.tokens)
         holds_subsections = following is not None and following[0] > level
         assert end > index + 3 or holds_subsections, f"nothing stands under {text!r}"
+
+
+@of_every_page
+def test_terms_are_defined_by_name(page: Page) -> None:
+    for asked in (*_subsections(page, "名词"), *_subsections(page, "Terms")):
+        assert WHAT_IT_IS.search(asked), asked
+        defined = re.split("[。.] ?", _texts(page, asked)[0])[0]
+        assert set(terms(WHAT_IT_IS.sub(" ", asked))) & set(terms(defined)), f"{asked}: {defined}"
 
 
 @of_every_page
@@ -248,11 +260,12 @@ def test_typography(page: Page) -> None:
 
 
 def _subsections(page: Page, section: str) -> list[str]:
-    inside, found = False, []
+    """The headings one level below that of a section."""
+    above, found = 0, []
     for level, text, _ in page.headings:
-        if level <= 2:
-            inside = text == section
-        elif inside and level == 3:
+        if level <= above or not above:
+            above = level if text == section else 0
+        elif level == above + 1:
             found.append(text)
     return found
 

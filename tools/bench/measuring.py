@@ -42,12 +42,12 @@ def median(values: Iterable[float]) -> float:
     return statistics.median(values)
 
 
-def resident_megabytes(*, own: bool = False) -> float:
-    """What this process holds in memory now; 0 where the system does not tell (not Linux).
+def resident_megabytes(process: int | None = None, *, own: bool = False) -> float:
+    """What a process, or this one, holds in memory now; 0 where the system does not tell (not Linux).
 
     Pages of mapped files count as soon as they were read, though the system may take them back; without them: `own`.
     """
-    file = Path("/proc/self/statm")
+    file = Path("/proc") / str(process or "self") / "statm"
     if not file.is_file():
         return 0.0
     resident, mapped = map(int, file.read_text(encoding="ascii").split()[1:3])

@@ -94,7 +94,8 @@ def answer_at_once(section: Section, opening: Section, others: Sequence[Section]
     """
     first = opening.paragraphs[: 1 + _is_led_in(opening)]
     is_prose = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
-    if not is_prose or section.role in SAME_IN_OTHER_FORMS or not section.answering:
+    is_whole = section.role in SAME_IN_OTHER_FORMS or section.defines
+    if not is_prose or is_whole or not section.answering:
         return None
     scores = {(paragraph.passage.number, unit.start): score for score, paragraph, unit in _scored(section)}
     opens = max(scores[paragraph.passage.number, unit.start] for paragraph in first for unit in paragraph.units)

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache, partial
 from heapq import nlargest
 from itertools import islice
-from math import log1p
+from math import log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,12 @@ from rag.answer.quoted.sections import Section, sections_named, sections_of
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.index.asked import SectionName
-from rag.language.asking import ONLY_ASKS
+from rag.language.asking import ONLY_ASKS, asked_in
 from rag.language.intents import Intent, answered_by
 from rag.language.language import Language, language_of
 from rag.language.terms import fold, terms
 from rag.question.unheard import hardly_heard, named_in
+from rag.question.what_it_is import asks_what_it_is
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
@@ -66,8 +67,9 @@ class SectionFeatures:
     share of a section of its page; `asked_nearly` is the mean F1 of the three that say most nearly the same, since a
     question that says more is a narrower one. By rarity in the passages: `text` is the share in the section and its
     heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says the same,
-    for whoever asks that asks for the page as a whole, unless code is wanted. `said` marks what an answer of the talk
-    has begun to quote already.
+    for whoever asks that asks for the page as a whole, unless code is wanted. `defined`, of a definition in the
+    language of whoever asks, is the geometric mean of `asked` and of how likely the question only asks what something
+    is. `said` marks what an answer of the talk has begun to quote already.
     """
 
     sentence: float
@@ -77,12 +79,14 @@ class SectionFeatures:
     asked_nearly: float
     asked_of_page: float
     named: float
+    defined: float
     text: float
     first_page: float
     short_answer: float
     spoken: float
     points: float
     mistakes: float
+    definition: float
     question: float
     code_wanted: float
     code_unwanted: float
@@ -95,7 +99,8 @@ class SectionFeatures:
 
 
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
-# was chosen with 93 development follow-ups.
+# was chosen with 93 development follow-ups, `defined` and `definition` with 1,377 development questions and one written
+# for each of 271 definitions.
 WEIGHTS = SectionFeatures(
     sentence=12.1,
     relevance=3.0,
@@ -104,12 +109,14 @@ WEIGHTS = SectionFeatures(
     asked_nearly=6.0,
     asked_of_page=3.3,
     named=3.6,
+    defined=5.0,
     text=0.0,
     first_page=0.5,
     short_answer=-1.1,
     spoken=-0.3,
     points=0.1,
     mistakes=-0.9,
+    definition=-2.5,
     question=-0.3,
     code_wanted=1.2,
     code_unwanted=-1.4,
@@ -129,12 +136,14 @@ WEIGHTS_OF = {
         asked_nearly=0.0,
         asked_of_page=0.0,
         named=1.5,
+        defined=0.0,
         text=1.6,
         first_page=0.8,
         short_answer=-0.4,
         spoken=-0.4,
         points=-0.4,
         mistakes=-0.7,
+        definition=0.0,
         question=-0.1,
         code_wanted=0.4,
         code_unwanted=-1.2,
@@ -271,6 +280,7 @@ def section_features(
         both = sum(map(asked_rarity, rarity.keys() & named))
         return both / most_asked, 2 * both / (most_asked + sum(map(asked_rarity, named))) if both else 0.0
 
+    asker = asked_in(evidence.query, wanted.language)
     names = {
         document: [set(named_in(name)) for name in index.storage.known_as(document)]
         for document in {section.document for section in sections}
@@ -294,6 +304,11 @@ def section_features(
         shares = (covered(name) * len(name & rarity.keys()) / len(name) for name in names[document] if name)
         return max(shares, default=0.0)
 
+    def defined(place: int, section: Section) -> float:
+        if not section.defines or language_of(section.heading) is not asker:
+            return 0.0
+        return sqrt(asked[place][0] * asks_what_it_is(evidence.query, named_in(section.heading)))
+
     def features(place: int, section: Section) -> SectionFeatures:
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
         heading = set(terms(section.title if section.role in WHOLE_ANSWERS else section.heading))
@@ -306,12 +321,14 @@ def section_features(
             asked_nearly=asked[place][1],
             asked_of_page=asked_of_page[section.document],
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
+            defined=defined(place, section),
             text=covered(heading | set(terms(" ".join(section.texts)))),
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             spoken=float(section.role is SectionRole.SPOKEN),
             points=float(section.role is SectionRole.POINTS),
             mistakes=float(section.role is SectionRole.MISTAKES),
+            definition=float(section.defines),
             question=float(section.is_asked),
             code_wanted=float(is_wanted_code),
             code_unwanted=float(not wants_code and section.holds(UnitKind.CODE)),

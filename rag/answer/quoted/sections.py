@@ -9,7 +9,7 @@ from rag.index import Index
 from rag.index.asked import SectionName
 from rag.language.language import Language, language_of
 from rag.search.retrieval import Evidence
-from rag.text.roles import SectionRole, role_of
+from rag.text.roles import SectionRole, role_of, roles_in
 from rag.text.sentences import UnitKind
 from rag.types import Passage
 
@@ -70,6 +70,11 @@ class Section:
     @property
     def role(self) -> SectionRole | None:
         return SectionRole.SHORT_ANSWER if self.is_short_answer else role_of(self.heading)
+
+    @property
+    def defines(self) -> bool:
+        """Whether it stands among the terms of its page, and says what one of them means."""
+        return SectionRole.TERMS in roles_in(self.path)
 
     @property
     def best_of_each(self) -> list[float]:

@@ -1,0 +1,67 @@
+"""Whether a question only asks what something is, told by the words around its name."""
+
+import re
+import tomllib
+from collections.abc import Collection
+from functools import cache
+from math import exp
+from pathlib import Path
+
+from rag.language.terms import CHINESE_RUN, TERM, fold
+
+WEIGHTS = Path(__file__).with_name("what_it_is.toml")
+LATIN_WORD = re.compile(r"[a-z0-9]+")
+# Characters of a piece of Chinese: enough for 是什么, too few for a name.
+LONGEST_PIECE = 3
+# What is around a name that stands alone.
+NOTHING = ""
+
+
+def asks_what_it_is(question: str, name: Collection[str]) -> float:
+    """How likely a question asks what a thing is and nothing else about it, from 0 to 1. `name` are the terms that name
+    the thing.
+
+    Logistic regression over the pieces around the name, fitted to the questions that the sections of corpus/ are
+    written down to answer: those of definitions, and those of other sections of the same pages
+    (`python -m tools.fit.what_it_is`).
+    """
+    intercept, weights = _weights()
+    log_odds = intercept + sum(weights.get(piece, 0.0) for piece in pieces_around(question, name))
+    return 1 / (1 + exp(-log_odds))
+
+
+def pieces_around(question: str, name: Collection[str]) -> set[str]:
+    """The Latin words and short pieces of Chinese that stand beside a name.
+
+    >>> sorted(pieces_around("MoE 是啥", ["moe"]))
+    ['啥', '是', '是啥']
+    """
+    rest = _without(fold(question), name)
+    chinese = [run[0] for run in re.finditer(CHINESE_RUN, rest)]
+    pieces = {
+        run[start : start + length]
+        for run in chinese
+        for length in range(1, LONGEST_PIECE + 1)
+        for start in range(len(run) - length + 1)
+    }
+    return pieces | set(LATIN_WORD.findall(rest)) or {NOTHING}
+
+
+def _without(text: str, name: Collection[str]) -> str:
+    """A folded text with a space in place of each character of the name."""
+    kept = list(text)
+    for match in TERM.finditer(text):
+        word, start = match[0], match.start()
+        if match["latin"] and word in name:
+            kept[start : match.end()] = " " * len(word)
+        elif match["chinese"]:
+            for place in range(len(word) - 1):
+                if word[place : place + 2] in name:
+                    kept[start + place : start + place + 2] = "  "
+    return "".join(kept)
+
+
+@cache
+def _weights() -> tuple[float, dict[str, float]]:
+    written = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return written["intercept"], written["pieces"]
