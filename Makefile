@@ -50,9 +50,10 @@ fuzz: $(VENV)/develop.done  ## feed many hostile files of every format to the in
 bench: $(VENV)/develop.done  ## measure speed and growth, up to 20 minutes (ARGS="query --quick" for a part)
 	$(BIN)/python -m tools.bench $(or $(ARGS),all)
 
-bench-ui: $(VENV)/develop.done  ## 20 chats with the page at the same time, its first paint, and a long evening in one; five minutes
+bench-ui: $(VENV)/develop.done  ## 20 chats with the page at the same time, its first paint, a long evening in one, and what three readers leave in memory; ten minutes
 	$(BIN)/python -m tools.bench.ui_load $(ARGS)
 	$(BIN)/python -m tools.bench.evening $(ARGS)
+	$(BIN)/python -m tools.bench.readers $(ARGS)
 
 check: $(VENV)/develop.done  ## format, lint and types
 	$(BIN)/ruff format --check .
