@@ -23,6 +23,7 @@ from rag.index.late_tokens import with_late_tokens
 from rag.index.manifest import require_embedder
 from rag.index.scope import part_of, source_of
 from rag.index.stores import open_store
+from rag.process import give_back_memory
 from rag.reader.reading import open_reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
@@ -68,7 +69,9 @@ class Assistant:
         require_embedder(settings.index, index.manifest, embedder_identity(settings))
         embedder = load_embedder(settings)
         settings, chat_model = open_kept(settings) if kept else (settings, open_chat_model(settings))
-        return cls(settings, embedder, chat_model=chat_model, index=index)
+        opened = cls(settings, embedder, chat_model=chat_model, index=index)
+        give_back_memory()
+        return opened
 
     def choosing(self, choices: Choices) -> "Assistant":
         """An assistant over the same index that applies a reader's choices; itself if unchanged.
@@ -111,6 +114,7 @@ class Assistant:
             live = self._store.reopen(self._index)
             if live is not self._index:
                 self._index = with_late_tokens(live, self.embedder)
+                give_back_memory()
             return self._index
         finally:
             self._opening.release()

@@ -9,11 +9,15 @@ from queue import Empty, SimpleQueue
 
 from rag.answer.events import Event
 from rag.chat_models.stopping import CURRENT, Stop, Stopped
+from rag.process import give_back_memory
 
 logger = logging.getLogger(__name__)
 
 # Seconds of silence before a pulse.
 PULSE = 1.0
+# Seconds between two times that the memory of answers is given back. After each answer it would be no less, and several
+# readers at once would wait longer.
+BETWEEN_RETURNS = 2.0
 
 
 class Run:
@@ -99,6 +103,7 @@ class Run:
             if isinstance(self._events, Generator):
                 self._events.close()
             self._put(None)
+            give_back_memory(at_most_every=BETWEEN_RETURNS)
 
 
 def _call_in(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:

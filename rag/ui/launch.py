@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
 from rag.private_files import read_private
+from rag.process import give_back_memory
 from rag.server.address import LOOPBACK, free_port
 from rag.ui.texts import Language
 from rag.ui.without_stubs import write_no_stubs
@@ -227,6 +228,7 @@ def _stay(
         css_paths=[Path(__file__).parent / name for name in STYLES],
     )
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    give_back_memory()
     sys.stdout.write(f"http://{shown}:{free}/\n")
     sys.stdout.flush()
     try:

@@ -60,3 +60,26 @@ def test_garbage_is_looked_for_less_often_in_a_process_of_our_own_only(first: st
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(is_ours), "True"]
+
+
+KEEPS = """
+from pathlib import Path
+from rag.process import give_back_memory
+{first}
+held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+texts = [bytes(2_000) for _ in range(100_000)]
+del texts[:-1]  # what was got last keeps the system from getting back the rest
+before = held()
+give_back_memory()
+print(before - held() > 100)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
+@pytest.mark.parametrize(
+    ("first", "is_given"), [("", False), ("from rag.process import own_process; own_process()", True)]
+)
+def test_freed_memory_is_given_back_in_a_process_of_our_own_only(first: str, is_given: bool) -> None:
+    program = [sys.executable, "-c", KEEPS.format(first=first)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(is_given)
