@@ -96,7 +96,8 @@ def test_a_definition_opens_for_who_asks_only_what_something_is(tmp_path: Path, 
     page = (
         "# 专家怎么分工？\n\n## 名词\n### MoE 是什么\nMoE 把一个大网络分成许多专家。\n\n"
         "## 展开\n### 为什么 MoE 省计算\nMoE 每次只算几个专家。\n\n"
-        "## English\n### How do experts share the work?\nA router picks.\n\n### Terms\n#### What is MoE?\nMoE splits a network.\n"
+        "## English\n### How do experts share the work?\nA router picks.\n\n"
+        "### Terms\n#### What is MoE?\nMoE splits a network.\n"
     )
     ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": "# 别的\n\n这里什么也没有。\n"})
     with closing(open_index(tmp_path / "index")) as index:
