@@ -13,20 +13,21 @@ WEIGHTS = Path(__file__).with_name("what_it_is.toml")
 LATIN_WORD = re.compile(r"[a-z0-9]+")
 # Characters of a piece of Chinese: enough for 是什么, too few for a name.
 LONGEST_PIECE = 3
-# What is around a name that stands alone.
-NOTHING = ""
 
 
 def asks_what_it_is(question: str, name: Collection[str]) -> float:
     """How likely a question asks what a thing is and nothing else about it, from 0 to 1. `name` are the terms that name
-    the thing.
+    the thing; who types nothing but the name asks just that.
 
     Logistic regression over the pieces around the name, fitted to the questions that the sections of corpus/ are
     written down to answer: those of definitions, and those of other sections of the same pages
     (`python -m tools.fit.what_it_is`).
     """
+    around = pieces_around(question, name)
+    if not around:
+        return 1.0
     intercept, weights = _weights()
-    log_odds = intercept + sum(weights.get(piece, 0.0) for piece in pieces_around(question, name))
+    log_odds = intercept + sum(weights.get(piece, 0.0) for piece in around)
     return 1 / (1 + exp(-log_odds))
 
 
@@ -44,7 +45,7 @@ def pieces_around(question: str, name: Collection[str]) -> set[str]:
         for length in range(1, LONGEST_PIECE + 1)
         for start in range(len(run) - length + 1)
     }
-    return pieces | set(LATIN_WORD.findall(rest)) or {NOTHING}
+    return pieces | set(LATIN_WORD.findall(rest))
 
 
 def _without(text: str, name: Collection[str]) -> str:
