@@ -305,7 +305,7 @@ def section_features(
         return max(shares, default=0.0)
 
     def defined(place: int, section: Section) -> float:
-        if not section.defines or language_of(section.heading) is not asker:
+        if not section.defines or language_of("".join(section.texts)) is not asker:
             return 0.0
         return sqrt(asked[place][0] * asks_what_it_is(evidence.query, named_in(section.heading)))
 

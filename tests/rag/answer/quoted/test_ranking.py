@@ -99,7 +99,8 @@ def test_a_definition_opens_for_who_asks_only_what_something_is(tmp_path: Path, 
         "## English\n### How do experts share the work?\nA router picks.\n\n"
         "### Terms\n#### What is MoE?\nMoE splits a network.\n"
     )
-    ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": "# 别的\n\n这里什么也没有。\n"})
+    own = "# 笔记\n\n## 术语表\n### SLA\nSLA 是服务商承诺的水平。\n\n## SLA 定多少\n先看 SLA 的历史数据。\n"
+    ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": own})
     with closing(open_index(tmp_path / "index")) as index:
 
         def order(question: str) -> list[str]:
@@ -109,6 +110,7 @@ def test_a_definition_opens_for_who_asks_only_what_something_is(tmp_path: Path, 
         assert order("MoE 是啥")[0] == "MoE 是什么"
         assert order("为什么 MoE 省计算")[0] == "为什么 MoE 省计算"
         assert order("what is MoE")[0] == "What is MoE?"
+        assert order("SLA 是什么意思")[0] == "SLA"
 
 
 def test_what_the_search_found_first_counts(
