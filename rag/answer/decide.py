@@ -200,7 +200,7 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     features = read_features(index, evidence, names)
     log_odds = log_odds_of(index, features) if features else None
     unheard, unspoken = False, None
-    if log_odds is not None and _is_written_in(index, has_chinese(evidence.query)):
+    if log_odds is not None and index.manifest.writes(chinese=has_chinese(evidence.query)):
         unheard, unspoken = unheard_share(index, evidence.query) == 1, unspoken_share(index, evidence)
         log_odds += UNHEARD_OF * unheard if unspoken is None else UNSPOKEN * (unspoken - USUALLY_UNSPOKEN)
     if log_odds is None:
@@ -220,12 +220,6 @@ def _without_code(evidence: Evidence) -> Evidence:
         return evidence
     left = tuple(hit for hit in evidence.hits if not hit.passage.is_code)
     return replace(evidence, hits=left) if left else evidence
-
-
-def _is_written_in(index: Index, chinese: bool) -> bool:
-    """Whether the material is written in the question's language: others express the same in other words."""
-    anchors = index.manifest.anchors
-    return anchors is not None and anchors.writes(chinese=chinese)
 
 
 def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | None:

@@ -90,6 +90,10 @@ class Manifest(Model):
         """The name in the embedder's identity `name@hash`: calibrations and weights hold for every build of a model."""
         return self.embedder.partition("@")[0]
 
+    def writes(self, *, chinese: bool) -> bool:
+        """Whether the material is written in Chinese, or in another language; False where nobody has looked."""
+        return self.anchors is not None and self.anchors.writes(chinese=chinese)
+
 
 class Current(Model):
     generation: str

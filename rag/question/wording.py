@@ -13,6 +13,7 @@ from rapidfuzz.distance import OSA
 from rag.index import Index
 from rag.index.vocabulary import Sounds, Vocabulary, pinyin
 from rag.language.framing import plainly_for_code, unwrapped
+from rag.language.language import has_chinese
 from rag.language.terms import CHINESE_RUN, fold, simplified, terms
 from rag.question.names import TYPOS
 
@@ -45,6 +46,8 @@ def in_the_materials_words(index: Index, question: str) -> str:
     text = APART.sub(lambda match: _joined(vocabulary, match[0]), text)
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
     text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)
+    if not has_chinese(text) and index.manifest.writes(chinese=False):
+        return text  # a Chinese word more would make it a question in Chinese, and its answer, too
     return _with_translations(index, vocabulary, text)
 
 

@@ -11,6 +11,7 @@ from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
 from rag.answer.inspection import as_text, inspection_of
 from rag.answer.judging import decided, searched
 from rag.answer.rank import READ_FIRST
+from rag.index.manifest import Manifest
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
 from rag.reader.reading import Reading, Text
@@ -87,7 +88,7 @@ def test_the_inspector_tells_what_the_odds_rest_on(assistant: Assistant, monkeyp
     with_log_odds(monkeypatch, -1.5)
     heard = inspection_of(assistant.prepare(QUESTION))
     assert not heard.judgement.unheard
-    monkeypatch.setattr(deciding, "_is_written_in", lambda index, chinese: True)
+    monkeypatch.setattr(Manifest, "writes", lambda _, *, chinese: True)
     monkeypatch.setattr(deciding, "unheard_share", lambda index, question: 1.0)
     monkeypatch.setattr(assistant, "reader", Says(6.0))
     inspection = inspection_of(assistant.prepare(QUESTION))

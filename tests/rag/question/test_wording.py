@@ -7,8 +7,10 @@ import pytest
 from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.index import DiskIndex, open_index
+from rag.index.manifest import Manifest
 from rag.index.vocabulary import pinyin
 from rag.language.framing import unwrapped
+from rag.question import wording
 from rag.question.wording import LIKE_PINYIN, in_the_materials_words
 from rag.settings import ChatModelName, Settings
 from rag.types import Role, Turn
@@ -84,6 +86,17 @@ def test_a_term_that_the_material_seldom_uses_brings_its_translation(index: Disk
     """The pair is learned from 投机解码（speculative decoding）."""
     assert index.vocabulary.translations["speculative decoding"] == "投机解码"
     assert index.vocabulary.translations["投机解码"] == "speculative decoding"
+
+
+def test_a_question_in_english_stays_so_where_the_material_has_english(
+    index: DiskIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wording, "_uses", lambda _, term: 1 if term.isascii() else 9)
+    question = "why is speculative decoding lossless"
+    assert in_the_materials_words(index, question) == f"{question} 投机解码"
+    monkeypatch.setattr(Manifest, "writes", lambda _, *, chinese: not chinese)
+    assert in_the_materials_words(index, question) == question
+    assert in_the_materials_words(index, "speculative decoding 为什么无损").endswith(" 投机解码")
 
 
 @pytest.mark.parametrize(
