@@ -63,15 +63,14 @@ def test_garbage_is_looked_for_less_often_in_a_process_of_our_own_only(first: st
 
 
 KEEPS = """
-from pathlib import Path
 from rag.process import give_back_memory
+from tools.bench.measuring import resident_megabytes
 {first}
-held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 texts = [bytes(2_000) for _ in range(100_000)]
 del texts[:-1]  # what was got last keeps the system from getting back the rest
-before = held()
+before = resident_megabytes()
 give_back_memory()
-print(before - held() > 100)
+print(before - resident_megabytes() > 100)
 """
 
 

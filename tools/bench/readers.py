@@ -93,7 +93,7 @@ def read_in(address: str, notes: list[Path]) -> None:
         page = open_page(browser, address)
         page.get_by_role("tab", name=TEXTS[Language.ZH].tab, exact=True).click()
         page.set_input_files("#library-files input[type=file]", notes)
-        expect(page.locator("#library-run .counts")).to_contain_text(str(len(notes)), timeout=600_000)
+        expect(page.locator("#library-run .counts")).to_contain_text(f"新增 {len(notes)}", timeout=600_000)
 
 
 if __name__ == "__main__":

@@ -73,8 +73,9 @@ class Section:
 
     @property
     def defines(self) -> bool:
-        """Whether it stands among the terms of its page, and says what one of them means."""
-        return SectionRole.TERMS in roles_in(self.path)
+        """Whether it says what one name means, under a heading of its own among the terms of its page; a list of many
+        does not."""
+        return SectionRole.TERMS in roles_in(self.path[:-1])
 
     @property
     def best_of_each(self) -> list[float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.quoted.ranking import NOTHING_ELSE, WEIGHTS_OF, SectionFeatures, Wanted, rank
+from rag.answer.quoted.ranking import NOTHING_ELSE, WEIGHTS, WEIGHTS_OF, Ranking, SectionFeatures, Wanted, rank
 from rag.answer.quoted.sections import LONG
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -92,25 +92,42 @@ def test_a_question_that_says_more_is_a_narrower_one(
         assert narrower["甲"] > narrower["乙"]
 
 
-def test_a_definition_opens_for_who_asks_only_what_something_is(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+def test_a_definition_opens_for_who_asks_only_what_something_is(
+    tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "".join(f"第 {number} 次试验换了一组数，结果和上一次差不多。" for number in range(40))
     page = (
-        "# 专家怎么分工？\n\n## 名词\n### MoE 是什么\nMoE 把一个大网络分成许多专家。\n\n"
-        "## 展开\n### 为什么 MoE 省计算\nMoE 每次只算几个专家。\n\n"
+        f"# 专家怎么分工？\n\n## 展开\n### 为什么 MoE 省计算\nMoE 每次只算几个专家。{long}\n\n"
+        f"## 名词\n### MoE 是什么\nMoE 把一个大网络分成许多专家。\n\n### 专家容量是什么\n{long}\n\n"
         "## English\n### How do experts share the work?\nA router picks.\n\n"
         "### Terms\n#### What is MoE?\nMoE splits a network.\n"
     )
-    own = "# 笔记\n\n## 术语表\n### SLA\nSLA 是服务商承诺的水平。\n\n## SLA 定多少\n先看 SLA 的历史数据。\n"
+    own = (
+        f"# 笔记\n\n## SLA 定多少\n先看 SLA 的历史数据。{long}\n\n"
+        f"## 术语表\n### SLA\nSLA 是服务商承诺的水平。\n\n### 月报\n{long}\n\n"
+        f"## 名词解释\n- SLO：自己定的水平。\n- SLI：量出来的水平。{long}\n"
+    )
     ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": own})
     with closing(open_index(tmp_path / "index")) as index:
+        only = replace(NOTHING, defined=WEIGHTS.defined, definition=WEIGHTS.definition)
+        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, only)
 
-        def order(question: str) -> list[str]:
-            found = rank(index, hash_embedder, search(index, hash_embedder, question))
-            return [section.heading for section in found.sections]
+        def ranked(question: str) -> Ranking:
+            return rank(index, hash_embedder, search(index, hash_embedder, question))
 
-        assert order("MoE 是啥")[0] == "MoE 是什么"
-        assert order("为什么 MoE 省计算")[0] == "为什么 MoE 省计算"
-        assert order("what is MoE")[0] == "What is MoE?"
-        assert order("SLA 是什么意思")[0] == "SLA"
+        for question, heading in (
+            ("MoE 是啥", "MoE 是什么"),
+            ("what is MoE", "What is MoE?"),
+            ("SLA 是什么意思", "SLA"),
+        ):
+            assert ranked(question).sections[0].heading == heading
+        for question in ("为什么 MoE 省计算", "why does MoE need a router", "SLA 一般要定多少才够"):
+            found = ranked(question)
+            defines = [section.defines for section in found.sections]
+            assert any(defines)
+            assert defines == sorted(defines), "definitions stand behind all others"
+        headings = {section.heading for section in ranked("SLO 是什么意思").sections if section.defines}
+        assert "名词解释" not in headings, "a list of many is no definition"
 
 
 def test_what_the_search_found_first_counts(
