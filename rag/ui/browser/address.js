@@ -10,6 +10,7 @@ const addressed = () =>
   ROOM.test(location.hash)
     ? (history.state?.conversation ?? open())
     : Number(ADDRESS.exec(location.hash)?.[1] ?? 0);
+const leadsSomewhere = () => !location.hash || ROOM.test(location.hash) || Boolean(addressed());
 let room = CHAT; // the one that is shown
 let opening = null; // the one that is being opened
 let hit = 0; // the question that was found
@@ -23,15 +24,25 @@ function follow() {
   const { hash } = location;
   const isRoom = ROOM.test(hash);
   const name = isRoom ? ROOM.exec(hash)[0] : CHAT;
-  if (!greeted || (hash && !isRoom && !addressed())) return;
+  if (!greeted || !leadsSomewhere()) return;
   wanted = addressed(); // before the room is opened, which would write the address
   if (isRoom && name === room) dispatchEvent(new Event("place")); // a room that is opened looks by itself
   openRoom(name);
-  hit = Number(ADDRESS.exec(hash)?.[2] ?? 0);
+  openConversation();
+}
+addEventListener("popstate", follow);
+// A page that has just greeted goes where its address says, unless its reader went to another place in the meantime.
+function followFirst() {
+  if (room === CHAT || !leadsSomewhere()) return follow();
+  wanted = addressed();
+  openConversation();
+  writeAddress(false);
+}
+function openConversation() {
+  hit = Number(ADDRESS.exec(location.hash)?.[2] ?? 0);
   if (hit && wanted === open()) send({ action: "open", number: wanted, rest: String(hit) });
   request();
 }
-addEventListener("popstate", follow);
 
 function request() {
   if (requested !== null) return;

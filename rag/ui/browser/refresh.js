@@ -101,7 +101,7 @@ watchOver("#conversations", (list) => {
   if (greeted || !find(".conversations", list)) return;
   greeted = true;
   find("#page").dataset.greeted = "";
-  if (location.hash) follow();
+  if (location.hash) followFirst();
   if (!addressed()) restoreDraft();
   getReady();
 });

@@ -66,14 +66,14 @@ LATE_GREETING = """
 const fetched = window.fetch;
 const released = new Promise((resolve) => (window.letGo = resolve));
 let isFirst = true;
-window.underWay = 1;
+window.underWay = (window.underWay ?? 0) + 1;
 window.fetch = async (...request) => {
   if (!isFirst || !String(request[0]?.url ?? request[0]).includes("run/predict")) return fetched(...request);
   isFirst = false;
   await released;
   const answer = await fetched(...request);
   await new Promise((resolve) => setTimeout(resolve, 700));
-  window.underWay = 0;
+  window.underWay -= 1;
   return answer;
 };
 """

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -23,6 +24,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ZH = TEXTS[Language.ZH]
 # Of the page that is asked about, by the reader's language.
 TITLES = {"zh-CN": QUESTION, "en-GB": "What is the difference between ZeRO-2 and ZeRO-3?"}
+# The bank is asked for before the page has greeted, and comes after that.
+BANK_AROUND_THE_GREETING = """() => {
+  window.letGo();
+  setTimeout(() => {
+    window.delays = [1500];
+    document.querySelector("#practice-navigation button[data-rest='bank']").click();
+  }, 300);
+}"""
 # Seconds from the click on the room to its questions, where the machine is not busy with other things: then the page
 # itself takes longer too, and the room opens no later than it.
 FIRST_PAINT = 1.0
@@ -239,6 +248,21 @@ def test_a_greeting_that_comes_late_takes_nothing_back(browser: Browser, address
     open_question(page)
     arrived(page)
     page.fill("textarea[name='attempt']", "早到的人写的")
+    page.context.close()
+
+
+def test_a_greeting_that_comes_late_leads_nobody_back_to_the_address(browser: Browser, address: str) -> None:
+    page = browser.new_page(locale="zh-CN")
+    page.add_init_script(SLOW)
+    page.add_init_script(LATE_GREETING)
+    page.goto(f"{address}#room-practice/question?name={quote('memory/zero.md#' + QUESTION, safe='')}")
+    page.locator("#room-practice-button").click()
+    expect(page.locator("#practice h2")).to_have_text(QUESTION)
+    page.evaluate(BANK_AROUND_THE_GREETING)
+    page.locator("#page[data-greeted]").wait_for()
+    arrived(page)
+    expect(page.locator("#practice-part .questions")).to_be_visible()
+    assert page.evaluate("location.hash").startswith("#room-practice/bank")
     page.context.close()
 
 
