@@ -85,7 +85,7 @@ def unspoken_share(index: Index, evidence: Evidence) -> float | None:
     questions of the best pages: an everyday question shares its asking words with the material, but hardly its named
     terms. None if the first page has no written questions: such a page may express the same in other words."""
     pages = list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:PAGES]
-    written = [index.storage.questions(page) for page in pages]
+    written = [index.asked.of(page) for page in pages]
     if not written or not written[0]:
         return None
     spoken: set[str] = set()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rag.answer.judging import judged
 from rag.answer.trace import Trace
-from rag.question.follow_ups import Standalone, names_something, stand_alone
+from rag.question.follow_ups import Standalone, names_something, recent, stand_alone
 from rag.question.plan import plan_search
 from rag.question.rewriting import rewrite
 from rag.question.wording import in_the_materials_words
@@ -20,7 +20,7 @@ def understood(trace: Trace) -> Trace:
     question = in_the_materials_words(resources.index, trace.question)
     history = [
         replace(turn, text=in_the_materials_words(resources.index, turn.text)) if turn.role is Role.USER else turn
-        for turn in trace.history
+        for turn in recent(trace.history)
     ]
     follows = resources.choices.follows
     asked = stand_alone(resources.searcher, question, history, follows=follows)

@@ -126,7 +126,7 @@ class BertEmbedder:
         return Encoded.of(self._mean(states), unit_rows(states[own], self.identity), ids[own], self._wordy)
 
     def _find_spans(self, text: str) -> NDArray[np.int32]:
-        found = self._tokenizer.located(encodable(text))
-        spans = np.asarray([span for token, span in found if self._wordy[token]], np.int32).reshape(-1, 2)
+        ids, places = self._tokenizer.located(encodable(text))
+        spans = places[self._wordy[ids]]
         spans.flags.writeable = False  # callers share the cached array
         return spans

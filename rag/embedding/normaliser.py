@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-# The first character of a text and the one after the last.
-Span = tuple[int, int]
-# A text and the places of its characters in another.
-Aligned = tuple[str, list[Span]]
+import numpy as np
+from numpy.typing import NDArray
+
+# Of each character of a text, where what it comes from begins and ends in another, shape (n, 2).
+Places = NDArray[np.int32]
+Aligned = tuple[str, Places]
 
 _CODE = re.compile(r"\\x\{([0-9A-F]+)\}")
 
@@ -28,13 +30,14 @@ class Normaliser:
 
     def aligned(self, text: str) -> Aligned:
         """The normalised text, and the original place of each of its characters."""
-        found: Aligned = text, [(place, place + 1) for place in range(len(text))]
+        begins = np.arange(len(text), dtype=np.int32)
+        found: Aligned = text, np.stack([begins, begins + 1], axis=1)
         for step in self._aligned:
             found = step(*found)
         return found
 
 
-def _step(stated: Mapping[str, Any]) -> tuple[Callable[[str], str], Callable[[str, list[Span]], Aligned]]:
+def _step(stated: Mapping[str, Any]) -> tuple[Callable[[str], str], Callable[[str, Places], Aligned]]:
     match stated["type"]:
         case "Replace":
             pattern, content = _pattern(stated["pattern"]), str(stated["content"])
@@ -54,22 +57,26 @@ def _pattern(stated: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile(_CODE.sub(lambda code: f"\\U{int(code[1], 16):08X}", stated["Regex"]))
 
 
-def _replaced(text: str, places: list[Span], pattern: re.Pattern[str], content: str) -> Aligned:
+def _replaced(text: str, places: Places, pattern: re.Pattern[str], content: str) -> Aligned:
     """Inserted text takes the place of the last replaced character."""
-    parts, kept, end = list[str](), list[Span](), 0
+    parts, kept, end = list[str](), list[int](), 0
     for found in pattern.finditer(text):
         parts += [text[end : found.start()], content]
-        kept += places[end : found.start()] + [places[found.end() - 1]] * len(content)
+        kept += [*range(end, found.start()), *[found.end() - 1] * len(content)]
         end = found.end()
-    return "".join([*parts, text[end:]]), kept + places[end:]
+    if not parts:
+        return text, places
+    return "".join([*parts, text[end:]]), places[[*kept, *range(end, len(text))]]
 
 
-def _composed(text: str, places: list[Span]) -> Aligned:
+def _composed(text: str, places: Places) -> Aligned:
     """A composed character comes from its first component."""
+    if unicodedata.is_normalized("NFKC", text):
+        return text, places
     whole = unicodedata.normalize("NFKC", text)
     if len(whole) == len(text) and not any(map(_joins, set(text))):
         return whole, places  # each becomes at least one, so here one becomes one
-    parts, kept, start = list[str](), list[Span](), 0
+    parts, kept, start = list[str](), list[int](), 0
     while start < len(text):
         end = start + 1
         while end < len(text) and _joins(text[end]):
@@ -77,9 +84,9 @@ def _composed(text: str, places: list[Span]) -> Aligned:
         made = unicodedata.normalize("NFKC", text[start:end])
         parts.append(made)
         # Characters from one share its place; of several combined, the last ones keep their places.
-        kept += [places[start + max(0, end - start - len(made) + place) * (place > 0)] for place in range(len(made))]
+        kept += [start + max(0, end - start - len(made) + place) * (place > 0) for place in range(len(made))]
         start = end
-    return "".join(parts), kept
+    return "".join(parts), places[kept]
 
 
 @lru_cache(4_096)
@@ -89,7 +96,7 @@ def _joins(character: str) -> bool:
     return unicodedata.category(folded[0])[0] == "M" or "\u1160" <= folded[0] <= "\u11ff"
 
 
-def _stripped(text: str, places: list[Span]) -> Aligned:
+def _stripped(text: str, places: Places) -> Aligned:
     start = len(text) - len(text.lstrip())
     end = len(text.rstrip())
     return text[start:end], places[start:end]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.embedding.normaliser import Normaliser, Span
+from rag.embedding.normaliser import Normaliser, Places
 
 Ids = NDArray[np.int32]
 
@@ -69,43 +69,45 @@ class Unigram:
                 found += [number for number, _ in self._pieces(_spaced(self._normaliser.normalised(part)))]
         return found
 
-    def located(self, text: str) -> list[tuple[int, Span]]:
-        """These ids, and where each token begins and ends in the text, in characters."""
-        found: list[tuple[int, Span]] = []
-        start = 0
+    def located(self, text: str) -> tuple[Ids, Places]:
+        """These ids, shape (n,), and where each token begins and ends in the text, in characters, shape (n, 2)."""
+        found, start = list[tuple[Ids, Places]](), 0
         for place, part in enumerate(self._written.split(text)):
             if place % 2:
-                found.append((self._special[part], (start, start + len(part))))
+                found.append(
+                    (np.array([self._special[part]], np.int32), np.array([[start, start + len(part)]], np.int32))
+                )
             else:
-                found += [(number, (start + begin, start + end)) for number, (begin, end) in self._located(part)]
+                ids, places = self._located(part)
+                found.append((ids, places + start))
             start += len(part)
-        return found
+        ids, places = map(np.concatenate, zip(*found, strict=True))
+        return ids, places
 
-    def _located(self, part: str) -> Iterable[tuple[int, Span]]:
+    def _located(self, part: str) -> tuple[Ids, Places]:
         normalised, places = self._normaliser.aligned(part)
         if normalised and not normalised.startswith(" "):
-            places = [places[0], *places]  # the space inserted before the first word
-        at = 0
-        for number, length in self._pieces(_spaced(normalised)):
-            yield number, (places[at][0], places[at + length - 1][1])
-            at += length
+            places = np.concatenate([places[:1], places])  # the space inserted before the first word
+        pieces = np.array(self._pieces(_spaced(normalised)), np.int32).reshape(-1, 2)
+        ends = np.cumsum(pieces[:, 1])
+        return pieces[:, 0], np.stack([places[ends - pieces[:, 1], 0], places[ends - 1, 1]], axis=1)
 
     def _pieces(self, text: str) -> list[Piece]:
-        """Pieces of each stretch that no piece crosses; a run of unknown characters is one piece."""
+        """Pieces of each stretch that no piece crosses; unknown characters in a row are one piece."""
         if not text:
             return []
         found: list[Piece] = []
         begins = ~self._held[_pairs(text)] | (_codes(text)[1:] == ord(SPACE))
         for start, end in pairwise([0, *(np.flatnonzero(begins) + 1).tolist(), len(text)]):
-            for piece in self._kept(text[start:end]):
-                if piece[0] == self._unknown and found and found[-1][0] == self._unknown:
-                    found[-1] = (self._unknown, piece[1] + found[-1][1])
-                else:
-                    found.append(piece)
+            pieces = self._kept(text[start:end])
+            if found and found[-1][0] == self._unknown == pieces[0][0]:
+                found[-1] = (self._unknown, found[-1][1] + pieces[0][1])
+                pieces = pieces[1:]
+            found += pieces
         return found
 
     def _best(self, word: str) -> tuple[Piece, ...]:
-        """The likeliest pieces (Viterbi), the first of equal ones."""
+        """The likeliest pieces (Viterbi), the first of equal ones; unknown characters in a row are one piece."""
         ids, scores, longest, size = self.vocabulary, self._scores, self._longest, len(word)
         totals = [0.0, *[-np.inf] * size]
         last: list[Piece] = [(0, 0)] * (size + 1)
@@ -122,6 +124,8 @@ class Unigram:
         while size:
             number, length = last[size]
             size -= length
+            if found and found[-1][0] == self._unknown == number:
+                length += found.pop()[1]
             found.append((number, length))
         return tuple(reversed(found))
 

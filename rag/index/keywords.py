@@ -8,9 +8,9 @@ import hashlib
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from rag.language.terms import terms
 # The usual middle of the ranges that Robertson & Zaragoza recommend (k1 1.2-2, b 0.5-0.8).
 K1 = 1.2
 B = 0.75
+# Terms whose numbers are remembered: one question looks up its terms many times.
+NUMBERS_KEPT = 4_096
 # Sample of each kind of text to tokenize.
 CUT = "旋轉位置編碼（RoPE）旋转 q、k：ＧＰＴ-4 的 head_dim 是 128，naïve Attention 是 O(n²)；multi-head_attention v2"
 
@@ -168,7 +170,12 @@ class KeywordIndex:
         end = bisect_left(range(len(self.ceilings)), b"\x80", key=self._name)
         return [self._name(number).decode() for number in range(end)]
 
-    def _number(self, term: str) -> int | None:
+    @cached_property
+    def _number(self) -> Callable[[str], int | None]:
+        """The number of a term; None if it occurs nowhere."""
+        return lru_cache(NUMBERS_KEPT)(self._search)
+
+    def _search(self, term: str) -> int | None:
         # Searches the sorted file: a dict of a million terms takes 150 MB and a second to build.
         name = term.encode()
         number = bisect_left(range(len(self.ceilings)), name, key=self._name)

@@ -1,6 +1,6 @@
 """A part of an index, in whichever store it lives."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
@@ -54,9 +54,6 @@ class PassagesOfPart:
 
     def known_as(self, name: str) -> tuple[str, ...]:
         return self._whole.known_as(name) if name in self._names else ()
-
-    def questions(self, name: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        return self._whole.questions(name) if name in self._names else {}
 
     def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
         return [row for row in self._whole.all_questions() if row[0] in self._names]

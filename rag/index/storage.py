@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -36,6 +37,8 @@ CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 
 # Values per list in an SQLite query.
 NAMES_AT_ONCE = 500
+# Passages that are remembered; some 5 kB each. An answer reads some 250, those of the pages that it may quote.
+PASSAGES_KEPT = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ class Storage:
             f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
         self._lock = threading.Lock()
+        self._kept: dict[int, Passage] = {}
 
     def close(self) -> None:
         self._connection.close()
@@ -200,7 +204,19 @@ class Storage:
                 ) from error
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        """Passages by number, in the order asked for."""
+        """Passages by number, in the order asked for. Those read last are remembered."""
+        found = {number: passage for number in numbers if (passage := self._kept.get(number))}
+        missing = [number for number in dict.fromkeys(numbers) if number not in found]
+        if missing:
+            read = self._read_passages(missing)
+            found |= read
+            with self._lock:
+                self._kept |= read
+                for number in list(islice(self._kept, max(0, len(self._kept) - PASSAGES_KEPT))):
+                    del self._kept[number]
+        return [found[number] for number in numbers]
+
+    def _read_passages(self, numbers: Sequence[int]) -> dict[int, Passage]:
         marks = ",".join("?" * len(numbers))
         rows = self._rows(
             "SELECT p.number, d.name, d.title, p.section, p.text, p.pieces, p.blocks"
@@ -216,8 +232,7 @@ class Storage:
         ):
             spans = MappedText("", pieces_of(pieces)).spans
             repeats.setdefault(same_as, []).append(Place(str(name), spans[0][0], spans[-1][1]))
-        found = {row[0]: _passage(row, repeats.get(row[0], ())) for row in rows}
-        return [found[number] for number in numbers]
+        return {int(str(row[0])): _passage(row, repeats.get(row[0], ())) for row in rows}
 
     def repeats(self, numbers: Sequence[int]) -> list[Passage]:
         """The duplicates of these passages, under the numbers of the originals."""

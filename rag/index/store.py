@@ -5,7 +5,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -39,7 +39,6 @@ class Passages(Protocol):
     def names(self, most: int) -> list[str]: ...
     def texts(self, most: int) -> list[str]: ...
     def known_as(self, name: str) -> tuple[str, ...]: ...
-    def questions(self, name: str) -> Mapping[str, tuple[tuple[str, ...], ...]]: ...
     def all_questions(self) -> Sequence[tuple[str, str, tuple[str, ...]]]:
         """Document, heading and terms of every question that a section answers, the questions of a section together."""
 

@@ -33,6 +33,8 @@ PER_WORD = 2 * PER_BYTE
 DECODED = LEVELS[np.arange(1 << 16)[:, np.newaxis] >> np.arange(0, 16, BITS) & (1 << BITS) - 1]
 # Passages scored together; bounds the memory of a search for many (some 300 kB for each).
 AT_ONCE = 128
+# Tokens decoded together: what they take stays in the processor's cache, which halves the time of a search.
+DECODED_AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +177,14 @@ class TokenIndex:
 
     def _cosines(self, question: Encoded, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Cosines of the tokens in `rows` with the question's, shape (len(rows), len(question.tokens))."""
-        decoded = np.take(DECODED, self.codes[rows].view("<u2"), axis=0).reshape(len(rows), -1)
-        cosines: NDArray[np.float32] = decoded @ (question.tokens @ self.codec.rotation).T
+        rotated = (question.tokens @ self.codec.rotation).T
+        codes = self.codes[rows].view("<u2")
+        cosines = np.empty((len(rows), rotated.shape[1]), np.float32)
+        decoded = np.empty((DECODED_AT_ONCE, codes.shape[1], DECODED.shape[1]), np.float32)
+        for begin in range(0, len(rows), DECODED_AT_ONCE):
+            part = codes[begin : begin + DECODED_AT_ONCE]
+            np.take(DECODED, part, axis=0, out=decoded[: len(part)], mode="clip")  # without a mode, `out` is buffered
+            np.matmul(decoded[: len(part)].reshape(len(part), -1), rotated, out=cosines[begin : begin + len(part)])
         cosines *= self.scales[rows, np.newaxis]
         cosines += question.tokens @ self.codec.centre
         cosines /= self.lengths[rows, np.newaxis]

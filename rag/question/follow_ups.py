@@ -131,22 +131,27 @@ def weighed(searcher: Searcher, question: str, history: Sequence[Turn]) -> Leani
 
 def follow(question: str, history: Sequence[Turn]) -> Standalone:
     """The question preceded by the last question that it can lean on; unchanged if nothing was asked before."""
-    recent = [turn for turn in without_asides(history)[-MAX_TURNS:] if turn.text.strip()]
-    asked = [turn.text.strip() for turn in recent if turn.role is Role.USER]
+    talk = recent(history)
+    asked = [turn.text.strip() for turn in talk if turn.role is Role.USER]
     if not asked:
         return Standalone(question)
-    last = recent[-1]
+    last = talk[-1]
     said = last.text if last.role is Role.ASSISTANT and not last.refused else ""
     point = _point(question, said)
     subject = _subject(asked)
     if point:
         return Standalone(question, f"{subject} {point}", said, names_point=True)
-    heard = "\n".join(turn.text for turn in recent if turn.role is Role.ASSISTANT)
+    heard = "\n".join(turn.text for turn in talk if turn.role is Role.ASSISTANT)
     if restates(question):
         return Standalone(question, subject, said, heard, restates=True)
     named = _name_sides(question, asked[-1])
     swapped = _swapped(named, asked[-1])
     return Standalone(swapped or named, subject, said, heard, replaces=bool(swapped))
+
+
+def recent(history: Sequence[Turn]) -> list[Turn]:
+    """The last turns that a question can lean on."""
+    return [turn for turn in without_asides(history)[-MAX_TURNS:] if turn.text.strip()]
 
 
 def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:

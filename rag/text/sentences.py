@@ -78,6 +78,8 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     line. Some line is always widest, so a single one counts only if its sentence continues and the next line ends it;
     of several in a row one must break a sentence. Records are not wrapped: lines that begin with a label, or alike with
     a figure."""
+    if len(lines) < 2:
+        return list(lines)
     widths = [columns(line.rstrip()) for line in lines]
     widest = max(widths, default=0)
     filled = [

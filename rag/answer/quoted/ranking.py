@@ -1,7 +1,7 @@
 """Which sections of the best pages answer a question, and in which order."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from heapq import nlargest
 from itertools import islice
@@ -95,7 +95,10 @@ class SectionFeatures:
     said: float
 
     def row(self) -> NDArray[np.float64]:
-        return np.asarray(astuple(self), np.float64)
+        return np.asarray([getattr(self, name) for name in NAMES], np.float64)
+
+
+NAMES = tuple(field.name for field in fields(SectionFeatures))
 
 
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
@@ -176,8 +179,9 @@ def rank(
     sections = competing(index, embedder, evidence, wanted, pages=pages)
     if not sections:
         return Ranking(evidence.query)
-    features = section_features(index, evidence, sections, wanted)
-    scores = np.asarray([of.row() for of in features]) @ weights_for(index).row()
+    weights = weights_for(index)
+    features = section_features(index, evidence, sections, wanted, with_text=bool(weights.text))
+    scores = np.asarray([of.row() for of in features]) @ weights.row()
     # Whoever asks in words reads their language, however well either was matched; bare names are of every language.
     said_twice = _said_twice(sections) if ONLY_ASKS.search(fold(evidence.query)) else {}
     for place, translation in said_twice.items():
@@ -233,7 +237,7 @@ def competing(index: Index, embedder: Embedder, evidence: Evidence, wanted: Want
 def _is_asked(index: Index, evidence: Evidence) -> bool:
     """Whether the best document is one whose sections are written down to answer questions. Where it is not, such as a
     reader's own notes, what others are asked for tells nothing."""
-    return bool(evidence.hits) and bool(index.storage.questions(evidence.hits[0].passage.document))
+    return bool(evidence.hits) and bool(index.asked.of(evidence.hits[0].passage.document))
 
 
 def rarity_in_passages(index: Index, term: str) -> float:
@@ -257,9 +261,9 @@ def best_asked(index: Index, query: str) -> list[SectionName]:
 
 
 def section_features(
-    index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted
+    index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted, *, with_text: bool = True
 ) -> list[SectionFeatures]:
-    """The features of each of the sections that compete."""
+    """The features of each of the sections that compete. `text`, which takes longest, is 0 without it."""
     named_terms = named_in(evidence.query)
     rarity = {term: rarity_in_passages(index, term) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
@@ -286,7 +290,7 @@ def section_features(
         for document in {section.document for section in sections}
     }
 
-    questions = {document: index.storage.questions(document) for document in names}
+    questions = {document: index.asked.of(document) for document in names}
 
     def asked_of(section: Section) -> tuple[float, float]:
         """The best share, and the mean of the nearest."""
@@ -322,7 +326,7 @@ def section_features(
             asked_of_page=asked_of_page[section.document],
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             defined=defined(place, section),
-            text=covered(heading | set(terms(" ".join(section.texts)))),
+            text=covered(heading | set(terms(" ".join(section.texts)))) if with_text else 0.0,
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             spoken=float(section.role is SectionRole.SPOKEN),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from rag.answer.quoted.paragraphs import Paragraph, quotable
@@ -17,6 +18,8 @@ from rag.types import Passage
 LONG = 1_200
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
+# Pages whose sections are remembered; their paragraphs are remembered by passage.
+PAGES_KEPT = 128
 QUESTION_MARKS = ("?", "？")
 LEADS_ON = (*QUESTION_MARKS, ":", "：")
 
@@ -120,7 +123,7 @@ def sections_of(index: Index, evidence: Evidence, *, pages: int, language: Langu
     found: list[Section] = []
     for document in list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:pages]:
         hits = [hit.passage for hit in evidence.hits if hit.passage.document == document]
-        found += _in_order(_around(index, document, hits), language)
+        found += _in_order(tuple(_around(index, document, hits)), language)
     return found
 
 
@@ -130,16 +133,17 @@ def sections_named(index: Index, names: Sequence[SectionName], language: Languag
     for document in dict.fromkeys(document for document, _ in names):
         passages = index.storage.passages(list(dict.fromkeys(index.storage.document_numbers(document))))
         own = [passage for passage in passages if passage.document == document]
-        found += [s for s in _in_order(own, language) if (document, s.heading) in names]
+        found += [s for s in _in_order(tuple(own), language) if (document, s.heading) in names]
     return found
 
 
-def _in_order(passages: Sequence[Passage], language: Language) -> list[Section]:
-    """The sections of passages of one document."""
+@lru_cache(PAGES_KEPT)
+def _in_order(passages: tuple[Passage, ...], language: Language) -> tuple[Section, ...]:
+    """The sections of passages of one document, remembered."""
     read = [passage for passage in passages if passage.translated_into in (None, language)]
     paragraphs = [p for passage in sorted(read, key=lambda one: one.start) for p in quotable(passage)]
     whole = in_sections(read[0].title, paragraphs) if read else []
-    return [part for section in whole for part in parts_of(section)]
+    return tuple(part for section in whole for part in parts_of(section))
 
 
 def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:

@@ -119,10 +119,6 @@ class MilvusDocuments:
         record = unpacked(row["record"])
         return (record["title"], *record["asked_as"])
 
-    def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
-        row = self._document(name)
-        return _questions(self._body(row)) if row is not None else {}
-
     def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """Document, heading and terms of every question. Reads a row or more of every document."""
         names = {int(row["id"]): str(row["name"]) for row in self._rows(("name",))}
