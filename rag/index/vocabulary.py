@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Protocol
 
 from rag.language.terms import CHINESE_RUN, simplified
@@ -22,9 +23,12 @@ MOST_NAMES, MOST_PASSAGES = 50_000, 20_000
 SHORTEST_TRANSLATED = 3
 LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 LATIN_PHRASE = r"[A-Za-z][A-Za-z0-9.+/-]*(?: [A-Za-z0-9.+/-]+){0,4}"
-CHINESE_THEN_LATIN = re.compile(rf"({CHINESE_RUN})\s?[（(]\s?({LATIN_PHRASE})\s?[，,）)]")
-# A match from mid-word would only repeat the one from its beginning.
-LATIN_THEN_CHINESE = re.compile(rf"(?<![A-Za-z])({LATIN_PHRASE})\s?[（(]\s?({CHINESE_RUN})\s?[，,）)]")
+BRACKETED = re.compile(rf"[（(]\s?(?:(?P<latin>{LATIN_PHRASE})|(?P<chinese>{CHINESE_RUN}))\s?[，,）)]")
+# What stands before a bracket, sought so many characters back. A match from mid-word would only repeat the one from
+# its beginning.
+BEFORE = 160
+CHINESE_BEFORE = re.compile(rf"({CHINESE_RUN})\s?\Z")
+LATIN_BEFORE = re.compile(rf"(?<![A-Za-z])({LATIN_PHRASE})\s?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +112,25 @@ def _translations(texts: Iterable[str], words: Counter[str]) -> dict[str, str]:
     """Each term's most frequent adjacent translation. Where a Chinese term begins is unknown, so the longest ending of
     the run that is a word of some name is taken."""
     pairs: Counter[tuple[str, str]] = Counter()
-    for text in texts:
-        found = [(match[1], match[2]) for match in CHINESE_THEN_LATIN.finditer(text)]
-        found += [(match[2], match[1]) for match in LATIN_THEN_CHINESE.finditer(text)]
-        for chinese, latin in found:
-            word = _known_end(simplified(chinese), words)
-            if word:
-                pairs[word, latin] += 1
+    for chinese, latin in chain.from_iterable(map(_beside_brackets, texts)):
+        word = _known_end(simplified(chinese), words)
+        if word:
+            pairs[word, latin] += 1
     translations: dict[str, str] = {}
     for (chinese, latin), _ in pairs.most_common():
         translations.setdefault(chinese, latin)
         translations.setdefault(latin.lower(), chinese)
     return translations
+
+
+def _beside_brackets(text: str) -> Iterator[tuple[str, str]]:
+    """Chinese and Latin terms of which one stands in brackets after the other."""
+    for match in BRACKETED.finditer(text):
+        start, end = max(0, match.start() - BEFORE), match.start()
+        if match["latin"] and (before := CHINESE_BEFORE.search(text, start, end)):
+            yield before[1], match["latin"]
+        elif match["chinese"] and (before := LATIN_BEFORE.search(text, start, end)):
+            yield match["chinese"], before[1]
 
 
 def _known_end(chinese: str, words: Counter[str]) -> str:

@@ -248,7 +248,7 @@ def rarity_in_passages(index: Index, term: str) -> float:
 def rarity_in_questions(index: Index, term: str) -> float:
     """How much a term tells of which section is asked for: by how few are asked for with it. What no question names
     counts as the rarest, unless the material hardly has it either."""
-    count, sections = len(index.asked.sections), index.asked.frequencies[term]
+    count, sections = len(index.asked.sections), index.asked.frequency(term)
     if not sections and hardly_heard(index, term):
         return 0.0
     return log1p((count - sections + 0.5) / (sections + 0.5)) * (1.0 if term.isascii() else OF_A_PAIR)

@@ -33,11 +33,11 @@ def test_the_section_whose_question_names_most_comes_first() -> None:
 
 def test_frequencies_count_sections() -> None:
     asked = read_asked(Written(QUESTIONS))
-    assert [asked.frequencies[term] for term in ("key", "door", "钥匙", "window")] == [2, 2, 1, 0]
+    assert [asked.frequency(term) for term in ("key", "door", "钥匙", "window")] == [2, 2, 1, 0]
 
 
 def test_nothing_asked() -> None:
     asked = read_asked(Written({}))
     assert asked.sections == ()
     assert list(asked.best({"key": 1.0})) == []
-    assert asked.frequencies["key"] == 0
+    assert asked.frequency("key") == 0
