@@ -14,6 +14,6 @@ class Track(Protocol):
     def __call__(self, items: Collection[T], name: str) -> Iterable[T]: ...
 
 
-def bar(items: Collection[T], name: str) -> Iterable[T]:
-    shown: Iterable[T] = tqdm(items, desc=name, unit="question", dynamic_ncols=True)
+def bar(items: Collection[T], name: str, *, unit: str = "question") -> Iterable[T]:
+    shown: Iterable[T] = tqdm(items, desc=name, unit=unit, dynamic_ncols=True)
     return shown

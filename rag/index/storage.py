@@ -38,7 +38,7 @@ CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 # Values per list in an SQLite query.
 NAMES_AT_ONCE = 500
 # Passages that are remembered; some 5 kB each. An answer reads some 250, those of the pages that it may quote.
-PASSAGES_KEPT = 4_096
+PASSAGES_KEPT = 2_048
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rag.text.sentences import Unit, UnitKind, units
 from rag.types import Passage
 
 # Passages whose paragraphs are remembered; some 5 kB each.
-PASSAGES_KEPT = 4_096
+PASSAGES_KEPT = 2_048
 # A heading may hold several sentences; a shorter text stands in one by accident.
 LONG_ENOUGH = 6
 BLOCKS = (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE)

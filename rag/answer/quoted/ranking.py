@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rag.answer.quoted.likeness import by_unit
 from rag.answer.quoted.sections import Section, sections_named, sections_of
+from rag.answer.quoted.written_for import key_of, read_written_for
 from rag.embedding import Embedder
 from rag.index import Index
 from rag.index.asked import SectionName
@@ -65,7 +66,8 @@ class SectionFeatures:
     search, below that of the best. Of what the question names, by how few sections are asked for with it: `asked` is
     the share in the heading or in one question that the section is written down to answer, `asked_of_page` the largest
     share of a section of its page; `asked_nearly` is the mean F1 of the three that say most nearly the same, since a
-    question that says more is a narrower one. By rarity in the passages: `text` is the share in the section and its
+    question that says more is a narrower one. `written_for` is how like it is to these questions by meaning
+    (`rag.answer.quoted.written_for`). By rarity in the passages: `text` is the share in the section and its
     heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says the same,
     for whoever asks that asks for the page as a whole, unless code is wanted. `defined`, of a definition in the
     language of whoever asks, is the geometric mean of `asked` and of how likely the question only asks what something
@@ -78,6 +80,7 @@ class SectionFeatures:
     asked: float
     asked_nearly: float
     asked_of_page: float
+    written_for: float
     named: float
     defined: float
     text: float
@@ -103,14 +106,15 @@ NAMES = tuple(field.name for field in fields(SectionFeatures))
 
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
 # was chosen with 93 development follow-ups, `defined` and `definition` with 1,377 development questions and one written
-# for each of 271 definitions.
+# for each of 271 definitions, `written_for` and `asked_nearly` beside the others with the same questions.
 WEIGHTS = SectionFeatures(
     sentence=12.1,
     relevance=3.0,
     found=24.7,
     asked=2.0,
-    asked_nearly=6.0,
+    asked_nearly=3.0,
     asked_of_page=3.3,
+    written_for=8.0,
     named=3.6,
     defined=5.0,
     text=0.0,
@@ -138,6 +142,7 @@ WEIGHTS_OF = {
         asked=0.0,
         asked_nearly=0.0,
         asked_of_page=0.0,
+        written_for=0.0,
         named=1.5,
         defined=0.0,
         text=1.6,
@@ -301,6 +306,7 @@ def section_features(
         return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
 
     asked = [asked_of(section) for section in sections]
+    written_for = _written_for(index, evidence, sections)
     like_of_page = _best_of_page(sections, below.tolist())
     asked_of_page = _best_of_page(sections, [share for share, _ in asked])
 
@@ -324,6 +330,7 @@ def section_features(
             asked=asked[place][0],
             asked_nearly=asked[place][1],
             asked_of_page=asked_of_page[section.document],
+            written_for=float(written_for[place]),
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             defined=defined(place, section),
             text=covered(heading | set(terms(" ".join(section.texts)))) if with_text else 0.0,
@@ -342,6 +349,16 @@ def section_features(
         )
 
     return [features(place, section) for place, section in enumerate(sections)]
+
+
+def _written_for(index: Index, evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
+    """How like a question is to those that each section is written down to answer. Shape (len(sections),)."""
+    learnt = read_written_for()
+    if evidence.encoded is None or learnt.embedder != index.manifest.embedder or not _is_asked(index, evidence):
+        return np.zeros(len(sections))
+    questions = [index.asked.of(section.document).get(section.heading, ()) for section in sections]
+    keys = [key_of(section.heading, asked) for section, asked in zip(sections, questions, strict=True)]
+    return learnt.alike(evidence.encoded.vector, keys)
 
 
 def _best_of_page(sections: Sequence[Section], values: Sequence[float]) -> dict[str, float]:

@@ -19,7 +19,7 @@ LONG = 1_200
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
 # Pages whose sections are remembered; their paragraphs are remembered by passage.
-PAGES_KEPT = 128
+PAGES_KEPT = 48
 QUESTION_MARKS = ("?", "？")
 LEADS_ON = (*QUESTION_MARKS, ":", "：")
 

@@ -1,0 +1,168 @@
+"""python -m tools.fit.written_for: learn which section of a page a question is written for, from the questions in the
+front matter of corpus/, and say how often it is told right on pages that were left out.
+
+Contrastive (van den Oord et al., InfoNCE, 2018): the cross entropy of a softmax over the cosines of a mapped question
+with the mean of the other questions of each section of its page, by AdamW from the identity.
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from ingest.reading.loading import read_document
+from rag.answer.quoted.written_for import EMBEDDER, FILE, KEY_BYTES, KEYS, MAP, SECTIONS, key_of
+from rag.cli import Parser, add_common_options, run, settings_from
+from rag.embedding import Embedder, load_embedder
+from rag.evaluation.progress import bar
+from rag.language.terms import simplified, terms
+from rag.paths import CORPUS
+from rag.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
+
+# Fewer questions than this, the heading among them, tell too little of a section to learn from it.
+FEWEST = 3
+EPOCHS, RATE = 6, 3e-4
+# What cosines are multiplied by before the softmax: e to this, learnt from here.
+SHARPNESS = 3.0
+FOLDS = 4
+WHOLE = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section with questions, its heading first; `vectors`, shape (questions, dimension), are the embedder's."""
+
+    document: str
+    key: bytes
+    vectors: NDArray[np.float32]
+
+
+def sections_in(folder: Path, embedder: Embedder) -> list[Section]:
+    found = []
+    for file in bar(sorted(folder.glob("*/*.md")), "questions", unit="page"):
+        name = file.relative_to(folder).as_posix()
+        written = read_document(name, file, max_bytes=Settings().max_file_megabytes << 20).questions
+        for heading, questions in written.items():
+            asked = [simplified(text) for text in (heading, *questions)]
+            vectors = np.stack([encoded.vector for encoded in embedder.encode_queries(asked)])
+            key = key_of(heading, [*filter(None, map(terms, questions))])
+            found.append(Section(name, key, vectors))
+    return found
+
+
+def learnt(sections: Sequence[Section]) -> NDArray[np.float32]:
+    """The map, shape (dimension, dimension)."""
+    import torch
+
+    torch.manual_seed(0)
+    pages = [torch_page for page in _pages(sections) if (torch_page := _as_tensors(page)) is not None]
+    mapping = torch.nn.Parameter(torch.eye(sections[0].vectors.shape[1]))
+    sharpness = torch.nn.Parameter(torch.tensor(SHARPNESS))
+    optimizer = torch.optim.AdamW([mapping, sharpness], lr=RATE, weight_decay=0.0)
+    for _ in range(EPOCHS):
+        for place in torch.randperm(len(pages)).tolist():
+            vectors, section_of = pages[place]
+            cosines = _cosines(vectors @ mapping, section_of)
+            loss = torch.nn.functional.cross_entropy(cosines * sharpness.exp(), section_of)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+    found: NDArray[np.float32] = mapping.detach().numpy()
+    return found
+
+
+def told_right(sections: Sequence[Section], mapping: NDArray[np.float32]) -> float:
+    """The share of questions that are most like the other questions of their own section, of those of their page."""
+    import torch
+
+    right = [
+        (_cosines(vectors @ torch.from_numpy(mapping), section_of).argmax(1) == section_of).numpy()
+        for page in _pages(sections)
+        for vectors, section_of in filter(None, [_as_tensors(page)])
+    ]
+    return float(np.concatenate(right).mean())
+
+
+def _pages(sections: Sequence[Section]) -> list[list[Section]]:
+    by_page: defaultdict[str, list[Section]] = defaultdict(list)
+    for section in sections:
+        by_page[section.document].append(section)
+    return list(by_page.values())
+
+
+def _as_tensors(page: Sequence[Section]) -> "tuple[torch.Tensor, torch.Tensor] | None":
+    """The vectors of a page's questions, and the section of each; None if it has no two sections to tell apart."""
+    import torch
+
+    told = [section.vectors for section in page if len(section.vectors) >= FEWEST]
+    if len(told) < 2:
+        return None
+    section_of = np.repeat(np.arange(len(told)), [len(vectors) for vectors in told])
+    return torch.from_numpy(np.concatenate(told)), torch.from_numpy(section_of)
+
+
+def _cosines(mapped: "torch.Tensor", section_of: "torch.Tensor") -> "torch.Tensor":
+    """Of each question with each section's mean, its own question left out."""
+    import torch
+    from torch.nn.functional import normalize
+
+    asked = normalize(mapped, dim=1)
+    sums = torch.zeros(int(section_of.max()) + 1, asked.shape[1]).index_add(0, section_of, asked)
+    own = (asked * normalize(sums[section_of] - asked, dim=1)).sum(1)
+    return (asked @ normalize(sums, dim=1).T).scatter(1, section_of[:, None], own[:, None])
+
+
+def write(file: Path, sections: Sequence[Section], mapping: NDArray[np.float32], embedder: str) -> None:
+    means = np.stack([_units(section.vectors @ mapping).sum(0) for section in sections])
+    codes = np.rint(means / np.abs(means).max(1, keepdims=True) * WHOLE).astype(np.int8)
+    keys = np.frombuffer(b"".join(section.key for section in sections), np.uint8).reshape(-1, KEY_BYTES)
+    save_file({MAP: mapping.astype(np.float16), SECTIONS: codes, KEYS: keys}, file, {EMBEDDER: embedder})
+
+
+def _units(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="python -m tools.fit.written_for", description="Learn which section a question is written for."
+    )
+    add_common_options(parser)
+    parser.add_argument("--write", action="store_true", help=f"write {FILE.name}")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return run(_fit, build_parser(), arguments)
+
+
+def _fit(options: argparse.Namespace) -> int:
+    embedder = load_embedder(settings_from(options))
+    sections = sections_in(CORPUS, embedder)
+    pages = [page for page in _pages(sections) if len(page) > 1]
+    plain = np.eye(embedder.dimension, dtype=np.float32)
+    out = [section for page in pages[::FOLDS] for section in page]
+    held = {section.document for section in out}
+    mapped = told_right(out, learnt([section for section in sections if section.document not in held]))
+    sys.stdout.write(
+        f"{len(sections)} sections; told right on pages left out: {told_right(out, plain):.3f} by the embedder's "
+        f"vectors, {mapped:.3f} mapped\n"
+    )
+    if options.write:
+        write(FILE, sections, learnt(sections), embedder.identity)
+        sys.stdout.write(f"wrote {FILE.name}, {FILE.stat().st_size:,} bytes\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
