@@ -33,7 +33,7 @@ def ranked(trace: Trace) -> Trace:
     if trace.rankings or decision.reading is not None or (decision.refusal is not None and not doubtful):
         return trace
     rankings = rank_sections(trace.resources, result)
-    reading = best_reading(reader, rankings[0]) if reader is not None and doubtful else None
+    reading = best_reading(reader, trace.resources.embedder, rankings[0]) if reader is not None and doubtful else None
     if reading is not None:
         decision = reconsider(decision, reading, points_to_nearest=not trace.resources.may_decline)
     return replace(trace, rankings=rankings, decision=decision)

@@ -7,12 +7,14 @@ from rag.answer.quoted.ranking import PAGES, SIDE_PAGES, Ranking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.answer.trace import Resources
+from rag.embedding import Embedder
 from rag.language.intents import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 
-# Sections that the reader reads, best first.
-READ_FIRST = 3
+# Sections that the reader reads, best first, and tokens of each. The whole of a section tells no more, of 167 doubtful
+# development questions, and takes twice as long to read (docs/results/refusals.md).
+READ_FIRST, READ_TOKENS = 3, 160
 
 
 def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, ...]:
@@ -42,14 +44,21 @@ def in_words(ranking: Ranking) -> Ranking:
     return replace(ranking, sections=sections, scores=tuple(ranking.scores[place] for place in places))
 
 
-def best_reading(reader: Reader, ranking: Ranking) -> float | None:
+def best_reading(reader: Reader, embedder: Embedder, ranking: Ranking) -> float | None:
     """The reader's log odds that one of the first sections answers; None if there is none."""
     sections = in_words(ranking).sections[:READ_FIRST]
-    read = reader.read(ranking.query, [text_of(section) for section in sections])
+    read = reader.read(ranking.query, [text_of(section, embedder) for section in sections])
     return max((reading.answers for reading in read), default=None)
 
 
-def text_of(section: Section) -> Text:
-    """The section in a reader's form."""
+def text_of(section: Section, embedder: Embedder) -> Text:
+    """The section in a reader's form: of its units those that answer best, in their order."""
+    texts, answering = section.texts, [score for units in section.answering for score in units]
+    sizes = embedder.count_tokens(texts)
+    kept, filled = list[int](), 0
+    for place in sorted(range(len(texts)), key=lambda place: -answering[place]):
+        if not kept or filled + sizes[place] <= READ_TOKENS:
+            kept.append(place)
+            filled += sizes[place]
     names = dict.fromkeys([section.heading, section.title])
-    return Text(" · ".join(names), tuple(section.texts))
+    return Text(" · ".join(names), tuple(texts[place] for place in sorted(kept)))

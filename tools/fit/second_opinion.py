@@ -151,7 +151,7 @@ def tell(assistant: Assistant, questions: Iterable[tuple[str, str]]) -> Iterator
         reading = decision.reading
         if reading is None:
             rankings = trace.rankings or rank_sections(trace.resources, decision.result)
-            reading = best_reading(reader, rankings[0])
+            reading = best_reading(reader, assistant.embedder, rankings[0])
         if reading is not None:
             calibrated = log_odds_of(assistant.index, decision.features)
             assert calibrated is not None

@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 import rag.answer.decide as deciding
+import rag.answer.rank as ranking_stage
 from rag.answer.assistant import Assistant
 from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
 from rag.answer.inspection import as_text, inspection_of
 from rag.answer.judging import decided, searched
-from rag.answer.rank import READ_FIRST
+from rag.answer.rank import READ_FIRST, in_words
 from rag.index.manifest import Manifest
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
@@ -72,6 +73,24 @@ def test_a_doubtful_question_is_read(
     assert judgement.reading == reading
     assert judgement.nearest is (kind is AnswerKind.NEAREST)
     assert judgement.refused is (kind is AnswerKind.REFUSAL)
+
+
+def test_of_a_section_the_units_that_answer_best_are_read(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_log_odds(monkeypatch, -0.5)
+    reader = Says(6.0)
+    monkeypatch.setattr(assistant, "reader", reader)
+    [ranking, *_] = assistant.prepare(QUESTION).rankings
+    sections = in_words(ranking).sections[:READ_FIRST]
+    assert [text.units for _, text in reader.given] == [tuple(section.texts) for section in sections]
+    reader.given.clear()
+    monkeypatch.setattr(ranking_stage, "READ_TOKENS", 1)
+    assistant.prepare(QUESTION)
+    for section, (_, text) in zip(sections, reader.given, strict=True):
+        scores = [score for units in section.answering for score in units]
+        assert text.units == (section.texts[scores.index(max(scores))],)
+    assert any(len(section.texts) > 1 for section in sections)
 
 
 @pytest.mark.parametrize("log_odds", [-READ_WITHIN - 0.1, READ_WITHIN + 0.1])
