@@ -12,8 +12,8 @@ from rag.language.intents import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 
-# Sections that the reader reads, best first, and tokens of each. The whole of a section tells no more, of 167 doubtful
-# development questions, and takes twice as long to read (docs/results/refusals.md).
+# Sections that the reader reads, best first, and the embedder's tokens of each. The whole of a section tells no more,
+# of 167 doubtful development questions, and takes twice as long to read (docs/results/refusals.md).
 READ_FIRST, READ_TOKENS = 3, 160
 
 
@@ -52,7 +52,7 @@ def best_reading(reader: Reader, embedder: Embedder, ranking: Ranking) -> float 
 
 
 def text_of(section: Section, embedder: Embedder) -> Text:
-    """The section in a reader's form: of its units those that answer best, in their order."""
+    """The section in a reader's form: of its units as many of those that answer best as fit, in their order."""
     texts, answering = section.texts, [score for units in section.answering for score in units]
     sizes = embedder.count_tokens(texts)
     kept, filled = list[int](), 0

@@ -1,15 +1,17 @@
 """Chooses how to read a question after a talk: the reading that the material can answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rag.answer.judging import judged
 from rag.answer.trace import Trace
+from rag.index import Index
 from rag.question.follow_ups import Standalone, names_something, recent, stand_alone
 from rag.question.plan import plan_search
 from rag.question.rewriting import rewrite
 from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
-from rag.types import Role
+from rag.types import Role, Turn
 
 
 def understood(trace: Trace) -> Trace:
@@ -18,14 +20,12 @@ def understood(trace: Trace) -> Trace:
     reading that was searched to be chosen keeps its results."""
     resources = trace.resources
     question = in_the_materials_words(resources.index, trace.question)
-    history = [
-        replace(turn, text=in_the_materials_words(resources.index, turn.text)) if turn.role is Role.USER else turn
-        for turn in recent(trace.history)
-    ]
+    history = _in_the_materials_words(resources.index, recent(trace.history))
     follows = resources.choices.follows
     asked = stand_alone(resources.searcher, question, history, follows=follows)
     if asked.in_doubt and resources.chat_model is not None and resources.llm is ChatModelName.ENDPOINT:
-        rewritten = rewrite(resources.chat_model.model, asked.question, history)
+        whole = _in_the_materials_words(resources.index, trace.history)
+        rewritten = rewrite(resources.chat_model.model, asked.question, whole)
         asked = Standalone(rewritten) if rewritten else asked
     in_talk = replace(trace, plan=plan_search(asked))
     if not asked.subject or follows is not None:
@@ -43,6 +43,14 @@ def understood(trace: Trace) -> Trace:
         return in_talk
     alone = judged(alone)
     return in_talk if _is_refused(alone) else alone
+
+
+def _in_the_materials_words(index: Index, turns: Sequence[Turn]) -> list[Turn]:
+    """What the reader said; answers stay as they are."""
+    return [
+        replace(turn, text=in_the_materials_words(index, turn.text)) if turn.role is Role.USER else turn
+        for turn in turns
+    ]
 
 
 def _is_refused(trace: Trace) -> bool:

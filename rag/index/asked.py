@@ -2,9 +2,9 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, count, groupby
 from typing import Protocol
 
@@ -33,9 +33,9 @@ class AskedQuestions:
     numbered in the order of their sections; `starts`, shape (len(sections) + 1,), is the first of each, and their
     number.
 
-    The terms of question q are `terms[column[ends[q - 1]:ends[q]]]`. The questions with the term of number t are
-    `holding[borders[t]:borders[t + 1]]`, in order; `frequencies`, shape (terms,), is the number of sections that are
-    asked for with it.
+    Terms are numbered as they appear: those of question q are `column[ends[q - 1]:ends[q]]`, of the first one
+    `column[:ends[0]]`. The questions with the term of number t are `holding[borders[t]:borders[t + 1]]`, in order;
+    `frequencies`, shape (terms,), is the number of sections that are asked for with it.
     """
 
     sections: tuple[SectionName, ...]
@@ -47,12 +47,18 @@ class AskedQuestions:
     holding: NDArray[np.int64]
     frequencies: NDArray[np.int64]
 
-    @cached_property
-    def of(self) -> Callable[[str], Questions]:
-        """The questions of a document without the headings; empty if it has none."""
-        return lru_cache(DOCUMENTS_KEPT)(self._of)
+    _kept: dict[str, Questions] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def _of(self, document: str) -> Questions:
+    def of(self, document: str) -> Questions:
+        """The questions of a document without the headings; empty if it has none."""
+        found = self._kept.get(document)
+        if found is None:
+            if len(self._kept) >= DOCUMENTS_KEPT:
+                self._kept.clear()
+            found = self._kept[document] = self._read(document)
+        return found
+
+    def _read(self, document: str) -> Questions:
         places = self._places.get(document, range(0))
         return {
             self.sections[place][1]: tuple(
@@ -115,7 +121,7 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
     return AskedQuestions(
         sections=tuple(sections),
         starts=first,
-        term_numbers=term_numbers,
+        term_numbers=dict(term_numbers),
         column=term_of,
         ends=last,
         borders=np.searchsorted(held, np.arange(len(term_numbers) + 1)),

@@ -8,9 +8,9 @@ import hashlib
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ class KeywordIndex:
     ceilings: NDArray[np.float32]
     passage_count: int
     counts: NDArray[np.int32] | None = None
+    _kept: dict[str, int | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def build(cls, documents: Iterable[Sequence[str]]) -> "KeywordIndex":
@@ -155,11 +156,6 @@ class KeywordIndex:
         number = self._number(term)
         return 0 if number is None else int(self.starts[number + 1] - self.starts[number])
 
-    def holding(self, term: str) -> NDArray[np.int32]:
-        """The numbers of the passages with the term, in order."""
-        number = self._number(term)
-        return self.passages[:0] if number is None else self.passages[self.starts[number] : self.starts[number + 1]]
-
     def terms(self) -> list[str]:
         """All terms in order of their numbers."""
         return [self._name(number).decode() for number in range(len(self.ceilings))]
@@ -170,10 +166,14 @@ class KeywordIndex:
         end = bisect_left(range(len(self.ceilings)), b"\x80", key=self._name)
         return [self._name(number).decode() for number in range(end)]
 
-    @cached_property
-    def _number(self) -> Callable[[str], int | None]:
+    def _number(self, term: str) -> int | None:
         """The number of a term; None if it occurs nowhere."""
-        return lru_cache(NUMBERS_KEPT)(self._search)
+        number = self._kept.get(term, -1)
+        if number == -1:
+            if len(self._kept) >= NUMBERS_KEPT:
+                self._kept.clear()
+            number = self._kept[term] = self._search(term)
+        return number
 
     def _search(self, term: str) -> int | None:
         # Searches the sorted file: a dict of a million terms takes 150 MB and a second to build.

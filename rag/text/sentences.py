@@ -81,7 +81,7 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     if len(lines) < 2:
         return list(lines)
     widths = [columns(line.rstrip()) for line in lines]
-    widest = max(widths, default=0)
+    widest = max(widths)
     filled = [
         _is_filled(line, following.strip(), width, widest)
         for (line, following), width in zip(pairwise(lines), widths, strict=False)

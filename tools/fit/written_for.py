@@ -2,7 +2,7 @@
 front matter of corpus/, and say how often it is told right on pages that were left out.
 
 Contrastive (van den Oord et al., InfoNCE, 2018): the cross entropy of a softmax over the cosines of a mapped question
-with the mean of the other questions of each section of its page, by AdamW from the identity.
+with the mean of the other questions of each section of its page, by Adam from the identity.
 """
 
 import argparse
@@ -34,7 +34,8 @@ FEWEST = 3
 EPOCHS, RATE = 6, 3e-4
 # What cosines are multiplied by before the softmax: e to this, learnt from here.
 SHARPNESS = 3.0
-FOLDS = 4
+# One page in so many is left out to say how well it tells.
+LEFT_OUT = 4
 WHOLE = 127
 
 
@@ -65,10 +66,10 @@ def learnt(sections: Sequence[Section]) -> NDArray[np.float32]:
     import torch
 
     torch.manual_seed(0)
-    pages = [torch_page for page in _pages(sections) if (torch_page := _as_tensors(page)) is not None]
+    pages = [told for page in _pages(sections) if (told := _as_tensors(page)) is not None]
     mapping = torch.nn.Parameter(torch.eye(sections[0].vectors.shape[1]))
     sharpness = torch.nn.Parameter(torch.tensor(SHARPNESS))
-    optimizer = torch.optim.AdamW([mapping, sharpness], lr=RATE, weight_decay=0.0)
+    optimizer = torch.optim.Adam([mapping, sharpness], lr=RATE)
     for _ in range(EPOCHS):
         for place in torch.randperm(len(pages)).tolist():
             vectors, section_of = pages[place]
@@ -101,7 +102,8 @@ def _pages(sections: Sequence[Section]) -> list[list[Section]]:
 
 
 def _as_tensors(page: Sequence[Section]) -> "tuple[torch.Tensor, torch.Tensor] | None":
-    """The vectors of a page's questions, and the section of each; None if it has no two sections to tell apart."""
+    """The vectors of a page's questions, and the section of each; None if it has no two
+    sections with FEWEST of them to tell apart."""
     import torch
 
     told = [section.vectors for section in page if len(section.vectors) >= FEWEST]
@@ -151,7 +153,7 @@ def _fit(options: argparse.Namespace) -> int:
     sections = sections_in(CORPUS, embedder)
     pages = [page for page in _pages(sections) if len(page) > 1]
     plain = np.eye(embedder.dimension, dtype=np.float32)
-    out = [section for page in pages[::FOLDS] for section in page]
+    out = [section for page in pages[::LEFT_OUT] for section in page]
     held = {section.document for section in out}
     mapped = told_right(out, learnt([section for section in sections if section.document not in held]))
     sys.stdout.write(

@@ -102,7 +102,7 @@ class SectionFeatures:
 
 
 NAMES = tuple(field.name for field in fields(SectionFeatures))
-
+ALL = SectionFeatures(*[1.0] * len(NAMES))
 
 # Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
 # was chosen with 93 development follow-ups, `defined` and `definition` with 1,377 development questions and one written
@@ -162,6 +162,10 @@ WEIGHTS_OF = {
 }
 
 
+# How much more `asked_nearly` counts where nothing is known for `written_for`, beside which it was fitted anew.
+BY_WORDS_ALONE = 2.0
+
+
 def weights_for(index: Index) -> SectionFeatures:
     """The weights for the embedder of an index."""
     return WEIGHTS_OF.get(index.manifest.embedder_name, WEIGHTS)
@@ -185,7 +189,9 @@ def rank(
     if not sections:
         return Ranking(evidence.query)
     weights = weights_for(index)
-    features = section_features(index, evidence, sections, wanted, with_text=bool(weights.text))
+    features = section_features(index, evidence, sections, wanted, weights)
+    if not any(of.written_for for of in features):
+        weights = replace(weights, asked_nearly=weights.asked_nearly * BY_WORDS_ALONE)
     scores = np.asarray([of.row() for of in features]) @ weights.row()
     # Whoever asks in words reads their language, however well either was matched; bare names are of every language.
     said_twice = _said_twice(sections) if ONLY_ASKS.search(fold(evidence.query)) else {}
@@ -266,9 +272,10 @@ def best_asked(index: Index, query: str) -> list[SectionName]:
 
 
 def section_features(
-    index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted, *, with_text: bool = True
+    index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted, weights: SectionFeatures = ALL
 ) -> list[SectionFeatures]:
-    """The features of each of the sections that compete. `text`, which takes longest, is 0 without it."""
+    """The features of each of the sections that compete. `text` and `written_for` are 0 where `weights` count nothing
+    for them, which saves their time."""
     named_terms = named_in(evidence.query)
     rarity = {term: rarity_in_passages(index, term) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
@@ -306,7 +313,7 @@ def section_features(
         return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
 
     asked = [asked_of(section) for section in sections]
-    written_for = _written_for(index, evidence, sections)
+    written_for = _written_for(index, evidence, sections) if weights.written_for else np.zeros(len(sections))
     like_of_page = _best_of_page(sections, below.tolist())
     asked_of_page = _best_of_page(sections, [share for share, _ in asked])
 
@@ -333,7 +340,7 @@ def section_features(
             written_for=float(written_for[place]),
             named=named(section.document) if section.role in WHOLE_ANSWERS and not wants_code else 0.0,
             defined=defined(place, section),
-            text=covered(heading | set(terms(" ".join(section.texts)))) if with_text else 0.0,
+            text=covered(heading | set(terms(" ".join(section.texts)))) if weights.text else 0.0,
             first_page=float(section.document == evidence.hits[0].passage.document),
             short_answer=float(section.is_short_answer),
             spoken=float(section.role is SectionRole.SPOKEN),
@@ -352,7 +359,8 @@ def section_features(
 
 
 def _written_for(index: Index, evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
-    """How like a question is to those that each section is written down to answer. Shape (len(sections),)."""
+    """How like a question is to those that each section is written down to answer, shape (len(sections),); 0 where
+    nothing is known of any."""
     learnt = read_written_for()
     if evidence.encoded is None or learnt.embedder != index.manifest.embedder or not _is_asked(index, evidence):
         return np.zeros(len(sections))

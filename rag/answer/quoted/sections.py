@@ -18,8 +18,8 @@ from rag.types import Passage
 LONG = 1_200
 # Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
 REACH = 40
-# Pages whose sections are remembered; their paragraphs are remembered by passage.
-PAGES_KEPT = 48
+# Pages whose sections are remembered, with their passages: those of a few answers. A page has some 50, of 8 kB each.
+PAGES_KEPT = 16
 QUESTION_MARKS = ("?", "？")
 LEADS_ON = (*QUESTION_MARKS, ":", "：")
 

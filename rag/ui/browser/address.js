@@ -27,19 +27,21 @@ function follow() {
   if (!greeted || !leadsSomewhere()) return;
   wanted = addressed(); // before the room is opened, which would write the address
   if (isRoom && name === room) dispatchEvent(new Event("place")); // a room that is opened looks by itself
+  hit = Number(ADDRESS.exec(hash)?.[2] ?? 0);
   openRoom(name);
   openConversation();
 }
 addEventListener("popstate", follow);
-// A page that has just greeted goes where its address says, unless its reader went to another place in the meantime.
+// A page that has just greeted goes where its address says, unless its reader is in another room by now; the
+// conversation is opened all the same.
 function followFirst() {
-  if (room === CHAT || !leadsSomewhere()) return follow();
+  if (room === CHAT) return follow();
+  if (!leadsSomewhere()) return;
   wanted = addressed();
   openConversation();
   writeAddress(false);
 }
 function openConversation() {
-  hit = Number(ADDRESS.exec(location.hash)?.[2] ?? 0);
   if (hit && wanted === open()) send({ action: "open", number: wanted, rest: String(hit) });
   request();
 }

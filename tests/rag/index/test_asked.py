@@ -31,6 +31,16 @@ def test_the_section_whose_question_names_most_comes_first() -> None:
     assert list(asked.best({"window": 1.0})) == []
 
 
+def test_the_questions_of_a_document_are_there_by_heading() -> None:
+    asked = read_asked(Written(QUESTIONS))
+    assert asked.of("a.md") == {
+        heading: tuple(map(terms, texts)) for (name, heading), texts in QUESTIONS.items() if name == "a.md"
+    }
+    assert asked.of("b.md") == {"丙": (terms("where is the door key kept"),)}
+    assert asked.of("none.md") == {}
+    assert asked.of("a.md") is asked.of("a.md")
+
+
 def test_frequencies_count_sections() -> None:
     asked = read_asked(Written(QUESTIONS))
     assert [asked.frequency(term) for term in ("key", "door", "钥匙", "window")] == [2, 2, 1, 0]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import rag.index.storage as storage_module
 from rag.errors import IndexCorruptError
 from rag.index.storage import Storage, StoredDocument, StoredPassage, write_storage
 from rag.text.blocks import BlockKind
@@ -95,10 +96,26 @@ def test_a_repeat_is_named_by_the_passage_it_repeats(file: Path) -> None:
 def test_many_numbers_are_asked_for_at_once(file: Path) -> None:
     storage = Storage(file)
     assert len(storage.passages([0, 1, 2] * 5_000)) == 15_000
+    with pytest.raises(KeyError):
+        storage.passages(range(15_000))  # all in one question to the database, which has three
     storage.close()
 
 
-def test_threads_may_read_at_the_same_time(file: Path) -> None:
+def test_what_was_read_last_is_remembered(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_module, "PASSAGES_KEPT", 2)
+    storage = Storage(file)
+    [first] = storage.passages([0])
+    again, second = storage.passages([0, 1])
+    assert again is first
+    assert [passage.number for passage in storage.passages([2, 0, 2])] == [2, 0, 2]
+    assert set(storage._kept) == {1, 2}
+    assert storage.passages([1])[0] is second
+    assert storage.passages([0])[0] is not first
+    storage.close()
+
+
+def test_threads_may_read_at_the_same_time(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_module, "PASSAGES_KEPT", 0)
     storage = Storage(file)
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda number: storage.passages([number % 3])[0].number, range(300)))

@@ -38,13 +38,14 @@ def test_a_section_is_told_by_its_heading_and_its_questions() -> None:
     assert key_of("甲", [["a", "b"]]) == keys[0]
 
 
-@pytest.mark.parametrize(("is_fitting", "first"), [(True, "乙"), (False, "甲")])
+# Where another embedder's map tells nothing, words alone decide, and count twice.
+@pytest.mark.parametrize(("is_fitting", "first"), [(True, "乙"), (False, "丙")])
 def test_the_section_that_the_question_is_like_comes_first(
     tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch, is_fitting: bool, first: str
 ) -> None:
     written = "\n".join(f'  "{heading}": ["{asked}"]' for heading, asked in QUESTIONS.items())
     ingest(tmp_path, hash_embedder, {"a.md": f"---\ntitle: 房子\nquestions:\n{written}\n---\n{PAGE}"})
-    question = "房子的钥匙"
+    question = "门怎么开呀"
     asked = hash_embedder.embed_query(question)
     wanted = np.stack([-asked, asked, -asked])  # of 甲, 乙 and 丙
     codes = np.rint(wanted / np.abs(wanted).max() * 127).astype(np.int8)
@@ -52,7 +53,13 @@ def test_the_section_that_the_question_is_like_comes_first(
     embedder = hash_embedder.identity if is_fitting else "another"
     learnt = WrittenFor(embedder, np.eye(len(asked), dtype=np.float32), codes, {k: n for n, k in enumerate(keys)})
     monkeypatch.setattr(ranking, "read_written_for", lambda: learnt)
+    weights = replace(NOTHING, written_for=1.0, asked_nearly=0.2)
     with closing(open_index(tmp_path / "index")) as index:
-        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, replace(NOTHING, written_for=1.0))
-        found = rank(index, hash_embedder, search(index, hash_embedder, question))
-    assert found.sections[0].heading == first
+        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, weights)
+        evidence = search(index, hash_embedder, question)
+        found = rank(index, hash_embedder, evidence)
+        monkeypatch.setattr(ranking, "BY_WORDS_ALONE", 1.0)
+        once = rank(index, hash_embedder, evidence)
+    assert found.sections[0].heading == once.sections[0].heading == first
+    assert found.scores[0] == pytest.approx(once.scores[0] * (1 if is_fitting else 2))
+    assert once.scores[0] > 0
