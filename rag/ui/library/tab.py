@@ -75,10 +75,12 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
 def _wire(parts: LibraryComponents, handlers: Handlers, session: gr.State) -> None:
     """library.js sends what a reader does as events of the list."""
     filtered = [session, *parts.filters]
-    parts.tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
+    # What a reader types while the room opens is looked for once it is open.
+    opened = parts.tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
+    opened.then(handlers.listed, filtered, parts.listing, **AT_ONCE)
     parts.clock.tick(handlers.look, filtered, parts.view, **AT_ONCE)
     changes = [parts.words.change, parts.kind.change, parts.topic.change]
-    gr.on(changes, handlers.listed, filtered, parts.listing, **AT_ONCE)
+    gr.on(changes, handlers.listed, filtered, parts.listing, trigger_mode="always_last", **AT_ONCE)
 
     run = [parts.run, parts.clock]
     parts.files.upload(handlers.add, [session, parts.files, parts.replace], [parts.files, *run], **TELLING)

@@ -254,6 +254,19 @@ def test_a_document_is_found_read_added_and_removed(page: Page, tmp_path: Path, 
     assert not (folder / "own" / "早停.md").exists()
 
 
+def test_a_list_that_comes_late_takes_no_search_back(page: Page) -> None:
+    rows = page.locator("table.documents tbody tr")
+    page.evaluate("window.delays = [1500]")  # of the room that opens
+    open_room(page, LIBRARY.tab)
+    expect(rows).to_have_count(len(DOCUMENTS))  # they came with the page
+    page.fill("#library-search textarea, #library-search input", "w4a16")
+    expect(rows).to_have_count(1)
+    arrived(page)
+    expect(rows).to_have_count(1)
+    page.fill("#library-search textarea, #library-search input", "")
+    expect(rows).to_have_count(len(DOCUMENTS))
+
+
 def test_a_file_that_cannot_be_read_is_told_and_removed(page: Page, tmp_path: Path, folder: Path) -> None:
     open_room(page, LIBRARY.tab)
     bad = tmp_path / "坏.pdf"
