@@ -1,5 +1,6 @@
 """Sections by the questions that they are written down to answer."""
 
+import weakref
 from dataclasses import dataclass
 
 from rag.index.asked import read_asked
@@ -51,3 +52,11 @@ def test_nothing_asked() -> None:
     assert asked.sections == ()
     assert list(asked.best({"key": 1.0})) == []
     assert asked.frequency("key") == 0
+
+
+def test_what_is_remembered_keeps_no_index_alive() -> None:
+    asked = read_asked(Written(QUESTIONS))
+    assert asked.of("a.md")
+    still_there = weakref.ref(asked)
+    del asked
+    assert still_there() is None

@@ -2,6 +2,7 @@
 
 import math
 import random
+import weakref
 from collections import Counter
 from pathlib import Path
 
@@ -115,3 +116,11 @@ def test_counts_of_terms_that_were_cut_otherwise_do_not_go_on(tmp_path: Path, mo
     assert KeywordIndex.load(tmp_path / "keywords").counts is not None
     monkeypatch.setattr("rag.index.keywords._cutter", lambda: np.zeros(32, np.uint8))
     assert KeywordIndex.load(tmp_path / "keywords").counts is None
+
+
+def test_what_is_remembered_keeps_no_index_alive() -> None:
+    index = KeywordIndex.build([("rope", "旋转"), ("lora",)])
+    assert [index.frequency(term) for term in ("rope", "lora", "none", "rope")] == [1, 1, 0, 1]
+    still_there = weakref.ref(index)
+    del index  # its files are closed at once, not when cycles are looked for
+    assert still_there() is None
