@@ -102,8 +102,8 @@ def _pages(sections: Sequence[Section]) -> list[list[Section]]:
 
 
 def _as_tensors(page: Sequence[Section]) -> "tuple[torch.Tensor, torch.Tensor] | None":
-    """The vectors of a page's questions, and the section of each; None if it has no two
-    sections with FEWEST of them to tell apart."""
+    """The vectors of a page's questions, and the section of each; None if it has no two sections with FEWEST of them
+    to tell apart."""
     import torch
 
     told = [section.vectors for section in page if len(section.vectors) >= FEWEST]

@@ -313,7 +313,8 @@ def section_features(
         return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
 
     asked = [asked_of(section) for section in sections]
-    written_for = _written_for(index, evidence, sections) if weights.written_for else np.zeros(len(sections))
+    keys = [key_of(section.heading, questions[section.document].get(section.heading, ())) for section in sections]
+    written_for = _written_for(index, evidence, keys) if weights.written_for else np.zeros(len(sections))
     like_of_page = _best_of_page(sections, below.tolist())
     asked_of_page = _best_of_page(sections, [share for share, _ in asked])
 
@@ -358,14 +359,12 @@ def section_features(
     return [features(place, section) for place, section in enumerate(sections)]
 
 
-def _written_for(index: Index, evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
-    """How like a question is to those that each section is written down to answer, shape (len(sections),); 0 where
-    nothing is known of any."""
+def _written_for(index: Index, evidence: Evidence, keys: Sequence[bytes]) -> NDArray[np.float64]:
+    """How like a question is to those that each section, by its key, is written down to answer, shape (len(keys),); 0
+    where nothing is known of any."""
     learnt = read_written_for()
     if evidence.encoded is None or learnt.embedder != index.manifest.embedder or not _is_asked(index, evidence):
-        return np.zeros(len(sections))
-    questions = [index.asked.of(section.document).get(section.heading, ()) for section in sections]
-    keys = [key_of(section.heading, asked) for section, asked in zip(sections, questions, strict=True)]
+        return np.zeros(len(keys))
     return learnt.alike(evidence.encoded.vector, keys)
 
 
