@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rag.question.follow_ups import Standalone
 from rag.question.plan import SearchPlan
 from rag.search.retrieval import Evidence, merge
 from rag.search.searcher import Searcher
@@ -34,6 +35,12 @@ class SearchResult:
         return tuple(side for side in self.compared or self.plan.parts if side not in self.silent)
 
     @property
+    def asks(self) -> tuple[Standalone, ...]:
+        """The several things asked of which the material says something; none if one is left."""
+        known = tuple(ask for ask in self.plan.asks if not any(ask.question in side for side in self.silent))
+        return known if len(known) > 1 else ()
+
+    @property
     def for_decision(self) -> Evidence:
         """The evidence that decides about a refusal. The subject of a follow-up was answered before, so its own words
         count; if they only ask for another form, the subject."""
@@ -59,13 +66,24 @@ def run_search(searcher: Searcher, plan: SearchPlan) -> SearchResult:
 
 
 def selection_evidence(searcher: Searcher, result: SearchResult) -> Evidence:
+    """The evidence with the query that selects the quotes."""
+    return _by_own_words(searcher, result.evidence, result.question)
+
+
+def ask_evidence(searcher: Searcher, ask: Standalone) -> Evidence:
+    """The evidence for one of several things that a question asks."""
+    [evidence] = searcher.search([ask.query])
+    return _by_own_words(searcher, evidence, ask.question)
+
+
+def _by_own_words(searcher: Searcher, evidence: Evidence, question: str) -> Evidence:
     """The evidence with the query that selects the quotes. For a follow-up the user's words weigh 2, the resolved
     subject 1."""
-    evidence = replace(result.evidence, query=result.question)
-    whole = result.evidence.encoded
-    if result.question == result.evidence.query or whole is None:
-        return evidence
-    own = searcher.encode(result.question)
+    whole = evidence.encoded
+    selecting = replace(evidence, query=question)
+    if question == evidence.query or whole is None:
+        return selecting
+    own = searcher.encode(question)
     tokens = np.concatenate([whole.tokens, own.tokens, own.tokens])
     token_ids = np.concatenate([whole.token_ids, own.token_ids, own.token_ids])
-    return replace(evidence, encoded=replace(whole, tokens=tokens, token_ids=token_ids))
+    return replace(selecting, encoded=replace(whole, tokens=tokens, token_ids=token_ids))

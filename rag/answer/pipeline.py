@@ -17,6 +17,7 @@ from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
 from rag.answer.judging import decided, ranked, searched
+from rag.answer.quoted.opening import opens_with_a_sentence
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
 from rag.answer.rank import in_words
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
@@ -66,7 +67,9 @@ def write(trace: Trace) -> Iterator[Event]:
     refusal = trace.decision.refusal
     result = trace.decision.result
     nearest = trace.selection.is_nearest
-    lead = nearest_text(trace.question) if nearest else silent_side_text(trace.question, result.silent, result.known)
+    lead = silent_side_text(trace.question, result.silent, result.known)
+    if nearest:
+        lead = nearest_text(trace.question, in_line=opens_with_a_sentence(trace.selection.paragraphs))
     written = Written(llm=trace.resources.llm)
     first_text = 0.0
     if refusal is None:

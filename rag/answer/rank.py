@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from rag.answer.evidence import SearchResult, selection_evidence
-from rag.answer.quoted.ranking import PAGES, SIDE_PAGES, Ranking, rank
+from rag.answer.evidence import SearchResult, ask_evidence, selection_evidence
+from rag.answer.quoted.ranking import NO_RANKING, PAGES, SIDE_PAGES, Ranking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.answer.trace import Resources
@@ -18,18 +18,19 @@ READ_FIRST, READ_TOKENS = 3, 160
 
 
 def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, ...]:
-    """The sections for the question and for each side of a comparison; if it asks several things, for each of them, so
-    that the first is answered first."""
+    """The sections for the question, with those for each of several things that it asks, and for each side of a
+    comparison."""
     wanted = wanted_of(result, resources.choices.language)
 
-    def ranking(evidence: Evidence, pages: int) -> Ranking:
-        return rank(resources.index, resources.embedder, evidence, pages=1 if result.silent else pages, wanted=wanted)
+    def ranking(evidence: Evidence, pages: int, whole: Ranking = NO_RANKING) -> Ranking:
+        pages = 1 if result.silent else pages
+        return rank(resources.index, resources.embedder, evidence, pages=pages, wanted=wanted, whole=whole)
 
-    if result.plan.parts and result.sides:
-        whole, *sides = result.sides
-    else:
-        whole, sides = selection_evidence(resources.searcher, result), list(result.sides)
-    return (ranking(whole, PAGES), *(ranking(side, SIDE_PAGES) for side in sides))
+    searcher = resources.searcher
+    whole = ranking(selection_evidence(searcher, result), PAGES)
+    asks = [ranking(ask_evidence(searcher, ask), PAGES, whole) for ask in result.asks]
+    sides = () if result.plan.parts else result.sides
+    return (replace(whole, asks=tuple(asks)), *(ranking(side, SIDE_PAGES) for side in sides))
 
 
 def in_words(ranking: Ranking) -> Ranking:
@@ -37,6 +38,7 @@ def in_words(ranking: Ranking) -> Ranking:
     a page answers nor what it holds nearest."""
     if answered_by(Intent.CODE, ranking.query):
         return ranking
+    ranking = replace(ranking, asks=tuple(map(in_words, ranking.asks)))
     places = [place for place, section in enumerate(ranking.sections) if not section.is_code]
     if not places:
         return ranking

@@ -100,9 +100,10 @@ def calculated_text(question: str, calculations: Sequence[Step]) -> str:
     return "\n\n" + "\n".join((CALCULATED[language_of(question)], "", *lines))
 
 
-def nearest_text(question: str) -> str:
-    """The words before a quote that is near the question but may not answer it."""
-    return f"{NEAREST[language_of(question)]}\n\n"
+def nearest_text(question: str, *, in_line: bool) -> str:
+    """The words before a quote that is near the question but may not answer it, which goes on in their line, or not."""
+    language = language_of(question)
+    return NEAREST[language] + ("\n\n" if not in_line else "" if language is Language.ZH else " ")
 
 
 def courtesy_text(question: str, kind: Courtesy, index: Index, *, turn: int = 0) -> str:

@@ -1,7 +1,9 @@
 """A question that stands alone -> its search queries."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag.language.asks import asks
 from rag.language.comparison import Comparison, compare
 from rag.language.parts import parts
 from rag.question.follow_ups import Standalone
@@ -9,12 +11,14 @@ from rag.question.follow_ups import Standalone
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """The standalone question and its sides, if it compares, or its parts, if it asks several things: each is searched
-    beside the whole."""
+    """The standalone question and its sides, if it compares, or its parts, if it is about several subjects: each is
+    searched beside the whole. `asks` are the several things that it asks; a later one about the same subject follows
+    those before it."""
 
     standalone: Standalone
     comparison: Comparison | None = None
     parts: tuple[str, ...] = ()
+    asks: tuple[Standalone, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -26,5 +30,13 @@ def plan_search(standalone: Standalone) -> SearchPlan:
     """A follow-up is searched whole: its sides may be pronouns, and each would need its subject."""
     if standalone.subject:
         return SearchPlan(standalone)
-    asked = parts(standalone.question)
-    return SearchPlan(standalone, None if asked else compare(standalone.question), asked)
+    subjects = parts(standalone.question)
+    comparison = None if subjects else compare(standalone.question)
+    things = [ask for part in subjects or (standalone.question,) for ask in _asks_of(part)]
+    return SearchPlan(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
+
+
+def _asks_of(part: str) -> list[Standalone]:
+    """Each thing asked about one subject, as a follow-up of those before it."""
+    asked: Sequence[str] = asks(part) or (part,)
+    return [Standalone(ask, " ".join(asked[:place])) for place, ask in enumerate(asked)]

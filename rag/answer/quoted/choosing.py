@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first, led_in
+from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first, led_in, led_on, split_lead
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
 from rag.answer.quoted.sections import Section
@@ -50,6 +50,9 @@ def choose_paragraphs(
     The first of the rankings is that of the question, others are of the sides of a comparison: the best section of
     each is quoted too. A `cut` below 1 lets more sections follow.
     """
+    asks = rankings[0].asks if rankings and wanted.intent is None else ()
+    if several := _for_each(asks, wanted=wanted, characters=characters, cut=cut):
+        return several
     chosen: dict[tuple[str, int, int], Section] = {}
     if len(rankings) > 1:
         characters = characters * COMPARISON // len(rankings)
@@ -73,6 +76,39 @@ def choose_paragraphs(
             room -= kept.length
             code_is_due &= not is_due
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
+
+
+def _for_each(asks: Sequence[Ranking], *, wanted: Wanted, characters: int, cut: float) -> list[Paragraph]:
+    """What to quote where several things are asked: of the best section for each, what it opens with, in one paragraph,
+    then the rest of each. Nothing where one section answers all of them, or only one of them is answered."""
+    best = {sections[0].key: sections for sections in (_best(ranking, wanted, cut) for ranking in asks) if sections}
+    if len(best) < 2:
+        return []
+    room = characters // len(best)
+    opened = {key: _opened(sections[0], asks, room) for key, sections in best.items()}
+    leads: list[Paragraph] = []
+    for lead, _ in opened.values():
+        leads += led_on(lead) if leads else lead
+    rest = {key: list(left) for key, (_, left) in opened.items()}
+    for first, *others in best.values():
+        left = room - first.length
+        for section in others if not first.is_headed else others[: max(0, round(1 / cut) - 1)]:
+            if section.key not in rest and section.length <= left:
+                rest[section.key] = list(section.paragraphs)
+                left -= section.length
+    return [*leads, *(paragraph for left in rest.values() for paragraph in left)]
+
+
+def _opened(section: Section, asks: Sequence[Ranking], room: int) -> tuple[list[Paragraph], list[Paragraph]]:
+    """What leads of a section, and the rest of it, in so many characters. The page's short answer leads for the spoken
+    one, which takes its time."""
+    kept = fitted(section, max(room, CODE_CHARACTERS) if section.holds(UnitKind.CODE) else room)
+    if section.role is SectionRole.SPOKEN:
+        page = (section.document, section.is_translation)
+        for short in (other for ranking in asks for other in ranking.sections if other.is_short_answer):
+            if (short.document, short.is_translation) == page:
+                return split_lead(short)[0], list(kept.paragraphs)
+    return split_lead(answer_first(kept))
 
 
 def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, is_number
 from rag.answer.quoted.sections import Section
 from rag.language.pointing import sentence_points_back
-from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK, SPEAKS_OF_A_BLOCK, plain
+from rag.language.sentence_kinds import ENDS, LEGEND_OF_A_BLOCK, SPEAKS_OF_A_BLOCK, plain
 from rag.language.terms import fold
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import Unit, UnitKind
@@ -16,6 +16,8 @@ from rag.text.sentences import Unit, UnitKind
 # the section says, before what was looked for. Of 291 labelled development sections of several paragraphs the sentence
 # that answers then stands in what opens for .79, for .74 without (docs/results/best_places.md).
 LEADS_IN = 0.05
+# Where several things are asked, what a lead to each of them may take, in characters: two sentences, or a long one.
+LEAD_CHARACTERS = 160
 # What says in other forms what the page says as a whole.
 SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
@@ -131,6 +133,41 @@ def led_in(section: Section) -> Section:
     """The section going on in the line of what was put before it."""
     first, *others = section.paragraphs
     return replace(section, paragraphs=(_from(first, begins_line=False), *others))
+
+
+def split_lead(section: Section) -> tuple[list[Paragraph], list[Paragraph]]:
+    """The first sentences of a section, as many as a reader takes in at once, and the rest of it. A table, a formula or
+    code leads nothing, nor does the line that announces it: what opens with these is all rest."""
+    lead: list[Paragraph] = []
+    room = LEAD_CHARACTERS
+    for place, paragraph in enumerate(section.paragraphs):
+        if place and paragraph.units[0].begins_line:
+            return lead, list(section.paragraphs[place:])
+        taken = 0
+        for unit, text in zip(paragraph.units, paragraph.texts, strict=True):
+            goes_on = paragraph.units[taken + 1 : taken + 2]
+            is_cut = bool(goes_on) and goes_on[0].kind in BLOCKS and not ENDS.search(text)
+            if is_cut or not _leads_in(unit, text) or ((lead or taken) and len(text) > room):
+                break
+            room -= len(text)
+            taken += 1
+        if taken:
+            lead.append(replace(paragraph, units=paragraph.units[:taken]))
+        if taken < len(paragraph.units):
+            left = _from(replace(paragraph, units=paragraph.units[taken:]), begins_line=True)
+            return lead, [left, *section.paragraphs[place + 1 :]]
+    return lead, []
+
+
+def led_on(lead: Sequence[Paragraph]) -> list[Paragraph]:
+    """A lead going on in the line of the one before it."""
+    return [_from(paragraph, begins_line=False) for paragraph in lead]
+
+
+def opens_with_a_sentence(paragraphs: Sequence[Paragraph]) -> bool:
+    """Whether a quote begins with a sentence that could go on in a line, not with a list or a block."""
+    units = [unit for paragraph in paragraphs[:1] for unit in paragraph.units[:1]]
+    return any(unit.kind is UnitKind.SENTENCE and not unit.mark for unit in units)
 
 
 def _are_of_one_page(section: Section, other: Section) -> bool:

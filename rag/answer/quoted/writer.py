@@ -62,7 +62,8 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
     for paragraph in chosen:
         passage = paragraph.passage
         elsewhere = before is not None and before.passage.document != passage.document
-        if before and (elsewhere or _has_another_heading(paragraph, before)):
+        is_led_in = not paragraph.units[0].begins_line
+        if before and not is_led_in and (elsewhere or _has_another_heading(paragraph, before)):
             names = dict.fromkeys([passage.title, paragraph.heading] if elsewhere else [paragraph.heading])
             chunks.append(f"{_gap(chunks)}**{' › '.join(filter(None, names))}**\n\n")
             table = ""
@@ -105,9 +106,8 @@ def _with_rows(chunk: str, rows: str, marker: int) -> str:
 
 
 def _has_another_heading(paragraph: Paragraph, before: Paragraph) -> bool:
-    """Whether a reader must be told under which heading a paragraph stands: not where it goes on in the line before."""
-    told = (before.heading, paragraph.passage.title, "")
-    return paragraph.units[0].begins_line and paragraph.heading not in told
+    """Whether a reader must be told under which heading a paragraph stands."""
+    return paragraph.heading not in (before.heading, paragraph.passage.title, "")
 
 
 def _cite(paragraph: Paragraph, unit: Unit, source: str, marker: int) -> Citation:

@@ -45,7 +45,7 @@ def test_a_style_says_less_or_more(tmp_path: Path, hash_embedder: HashEmbedder) 
     ingest(tmp_path, hash_embedder, {"rope.md": f"# {QUESTION}\n\n" + "\n\n".join(lines)})
     assistant = Assistant(library_settings(tmp_path), hash_embedder)
     lengths = [
-        sum(len(claim.text) for claim in assistant.choosing(Choices(style=style)).ask(QUESTION).claims)
+        sum(len(claim.text) for claim in assistant.choosing(Choices(style=style)).ask("RoPE 怎么工作").claims)
         for style in StyleName
     ]
     assert lengths[0] < lengths[1] < lengths[2]
