@@ -87,15 +87,15 @@ $(VENV)/python.done:
 	@touch $@
 
 $(VENV)/run.done: $(VENV)/python.done requirements.lock
-	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements.lock
+	$(BIN)/python -m tools.install $(PIP_ARGS) -r requirements.lock
 	@touch $@
 
 $(VENV)/llm.done: $(VENV)/run.done pyproject.toml
-	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -c requirements.lock -e ".[local]"
+	$(BIN)/python -m tools.install $(PIP_ARGS) -c requirements.lock -e ".[local]"
 	@touch $@
 
 $(VENV)/develop.done: $(VENV)/run.done requirements-dev.lock
-	$(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_ARGS) -r requirements-dev.lock
+	$(BIN)/python -m tools.install $(PIP_ARGS) -r requirements-dev.lock
 	@touch $@
 
 clean:  ## remove the virtual environment, caches and the default index
