@@ -73,7 +73,7 @@ def selection_evidence(searcher: Searcher, result: SearchResult) -> Evidence:
 def ask_evidence(searcher: Searcher, ask: Standalone) -> Evidence:
     """The evidence for one of several things that a question asks."""
     [evidence] = searcher.search([ask.query])
-    return _by_own_words(searcher, evidence, ask.question)
+    return _by_own_words(searcher, evidence, ask.own_words)
 
 
 def _by_own_words(searcher: Searcher, evidence: Evidence, question: str) -> Evidence:

@@ -29,14 +29,15 @@ class SearchPlan:
 def plan_search(standalone: Standalone) -> SearchPlan:
     """A follow-up is searched whole: its sides may be pronouns, and each would need its subject."""
     if standalone.subject:
-        return SearchPlan(standalone)
+        things = [] if standalone.restates or standalone.replaces else _asks_of(standalone.question, standalone.subject)
+        return SearchPlan(standalone, asks=tuple(things) if len(things) > 1 else ())
     subjects = parts(standalone.question)
     comparison = None if subjects else compare(standalone.question)
     things = [ask for part in subjects or (standalone.question,) for ask in _asks_of(part)]
     return SearchPlan(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
 
 
-def _asks_of(part: str) -> list[Standalone]:
-    """Each thing asked about one subject, as a follow-up of those before it."""
+def _asks_of(part: str, before: str = "") -> list[Standalone]:
+    """Each thing asked about one subject, as a follow-up of those before it, and of what was asked before."""
     asked: Sequence[str] = asks(part) or (part,)
-    return [Standalone(ask, " ".join(asked[:place])) for place, ask in enumerate(asked)]
+    return [Standalone(ask, " ".join(filter(None, (before, *asked[:place])))) for place, ask in enumerate(asked)]
