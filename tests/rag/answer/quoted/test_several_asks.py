@@ -175,3 +175,12 @@ def test_one_question_is_answered_so_from_end_to_end(tmp_path: Path, index: Inde
     first = answer.text.split("\n\n")[0]
     assert "分页缓存解决显存碎片的问题。" in first
     assert "块大小默认设 16" in first
+
+
+def test_a_follow_up_may_ask_several_things() -> None:
+    plan = plan_search(Standalone("它解决什么问题，块大小设多大", "分页缓存是什么"))
+    assert [(ask.question, ask.subject) for ask in plan.asks] == [
+        ("它解决什么问题", "分页缓存是什么"),
+        ("块大小设多大", "分页缓存是什么 它解决什么问题"),
+    ]
+    assert plan_search(Standalone("给个公式，再写段代码看看怎么样", "分页缓存是什么", restates=True)).asks == ()
