@@ -11,7 +11,7 @@ from rag.answer.evidence import SearchResult
 from rag.index import Index
 from rag.language.intents import Intent, answered_by
 from rag.language.language import has_chinese
-from rag.language.terms import terms
+from rag.language.terms import fold, terms
 from rag.question.names import Kind, Name, find_names
 from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
@@ -25,6 +25,8 @@ UNHEARD_OF = 3.0
 # and SECOND_OPINION_ASKED (docs/results/refusals.md).
 UNSPOKEN = 3.2
 USUALLY_UNSPOKEN = 0.62
+# Sections whose questions have a name that no passage has, from which on it is known. One may only mention it.
+ASKED_OFTEN = 2
 # The reader can change the decision if the log odds are this close to the threshold.
 READ_WITHIN = 3.0
 # How much lower the threshold is for a chat model, which would answer doubtful questions: it refuses 2% of the
@@ -193,9 +195,9 @@ def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judge
 
 def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement:
     """A refusal if the features say that no passage found answers the question. Its `missing` are the names in the
-    question that occur nowhere in the material."""
+    question that occur nowhere in the material, nor in the questions that it is written to answer."""
     evidence = _without_code(evidence)
-    names = find_names(index.keywords, evidence.query)
+    names = [name for name in find_names(index.keywords, evidence.query) if name.forms or not _is_asked(index, name)]
     unknown = [name for name in names if not name.forms]
     features = read_features(index, evidence, names)
     log_odds = log_odds_of(index, features) if features else None
@@ -211,6 +213,12 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
         refusal = _refusal(reason, unknown)
     return Judgement(refusal, tuple(name.written for name in names), features, log_odds, unheard, unspoken)
+
+
+def _is_asked(index: Index, name: Name) -> bool:
+    """Whether a name that no passage has is a word of readers (badcase): several sections are written down to answer
+    questions with it."""
+    return index.asked.frequency(fold(name.written)) >= ASKED_OFTEN
 
 
 def _without_code(evidence: Evidence) -> Evidence:

@@ -141,7 +141,10 @@ def _read_as(plan: SearchPlan) -> ReadAs:
 
 def _searched(trace: Trace) -> tuple[str, ...]:
     """All queries, the agent's too."""
-    return (*trace.plan.queries, *(evidence.query for evidence in trace.exploration.evidence))
+    asked = (ask.query for ask in trace.plan.asks)
+    return tuple(
+        dict.fromkeys((*trace.plan.queries, *asked, *(evidence.query for evidence in trace.exploration.evidence)))
+    )
 
 
 def with_pages(index: Index, citations: Sequence[Citation]) -> tuple[Citation, ...]:

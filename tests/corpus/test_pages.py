@@ -21,6 +21,8 @@ LEANS_ON_WHAT_STOOD_BEFORE = re.compile("^(它|其|这|该|此|上述|如上|前
 SPOKEN_CHARACTERS = range(250, 451)
 SPOKEN_WORDS = range(110, 221)
 CANNOT_BE_READ_ALOUD = re.compile(r"[$`*#→≈×√∑²³≤≥|<>\[\]]")
+# With fewer characters a line before a table or a formula only announces it.
+SAYS_SOMETHING = 40
 TEX_TEXT = re.compile(r"\\(text|textbf|textit|textrm|mbox)\{[^{}]*\}")
 QUOTED_CLAIM = re.compile("“[^”]*”")
 UNSPACED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
@@ -171,6 +173,19 @@ def test_sections(page: Page) -> None:
         end = following[2] if following else len(page.tokens)
         holds_subsections = following is not None and following[0] > level
         assert end > index + 3 or holds_subsections, f"nothing stands under {text!r}"
+
+
+@of_every_page
+def test_sections_open_with_more_than_an_announcement(page: Page) -> None:
+    """A reader judges an answer by its first paragraph."""
+    empty = []
+    for place, (level, text, index) in enumerate(page.headings):
+        above = [name for depth, name, _ in page.headings[:place] if depth == 2][-1:]
+        if level == 3 and above in (["展开"], ["追问"]):
+            opens, said = page.tokens[index + 3], page.tokens[index + 4].content
+            if opens.type != "paragraph_open" or (said.endswith("：") and len(said) < SAYS_SOMETHING):
+                empty.append(f"{text}: {said[:30]}")
+    assert not empty, f"these open with a block or only announce one: {empty}"
 
 
 @of_every_page

@@ -1,16 +1,19 @@
 """Refusing: what the question names and the material does not hold, and what can be asked instead."""
 
+from pathlib import Path
+
 import pytest
 
 from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
 from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.decide import judge
-from rag.index import Index
+from rag.index import Index, open_index
 from rag.language.language import has_chinese
 from rag.search.retrieval import Evidence, search
 from rag.types import AnswerKind
 from tests.conftest import HashEmbedder
+from tests.rag.library import ingest
 
 
 @pytest.mark.parametrize(
@@ -53,6 +56,18 @@ def test_a_digit_makes_another_name(library_index: Index, hash_embedder: HashEmb
 )
 def test_known_names_are_no_reason(question: str, library_index: Index, hash_embedder: HashEmbedder) -> None:
     assert judge(library_index, search(library_index, hash_embedder, question)).refusal is None
+
+
+def test_a_name_that_questions_are_written_with_is_known(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    """A page that says 坏案例 is written down to answer "badcase 怎么收集"."""
+    body = "# 坏案例怎么办？\n\n## 收集\n坏案例来自点踩和抽查，脱敏之后进回归集。\n\n## 归因\n坏案例按失败的环节分。\n"
+    once, twice = '  "收集": ["badcase 怎么收集"]\n', '  "归因": ["badcase 归因"]\n'
+    for number, (asked, is_known) in enumerate((("", False), (once, False), (once + twice, True))):
+        source = f"---\nquestions:\n{asked}---\n{body}" if asked else body
+        ingest(tmp_path / str(number), hash_embedder, {"page.md": source})
+        index = open_index(tmp_path / str(number) / "index")
+        refusal = judge(index, search(index, hash_embedder, "badcase 的收集")).refusal
+        assert (refusal is None or "badcase" not in refusal.missing) is is_known, asked
 
 
 def test_nothing_found_is_refused(library_index: Index) -> None:
