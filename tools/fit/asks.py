@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict
 
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import ask_evidence, selection_evidence
-from rag.answer.quoted.ranking import PAGES, SectionFeatures, Wanted, competing, section_features, weights_for
+from rag.answer.quoted.features import SectionFeatures, Wanted, section_features
+from rag.answer.quoted.ranking import PAGES, competing, weights_for
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.cli import Parser, add_common_options, run, settings_from

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import selection_evidence
-from rag.answer.quoted.ranking import PAGES, SectionFeatures, competing, section_features, weights_for
+from rag.answer.quoted.features import SectionFeatures, section_features
+from rag.answer.quoted.ranking import PAGES, competing, weights_for
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.cli import Parser, add_common_options, run, settings_from

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from rag.answer.quoted.features import NOTHING_ELSE, Wanted
 from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first, led_in, led_on, split_lead
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
+from rag.answer.quoted.ranking import Ranking
 from rag.answer.quoted.sections import Section
 from rag.language.intents import Intent, answered_by
 from rag.text.roles import WHOLE_ANSWERS, SectionRole

@@ -6,8 +6,8 @@ from rag.answer.choices import AnswerStyle
 from rag.answer.events import Event, TextAdded, Written
 from rag.answer.evidence import SearchResult
 from rag.answer.quoted.choosing import choose_paragraphs
+from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
-from rag.answer.quoted.ranking import Wanted
 from rag.answer.trace import Selection, Trace
 from rag.language.asking import asked_in
 from rag.language.language import Language

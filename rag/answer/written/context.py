@@ -5,8 +5,9 @@ from dataclasses import replace
 from itertools import chain
 
 from rag.answer.quoted.choosing import choose_paragraphs
+from rag.answer.quoted.features import NOTHING_ELSE, Wanted
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs, without_orders
-from rag.answer.quoted.ranking import NOTHING_ELSE, Ranking, Wanted
+from rag.answer.quoted.ranking import Ranking
 from rag.answer.quoted.relevance import relevance
 from rag.language.injection import defused, is_injection
 from rag.search.retrieval import Evidence

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.quoted.ranking import NOTHING_ELSE, WEIGHTS, WEIGHTS_OF, Ranking, SectionFeatures, Wanted, rank
+from rag.answer.quoted.features import NOTHING_ELSE, SectionFeatures, Wanted
+from rag.answer.quoted.ranking import WEIGHTS, WEIGHTS_OF, Ranking, rank
 from rag.answer.quoted.sections import LONG
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search

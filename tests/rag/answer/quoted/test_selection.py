@@ -10,8 +10,9 @@ import pytest
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
+from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import paragraphs
-from rag.answer.quoted.ranking import Ranking, Wanted, rank
+from rag.answer.quoted.ranking import Ranking, rank
 from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import wanted_of, write_quotes
 from rag.index import Index, open_index

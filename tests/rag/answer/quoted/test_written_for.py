@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.quoted import ranking
-from rag.answer.quoted.ranking import WEIGHTS_OF, SectionFeatures, rank
+from rag.answer.quoted import features, ranking
+from rag.answer.quoted.features import SectionFeatures
+from rag.answer.quoted.ranking import WEIGHTS_OF, rank
 from rag.answer.quoted.written_for import WrittenFor, key_of
 from rag.index import open_index
 from rag.language.terms import terms
@@ -52,7 +53,7 @@ def test_the_section_that_the_question_is_like_comes_first(
     keys = [key_of(heading, [terms(text)]) for heading, text in QUESTIONS.items()]
     embedder = hash_embedder.identity if is_fitting else "another"
     learnt = WrittenFor(embedder, np.eye(len(asked), dtype=np.float32), codes, {k: n for n, k in enumerate(keys)})
-    monkeypatch.setattr(ranking, "read_written_for", lambda: learnt)
+    monkeypatch.setattr(features, "read_written_for", lambda: learnt)
     weights = replace(NOTHING, written_for=1.0, asked_nearly=0.2)
     with closing(open_index(tmp_path / "index")) as index:
         monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, weights)
