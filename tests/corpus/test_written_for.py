@@ -8,7 +8,7 @@ from rag.language.terms import simplified, terms
 from tests.corpus.pages import PAGES
 from tests.corpus.test_questions import questions_of
 
-ANEW = "the questions have changed: run `python -m tools.fit.written_for --write`"
+ANEW = "the questions have changed: run `python -m tools.fit.written_for --complete`"
 # Sections whose vectors are made again.
 SAMPLED = 6
 

@@ -8,17 +8,17 @@ with the mean of the other questions of each section of its page, by Adam from t
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from ingest.reading.loading import read_document
-from rag.answer.quoted.written_for import EMBEDDER, FILE, KEY_BYTES, KEYS, MAP, SECTIONS, key_of
+from rag.answer.quoted.written_for import EMBEDDER, FILE, KEY_BYTES, KEYS, MAP, SECTIONS, key_of, read
 from rag.cli import Parser, add_common_options, run, settings_from
 from rag.embedding import Embedder, load_embedder
 from rag.evaluation.progress import bar
@@ -48,16 +48,31 @@ class Section:
     vectors: NDArray[np.float32]
 
 
-def sections_in(folder: Path, embedder: Embedder) -> list[Section]:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A section's questions as they are written, its heading first."""
+
+    document: str
+    key: bytes
+    questions: tuple[str, ...]
+
+
+def written_in(folder: Path) -> list[Written]:
     found = []
-    for file in bar(sorted(folder.glob("*/*.md")), "questions", unit="page"):
+    for file in sorted(folder.glob("*/*.md")):
         name = file.relative_to(folder).as_posix()
         written = read_document(name, file, max_bytes=Settings().max_file_megabytes << 20).questions
         for heading, questions in written.items():
-            asked = [simplified(text) for text in (heading, *questions)]
-            vectors = np.stack([encoded.vector for encoded in embedder.encode_queries(asked)])
             key = key_of(heading, [*filter(None, map(terms, questions))])
-            found.append(Section(name, key, vectors))
+            found.append(Written(name, key, (heading, *questions)))
+    return found
+
+
+def embedded(written: Sequence[Written], embedder: Embedder) -> list[Section]:
+    found = []
+    for of_section in bar(written, "questions", unit="section"):
+        encoded = embedder.encode_queries([simplified(text) for text in of_section.questions])
+        found.append(Section(of_section.document, of_section.key, np.stack([one.vector for one in encoded])))
     return found
 
 
@@ -125,10 +140,31 @@ def _cosines(mapped: "torch.Tensor", section_of: "torch.Tensor") -> "torch.Tenso
 
 
 def write(file: Path, sections: Sequence[Section], mapping: NDArray[np.float32], embedder: str) -> None:
-    means = np.stack([_units(section.vectors @ mapping).sum(0) for section in sections])
-    codes = np.rint(means / np.abs(means).max(1, keepdims=True) * WHOLE).astype(np.int8)
-    keys = np.frombuffer(b"".join(section.key for section in sections), np.uint8).reshape(-1, KEY_BYTES)
-    save_file({MAP: mapping.astype(np.float16), SECTIONS: codes, KEYS: keys}, file, {EMBEDDER: embedder})
+    _save(file, {section.key: _code(section, mapping) for section in sections}, mapping, embedder)
+
+
+def complete(file: Path, folder: Path, embedder: Embedder) -> int:
+    """Adds the sections of the pages that the file lacks, by its map, and takes out those that are gone; how many were
+    added."""
+    known, written = read(file), written_in(folder)
+    added = embedded([section for section in written if section.key not in known.places], embedder)
+    codes = {section.key: _code(section, known.map) for section in added}
+    codes |= {of.key: known.sections[known.places[of.key]] for of in written if of.key in known.places}
+    _save(file, codes, known.map, embedder.identity)
+    return len(added)
+
+
+def _code(section: Section, mapping: NDArray[np.float32]) -> NDArray[np.int8]:
+    """The mean of the mapped questions, in 8 bits."""
+    mean = _units(section.vectors @ mapping).sum(0)
+    return np.asarray(np.rint(mean / np.abs(mean).max() * WHOLE), np.int8)
+
+
+def _save(file: Path, codes: Mapping[bytes, NDArray[np.int8]], mapping: NDArray[np.float32], embedder: str) -> None:
+    keys = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, KEY_BYTES)
+    sections = np.stack([*codes.values()])
+    arrays: dict[str, NDArray[Any]] = {MAP: mapping.astype(np.float16), SECTIONS: sections, KEYS: keys}
+    save_file(arrays, file, {EMBEDDER: embedder})
 
 
 def _units(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -140,7 +176,9 @@ def build_parser() -> argparse.ArgumentParser:
         prog="python -m tools.fit.written_for", description="Learn which section a question is written for."
     )
     add_common_options(parser)
-    parser.add_argument("--write", action="store_true", help=f"write {FILE.name}")
+    writes = parser.add_mutually_exclusive_group()
+    writes.add_argument("--write", action="store_true", help=f"write {FILE.name}")
+    writes.add_argument("--complete", action="store_true", help=f"learn nothing: add new sections to {FILE.name}")
     return parser
 
 
@@ -150,7 +188,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _fit(options: argparse.Namespace) -> int:
     embedder = load_embedder(settings_from(options))
-    sections = sections_in(CORPUS, embedder)
+    if options.complete:
+        sys.stdout.write(f"{complete(FILE, CORPUS, embedder)} sections added to {FILE.name}\n")
+        return 0
+    sections = embedded(written_in(CORPUS), embedder)
     pages = [page for page in _pages(sections) if len(page) > 1]
     plain = np.eye(embedder.dimension, dtype=np.float32)
     out = [section for page in pages[::LEFT_OUT] for section in page]

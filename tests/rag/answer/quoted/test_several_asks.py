@@ -8,7 +8,7 @@ import pytest
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices
 from rag.answer.evidence import ask_evidence
-from rag.answer.quoted.choosing import choose_paragraphs
+from rag.answer.quoted.choosing import NEARLY_AS_GOOD, choose_paragraphs
 from rag.answer.quoted.opening import LEAD_CHARACTERS, split_lead
 from rag.answer.quoted.ranking import OF_WHOLE, Ranking, rank
 from rag.answer.quoted.sections import Section
@@ -97,6 +97,20 @@ def test_what_one_section_answers_is_quoted_as_for_one_question(index: Index, ha
     assert alone == quoted(index, replace(same, sections=same.sections))
     assert alone.startswith("分页缓存解决显存碎片的问题。")
     assert "块大小" not in alone
+
+
+@pytest.mark.parametrize(("score", "follows"), [(8.0, True), (9.0 - NEARLY_AS_GOOD - 0.1, False)])
+def test_of_two_things_with_one_section_one_takes_what_is_nearly_as_good(
+    index: Index, hash_embedder: HashEmbedder, score: float, follows: bool
+) -> None:
+    """The section that both have comes first, whichever of them keeps it."""
+    clear = headed(index, hash_embedder, "分页缓存解决什么问题", "换出的公式")
+    near = headed(index, hash_embedder, "分页缓存解决什么问题", "块大小设多大")
+    near = replace(near, scores=(9.0, score))
+    for asks in ((clear, near), (near, clear)):
+        first = quoted(index, *asks).split("\n\n")[0]
+        assert first.startswith("分页缓存解决显存碎片的问题。 [1]")
+        assert ("块大小默认设 16" in first) is follows
 
 
 def test_what_nothing_answers_is_left_out(index: Index, hash_embedder: HashEmbedder) -> None:
