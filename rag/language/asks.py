@@ -14,6 +14,8 @@ from rag.language.parts import JOINED
 from rag.language.terms import CHINESE, fold, same_place, terms
 
 MAX_ASKS = 4
+# In characters. A longer message, such as a pasted text, is read whole.
+LONGEST = 500
 CUTS = re.compile(rf"{JOINED.pattern}|\s*[，,、：:]\s*|\s*{either('parts', 'also')}\s*", re.IGNORECASE)
 GAP = re.compile(rf"(?<={CHINESE})\s+|\s+(?={CHINESE})")
 # Asks without an asking word: HNSW 原理; is it still used.
@@ -36,6 +38,8 @@ def asks(question: str) -> tuple[str, ...]:
     >>> asks("为什么 attention 要除以根号 d")
     ()
     """
+    if len(question) > LONGEST:
+        return ()
     found: list[slice] = []
     begins: int | None = None  # where what has not asked so far begins
     for clause in _clauses(question):

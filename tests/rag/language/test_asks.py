@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.language.asks import MAX_ASKS, asks
+from rag.language.asks import LONGEST, MAX_ASKS, asks
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,13 @@ def test_each_thing_asks(question: str, found: tuple[str, ...]) -> None:
 )
 def test_one_thing_is_not_cut(question: str) -> None:
     assert asks(question) == ()
+
+
+def test_a_pasted_text_is_read_whole() -> None:
+    asked = "块大小设多大，为什么"
+    assert asks(asked)
+    assert asks(asked + "。" * (LONGEST - len(asked)))
+    assert asks(asked + "。" * LONGEST) == ()
 
 
 @given(st.text("怎么什么为 ，,？?and how LoRA的吗；;以及“”\n", max_size=60))
