@@ -60,12 +60,12 @@ def _clauses(question: str) -> Iterator[slice]:
     start = 0
     for match in CUTS.finditer(text):
         if not any(first < match.start() < end for first, end in asides):
-            yield from _apart(question, start, match.start())
+            yield from _at_gaps(question, start, match.start())
             start = match.end()
-    yield from _apart(question, start, len(question))
+    yield from _at_gaps(question, start, len(question))
 
 
-def _apart(question: str, start: int, end: int) -> Iterator[slice]:
+def _at_gaps(question: str, start: int, end: int) -> Iterator[slice]:
     """A clause, cut at gaps between what asks by itself."""
     for gap in GAP.finditer(question, start, end):
         before = question[start : gap.start()]

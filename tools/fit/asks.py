@@ -1,5 +1,6 @@
 """python -m tools.fit.asks SEVERAL: how often the right section comes first for each of several things that a question
-asks, by what the score for the whole question counts (`rag.answer.quoted.ranking.OF_WHOLE`).
+asks, by what the score for the whole question counts (`rag.answer.quoted.ranking.OF_WHOLE`); and for how many questions
+the sections that come first begin with the answer to each of them, with and without one of its own for each.
 
 `rag/evaluation/data/several.jsonl` names the sections whose beginning answers each thing, and those that hold the
 answer further down. Questions that the program cuts into another number of things are counted and left out.
@@ -17,8 +18,9 @@ from pydantic import BaseModel, ConfigDict
 
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import ask_evidence, selection_evidence
+from rag.answer.quoted.choosing import each_its_own
 from rag.answer.quoted.features import SectionFeatures, Wanted, section_features
-from rag.answer.quoted.ranking import PAGES, competing, weights_for
+from rag.answer.quoted.ranking import PAGES, Ranking, competing, weights_for
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.cli import Parser, add_common_options, run, settings_from
@@ -99,6 +101,22 @@ def choices(assistant: Assistant, rows: Sequence[SeveralRow]) -> tuple[list[Choi
     return found, otherwise
 
 
+def begun(assistant: Assistant, rows: Sequence[SeveralRow]) -> list[tuple[bool, bool]]:
+    """Of each question whose rankings are made, whether each thing that some section answers is begun with its answer
+    by one that comes first: as ranked, and with sections of their own."""
+    found = []
+    for row in bar([row for row in rows if any(ask.best for ask in row.asks)], "questions"):
+        trace = assistant.prepare(row.question, [])
+        asks = [ranking for ranking in trace.rankings[0].asks if ranking.sections] if trace.rankings else []
+        found.append((begins_each(row, asks), begins_each(row, each_its_own(asks))))
+    return found
+
+
+def begins_each(row: SeveralRow, rankings: Sequence[Ranking]) -> bool:
+    first = {(ranking.sections[0].document, ranking.sections[0].heading) for ranking in rankings}
+    return all(first & {*ask.best} for ask in row.asks if ask.best)
+
+
 def scored(index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted) -> NDArray[np.float64]:
     weights: SectionFeatures = weights_for(index)
     features = section_features(index, evidence, sections, wanted, weights)
@@ -124,8 +142,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _tell(options: argparse.Namespace) -> int:
     require_evaluation_extra()
     rows = load_several(options.several)
-    found, otherwise = choices(Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE)), rows)
+    assistant = Assistant.open(settings_from(options, llm=ChatModelName.EXTRACTIVE))
+    found, otherwise = choices(assistant, rows)
     lines = [f"{len(rows)} questions, {otherwise} cut otherwise; {len(found)} things", *as_table(found)]
+    each = np.asarray(begun(assistant, rows))
+    lines.append("each begun: as ranked {:.3f}, each its own {:.3f}, of {}".format(*each.mean(axis=0), len(each)))
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

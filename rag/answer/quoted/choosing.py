@@ -27,8 +27,8 @@ COMPARISON = 2
 CLEARLY_WORSE = 1.5
 CLEARLY_WORSE_ELSEWHERE = 0.5
 # Of several things asked each gets a section of its own while that is not further than this below the best. Each of
-# them is then begun with its answer by a section that is quoted for .68 of 148 development questions, for .61 without,
-# and no thing's own section is the wrong one more often (docs/results/best_places.md).
+# them is then begun with its answer by a section that comes first for .66 of 148 development questions, for .61 without
+# (`python -m tools.fit.asks`).
 NEARLY_AS_GOOD = 1.5
 
 
@@ -89,7 +89,7 @@ def choose_paragraphs(
 def _for_each(asks: Sequence[Ranking], *, wanted: Wanted, characters: int, cut: float) -> list[Paragraph]:
     """What to quote where several things are asked: of the best section for each, what it opens with, in one paragraph,
     then the rest of each. Nothing where one section answers all of them, or only one of them is answered."""
-    found = [_best(ranking, wanted, cut) for ranking in _apart([ranking for ranking in asks if ranking.sections])]
+    found = [_best(ranking, wanted, cut) for ranking in each_its_own([ranking for ranking in asks if ranking.sections])]
     best = {sections[0].key: sections for sections in found}
     if len(best) < 2:
         return []
@@ -108,17 +108,17 @@ def _for_each(asks: Sequence[Ranking], *, wanted: Wanted, characters: int, cut: 
     return [*leads, *(paragraph for left in rest.values() for paragraph in left)]
 
 
-def _apart(asks: Sequence[Ranking]) -> list[Ranking]:
+def each_its_own(asks: Sequence[Ranking]) -> list[Ranking]:
     """The rankings with a section of its own for each thing, where another is nearly as good: of two things with the
     same first section the one that loses less by it takes its next, which comes after the one that both have."""
-    apart = list(asks)
-    for earlier, later in combinations(range(len(apart)), 2):
-        both = apart[earlier], apart[later]
+    own = list(asks)
+    for earlier, later in combinations(range(len(own)), 2):
+        both = own[earlier], own[later]
         loser = min(both, key=_loss)
         if both[0].sections[0].key == both[1].sections[0].key and _loss(loser) <= NEARLY_AS_GOOD:
             keeps = both[1] if loser is both[0] else both[0]
-            apart[earlier], apart[later] = keeps, _without_first(loser)
-    return apart
+            own[earlier], own[later] = keeps, _without_first(loser)
+    return own
 
 
 def _loss(ranking: Ranking) -> float:

@@ -13,6 +13,7 @@ from rag.answer.quoted.opening import LEAD_CHARACTERS, split_lead
 from rag.answer.quoted.ranking import OF_WHOLE, Ranking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import write_quotes
+from rag.answer.trace import NO_RESULT
 from rag.index import Index, open_index
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search
@@ -198,3 +199,25 @@ def test_a_follow_up_may_ask_several_things() -> None:
         ("块大小设多大", "分页缓存是什么 它解决什么问题"),
     ]
     assert plan_search(Standalone("给个公式，再写段代码看看怎么样", "分页缓存是什么", restates=True)).asks == ()
+
+
+def test_what_is_silent_is_not_asked_again() -> None:
+    """Of parts whose subject the material lacks nothing is ranked."""
+    plan = plan_search(Standalone("LoRA 的秩怎么选，为什么？另外 QLoRA 用什么数据类型"))
+    result = replace(NO_RESULT, plan=plan)
+    assert len(result.asks) == 3
+    assert [ask.question for ask in replace(result, silent=(plan.parts[1],)).asks] == ["LoRA 的秩怎么选", "为什么"]
+    assert replace(result, silent=(plan.parts[0],)).asks == ()
+
+
+def test_a_longer_style_says_more_of_each(index: Index, hash_embedder: HashEmbedder) -> None:
+    def length(cut: float, characters: int) -> int:
+        asks = [
+            headed(index, hash_embedder, "分页缓存解决什么问题", "换出的公式"),
+            headed(index, hash_embedder, "块大小设多大", "换出的公式"),
+        ]
+        near = tuple(replace(ranking, scores=(9.0, 8.0)) for ranking in asks)
+        chosen = choose_paragraphs([replace(near[0], asks=near)], characters=characters, cut=cut)
+        return sum(paragraph.length for paragraph in chosen)
+
+    assert length(1.0, 1_200) < length(0.5, 3_000)
