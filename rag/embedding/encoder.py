@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.embedding.graph import INPUT, OUTPUT, Affine, affine, encoder_graph, layers_of, product_graph
+from rag.embedding.graph import INPUT, OUTPUT, WHOLE, Affine, affine, encoder_graph, layers_of, product_graph
 from rag.embedding.stored import Floats, Weights, widened
-
-WHOLE = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +44,13 @@ class Encoder:
     """May be called from several threads; each call takes one."""
 
     def __init__(self, vocabulary: Vocabulary, layers: Weights, *, heads: int, epsilon: float, exact: bool) -> None:
-        """`exact`: compute in float32, else in 8-bit integers. Raises ValueError if the weights do not fit."""
-        self.vocabulary, self.exact = vocabulary, exact
+        """`exact`: compute in float32 in any case, else in 8-bit integers where the processor `multiplies_bytes`.
+        Raises ValueError if the weights do not fit."""
+        self.vocabulary, self.exact = vocabulary, exact or not multiplies_bytes()
         self._heads, self._epsilon = heads, epsilon
         found = layers_of(layers, vocabulary.width)
-        largest = None if exact else largest_weight()
-        self._session = _session(encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, largest=largest))
+        graph = encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, exact=self.exact)
+        self._session = _session(graph)
 
     def with_layers(self, layers: Weights) -> "Encoder":
         """An encoder with other layers; it shares the same vocabulary."""
@@ -64,14 +63,15 @@ class Encoder:
 
 
 @cache
-def largest_weight() -> int:
-    """The largest integer that a weight may be on this processor.
+def multiplies_bytes() -> bool:
+    """Whether the processor adds products of 8-bit integers in 32 bits.
 
-    With AVX2 alone it adds two 8-bit products in 16 bits, which cannot hold two of 255 * 127: there weights take 7.
+    With AVX2 alone it adds two of them in 16 bits, which cannot hold two of 255 * 127, and is slower at it than in
+    float32; see docs/results/encoder.md.
     """
     left, right = np.full((16, 64), 255, np.uint8), np.full((64, 16), WHOLE, np.int8)
     [product] = _session(product_graph(left, right)).run([OUTPUT], {INPUT: left})
-    return WHOLE if np.array_equal(product, left.astype(np.int32) @ right) else WHOLE // 2
+    return np.array_equal(product, left.astype(np.int32) @ right)
 
 
 def _session(graph: bytes) -> Any:

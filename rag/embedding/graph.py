@@ -18,6 +18,7 @@ Affine = tuple[Floats, Floats]
 Pair = TypeVar("Pair")
 
 INPUT, OUTPUT = "rows", "states"
+WHOLE = 127  # the largest integer of a weight
 _OPERATORS, _MICROSOFT, _FORMAT = 18, 1, 10
 
 
@@ -67,11 +68,11 @@ def _layer(weights: Weights, name: str, width: int) -> Layer[Affine]:
 
 
 def encoder_graph(
-    entrance: Affine, layers: Sequence[Layer[Affine]], *, heads: int, epsilon: float, largest: int | None
+    entrance: Affine, layers: Sequence[Layer[Affine]], *, heads: int, epsilon: float, exact: bool
 ) -> bytes:
-    """The model that normalises INPUT and runs the layers, to OUTPUT; both have the shape (tokens, width). `largest` is
-    the largest integer of a weight; None: the linear layers compute in float32."""
-    graph = _Graph(heads, epsilon, largest)
+    """The model that normalises INPUT and runs the layers, to OUTPUT; both have the shape (tokens, width). `exact`: the
+    linear layers compute in float32."""
+    graph = _Graph(heads, epsilon, exact)
     rows = graph.normal(INPUT, entrance)
     for layer in layers:
         rows = graph.layer(rows, layer)
@@ -98,8 +99,8 @@ def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> bytes:
 class _Graph:
     """A growing graph: every method adds nodes and returns the name of their result."""
 
-    def __init__(self, heads: int, epsilon: float, largest: int | None) -> None:
-        self._heads, self._epsilon, self._largest = heads, epsilon, largest
+    def __init__(self, heads: int, epsilon: float, exact: bool) -> None:
+        self._heads, self._epsilon, self._exact = heads, epsilon, exact
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._first = self._constant(np.zeros(1, np.int64))
@@ -141,10 +142,10 @@ class _Graph:
         few numbers of each are large, so one scale serves them all, and the rounding error is rounded and multiplied as
         well. Other rows have a scale for each token."""
         weight, bias = weights
-        if self._largest is None:
+        if self._exact:
             product = self.add("MatMul", [rows, self._constant(np.ascontiguousarray(weight.T))])
             return self.add("Add", [product, self._constant(bias)])
-        scale = np.maximum(np.abs(weight).max(1), np.finfo(np.float32).tiny) / self._largest
+        scale = np.maximum(np.abs(weight).max(1), np.finfo(np.float32).tiny) / WHOLE
         codes = self._constant(np.rint(weight / scale[:, None]).astype(np.int8).T)
         factors = [codes, self._constant(scale.astype(np.float32)), self._constant(bias)]
         if is_normal:
