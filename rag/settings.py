@@ -145,8 +145,8 @@ class Settings(BaseModel):
     )
     precision: Precision = Field(
         Precision.AUTO,
-        description="what the embedder computes in; auto: 8-bit whole numbers for the default one, bfloat16 for others, "
-        "where the processor is made for it, else float32",
+        description="what the embedder computes in; auto: 8-bit whole numbers for the default one, bfloat16 for "
+        "others, where the processor is made for it, else float32",
         json_schema_extra={"index": IndexEffect.COMPATIBLE},
     )
     passage_tokens: int = _shapes_index(320, ge=64, le=480, description="budget of a passage in cl100k_base tokens")
