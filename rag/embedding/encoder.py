@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.embedding.graph import INPUT, OUTPUT, WHOLE, Affine, affine, encoder_graph, layers_of, product_graph
+from rag.embedding.graph import INPUT, OUTPUT, WHOLE, Affine, Model, affine, encoder_graph, layers_of, product_graph
 from rag.embedding.stored import Floats, Weights, widened
 
 
@@ -49,8 +49,8 @@ class Encoder:
         self.vocabulary, self.exact = vocabulary, exact or not multiplies_bytes()
         self._heads, self._epsilon = heads, epsilon
         found = layers_of(layers, vocabulary.width)
-        graph = encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, exact=self.exact)
-        self._session = _session(graph)
+        model = encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, exact=self.exact)
+        self._session = _session(model)
 
     def with_layers(self, layers: Weights) -> "Encoder":
         """An encoder with other layers; it shares the same vocabulary."""
@@ -74,12 +74,14 @@ def multiplies_bytes() -> bool:
     return np.array_equal(product, left.astype(np.int32) @ right)
 
 
-def _session(graph: bytes) -> Any:
-    from onnxruntime import InferenceSession, SessionOptions
+def _session(model: Model) -> Any:
+    from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # texts are read side by side instead
     options.log_severity_level = 3
     # An arena would keep the longest text's memory for good, and is no faster here.
     options.enable_cpu_mem_arena = False
-    return InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    values = [OrtValue.ortvalue_from_numpy(values) for values in model.constants.values()]
+    options.add_external_initializers(list(model.constants), values)
+    return InferenceSession(model.graph, options, providers=["CPUExecutionProvider"])

@@ -4,7 +4,7 @@ The linear layers compute in 8-bit integers: a weight matrix has one scale per o
 computed at run time. A text is never padded or batched with others, so its states do not depend on them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,16 @@ Pair = TypeVar("Pair")
 INPUT, OUTPUT = "rows", "states"
 WHOLE = 127  # the largest integer of a weight
 _OPERATORS, _MICROSOFT, _FORMAT = 18, 1, 10
+# Bytes from which a constant stands beside the graph: within it, a session would keep it twice.
+_LARGE = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A serialised ONNX graph, and its large constants by name, which a session takes without a copy."""
+
+    graph: bytes
+    constants: Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ def _layer(weights: Weights, name: str, width: int) -> Layer[Affine]:
 
 def encoder_graph(
     entrance: Affine, layers: Sequence[Layer[Affine]], *, heads: int, epsilon: float, exact: bool
-) -> bytes:
+) -> Model:
     """The model that normalises INPUT and runs the layers, to OUTPUT; both have the shape (tokens, width). `exact`: the
     linear layers compute in float32."""
     graph = _Graph(heads, epsilon, exact)
@@ -80,20 +90,16 @@ def encoder_graph(
     return graph.model(len(entrance[0]))
 
 
-def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> bytes:
+def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> Model:
     """The model that multiplies two matrices as the linear layers do, to OUTPUT."""
-    from onnx import TensorProto, helper, numpy_helper
+    from onnx import TensorProto, helper
 
-    constants = [numpy_helper.from_array(right, "right")]
-    ends = [
-        helper.make_tensor_value_info(INPUT, TensorProto.UINT8, left.shape),
-        helper.make_tensor_value_info(OUTPUT, TensorProto.INT32, (len(left), right.shape[1])),
-    ]
-    node = helper.make_node("MatMulInteger", [INPUT, "right"], [OUTPUT])
-    graph = helper.make_graph([node], "product", ends[:1], ends[1:], constants)
-    operators = [helper.make_opsetid("", _OPERATORS)]
-    written: bytes = helper.make_model(graph, opset_imports=operators, ir_version=_FORMAT).SerializeToString()
-    return written
+    shape = (len(left), right.shape[1])
+    first = helper.make_tensor_value_info(INPUT, TensorProto.UINT8, left.shape)
+    last = helper.make_tensor_value_info(OUTPUT, TensorProto.INT32, shape)
+    constants = _Constants()
+    node = helper.make_node("MatMulInteger", [INPUT, constants.add(right)], [OUTPUT])
+    return _model([node], first, last, constants)
 
 
 class _Graph:
@@ -102,7 +108,8 @@ class _Graph:
     def __init__(self, heads: int, epsilon: float, exact: bool) -> None:
         self._heads, self._epsilon, self._exact = heads, epsilon, exact
         self._nodes: list[Any] = []
-        self._constants: list[Any] = []
+        self._constants = _Constants()
+        self._constant = self._constants.add
         self._first = self._constant(np.zeros(1, np.int64))
         self._last = self._constant(np.full(1, -1, np.int64))
         self._tiny = self._constant(np.full(1, np.finfo(np.float32).tiny, np.float32))
@@ -121,14 +128,12 @@ class _Graph:
         [found] = self._several(operator, inputs, [output or f"n{len(self._nodes)}"], **attributes)
         return found
 
-    def model(self, width: int) -> bytes:
+    def model(self, width: int) -> Model:
         from onnx import TensorProto, helper
 
-        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["tokens", width]) for name in (INPUT, OUTPUT)]
-        graph = helper.make_graph(self._nodes, "encoder", ends[:1], ends[1:], self._constants)
-        operators = [helper.make_opsetid("", _OPERATORS), helper.make_opsetid("com.microsoft", _MICROSOFT)]
-        written: bytes = helper.make_model(graph, opset_imports=operators, ir_version=_FORMAT).SerializeToString()
-        return written
+        shape: list[str | int | None] = ["tokens", width]
+        first, last = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in (INPUT, OUTPUT))
+        return _model(self._nodes, first, last, self._constants)
 
     def _attention(self, asked: str) -> str:
         text = self.add("Unsqueeze", [asked, self._first])
@@ -175,9 +180,33 @@ class _Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, **attributes))
         return outputs
 
-    def _constant(self, values: NDArray[Any]) -> str:
-        from onnx import numpy_helper
 
-        name = f"c{len(self._constants)}"
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+class _Constants:
+    """The constants of a graph: small ones within it, large ones beside it."""
+
+    def __init__(self) -> None:
+        self.within: list[Any] = []
+        self.beside: dict[str, NDArray[Any]] = {}
+
+    def add(self, values: NDArray[Any]) -> str:
+        """The name of a new constant."""
+        from onnx import TensorProto, helper, numpy_helper
+
+        name, values = f"c{len(self.within)}", np.ascontiguousarray(values)
+        tensor = numpy_helper.from_array(values, name) if values.nbytes < _LARGE else TensorProto(name=name)
+        if values.nbytes >= _LARGE:
+            tensor.data_type, tensor.data_location = helper.np_dtype_to_tensor_dtype(values.dtype), TensorProto.EXTERNAL
+            tensor.dims.extend(values.shape)
+            tensor.external_data.add(key="location", value="given to the session")
+            self.beside[name] = values
+        self.within.append(tensor)
         return name
+
+
+def _model(nodes: Sequence[Any], first: Any, last: Any, constants: _Constants) -> Model:
+    from onnx import helper
+
+    graph = helper.make_graph(nodes, "model", [first], [last], constants.within)
+    operators = [helper.make_opsetid("", _OPERATORS), helper.make_opsetid("com.microsoft", _MICROSOFT)]
+    model = helper.make_model(graph, opset_imports=operators, ir_version=_FORMAT)
+    return Model(model.SerializeToString(), constants.beside)

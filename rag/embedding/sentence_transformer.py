@@ -27,6 +27,7 @@ from rag.embedding.embedder import (
 )
 from rag.embedding.precision import wants_bfloat16
 from rag.errors import ModelError
+from rag.models.e5 import PROMPTS
 from rag.process import torch_threads
 from rag.settings import Precision
 
@@ -41,8 +42,7 @@ BATCH = 16
 
 # The order in which sentence-transformers looks for the prompt of a document.
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-# The E5 family was trained with these prefixes, but its folders on the hub do not state them.
-_E5_PROMPTS = {"query": "query: ", "document": "passage: "}
+# The E5 family was trained with PROMPTS, but its folders on the hub do not state them.
 _E5_NAME = re.compile(r"\be5-(small|base|large)(?!.*instruct)", re.IGNORECASE)
 _NO_LIMIT = 1 << 20  # max_tokens of a model that states none
 
@@ -177,7 +177,7 @@ def _load(folder: Path, precision: Precision) -> "SentenceTransformer":
         ) from error
     if not any(model.prompts.values()) and _E5_NAME.search(folder.as_posix()):
         logger.info("%s states no prompts; using those of the E5 family", folder)
-        model.prompts.update(_E5_PROMPTS)
+        model.prompts.update(PROMPTS)
     return model
 
 
