@@ -71,7 +71,7 @@ class Documents:
             message = f"{_shown(file.relative)}: the file name is not UTF-8"
             return DocumentError(message, hint="rename the file", reason=Unreadable.FILE)
         try:
-            if known is not None and _file_hash(file.path) == known.sha256:
+            if known is not None and digest(file.path) == known.sha256:
                 return replace(known, stale=False)
         except OSError as error:
             return error
@@ -109,8 +109,9 @@ class Documents:
         return document
 
 
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as stream:
+def digest(file: Path) -> str:
+    """SHA-256 of a file, as the index stores it."""
+    with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -18,6 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingest.documents import digest
 from ingest.reading.listing import FOLDER_README, HIDDEN, list_files
 from ingest.reading.registry import SUFFIXES
 from ingest.report import Report
@@ -279,12 +280,6 @@ def safe_name(name: str) -> str:
             reason=Refused.NO_DOCUMENT,
         )
     return stem + suffix
-
-
-def digest(file: Path) -> str:
-    """SHA-256 of a file, as the index stores it."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _now() -> datetime:

@@ -24,7 +24,7 @@ from rag.index.generation import (
 )
 from rag.index.generation import publish as publish_on_disk
 from rag.index.keywords import KeywordIndex
-from rag.index.manifest import Model
+from rag.index.manifest import FrozenModel
 from rag.index.milvus.collect import collect, sweep
 from rag.index.milvus.connection import Connection
 from rag.index.milvus.fetched import Rows
@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 STATE_FILE = "store.json"
 
 
-class Mirrored(Model):
+class Mirrored(FrozenModel):
     """The store's index and generation that the folder equalled, and its manifest."""
 
     uri: str

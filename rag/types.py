@@ -116,7 +116,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankAndScore:
     """A passage's rank in one search, from 1, and its raw score (higher is better)."""
 
     rank: int
@@ -130,8 +130,8 @@ class Hit:
     rank: int
     score: float
     passage: Passage
-    dense: Found | None = None
-    keyword: Found | None = None
+    dense: RankAndScore | None = None
+    keyword: RankAndScore | None = None
 
 
 @dataclass(frozen=True, slots=True)

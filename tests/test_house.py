@@ -2,9 +2,12 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from tests.paths import ROOT
 from tools import house
@@ -63,6 +66,48 @@ def test_patterns_of_chinese_words_stand_in_one_room() -> None:
             patterns = (ast.unparse(call) for call in calls if ast.unparse(call.func).startswith("re."))
             found |= {(name, pattern) for pattern in patterns if chinese.search(pattern)}
     assert found == set()
+
+
+# Who reads YAML (the front matter of documents, files beside them) and who parses Markdown. No others shall.
+PARSED_BY = {
+    "yaml": {"ingest.reading.loading", "rag.index.topics", "rag.practice.rubric", "rag.review.ages"},
+    "markdown_it": {"rag.practice.html", "rag.text.markdown"},
+}
+
+
+@pytest.mark.parametrize("library", PARSED_BY)
+def test_few_modules_parse_what_documents_hold(library: str) -> None:
+    assert {one for one, other in imports() if other.partition(".")[0] == library} == PARSED_BY[library]
+
+
+def test_what_is_expected_to_fail_says_why() -> None:
+    bare = set()
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        if "xfail" in (text := file.read_text(encoding="utf-8")):
+            nodes = list(ast.walk(ast.parse(text)))
+            calls = (node for node in nodes if isinstance(node, ast.Call))
+            told = {call.func for call in calls if any(keyword.arg == "reason" for keyword in call.keywords)}
+            marks = {node for node in nodes if isinstance(node, ast.Attribute) and node.attr == "xfail"}
+            bare |= {f"{file.relative_to(ROOT)}:{mark.lineno}" for mark in marks - told}
+    assert bare == set()
+
+
+def test_a_public_class_name_stands_once_in_rag() -> None:
+    classes = (
+        node.name
+        for name, (_, tree) in modules().items()
+        for node in ast.walk(tree)
+        if name.partition(".")[0] == "rag" and isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, times in Counter(classes).items() if times > 1 and not name.startswith("_")} == set()
+
+
+# How many lines `rag` and `ingest` have, up to a hundred; whoever makes them fewer lowers it.
+MOST_LINES = 57_300
+
+
+def test_the_program_does_not_grow() -> None:
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file, _ in modules().values()) <= MOST_LINES
 
 
 # What makes tags of its own, and why nothing need be escaped there.

@@ -79,7 +79,7 @@ def test_the_wheel_holds_program_page_and_corpus_and_nothing_else(wheel: Path) -
         assert {name.partition("/")[0].partition("-")[0] for name in names} == {"rag", "ingest", "interview_rag"}
         for file in CORPUS.rglob("*.md"):
             assert archive.read(f"rag/corpus/{file.relative_to(CORPUS).as_posix()}") == file.read_bytes()
-    kinds = ("*.py", "*.js", "*.css", "*.html", "*.toml", "*.safetensors", "evaluation/data/**/*")
+    kinds = ("*.py", "*.js", "*.css", "*.html", "*.toml", "*.safetensors", "evaluation/data/gold.jsonl")
     expected = {
         file.relative_to(ROOT).as_posix()
         for package in ("rag", "ingest")
@@ -88,6 +88,8 @@ def test_the_wheel_holds_program_page_and_corpus_and_nothing_else(wheel: Path) -
         if file.is_file()
     }
     assert not expected - names
+    labels = {name for name in names if name.startswith("rag/evaluation/data/")}
+    assert labels == {"rag/evaluation/data/gold.jsonl"}, "of the labelled files the page reads this one alone"
 
 
 @pytest.mark.slow

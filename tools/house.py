@@ -17,7 +17,7 @@ from rag.paths import PROGRAM
 MODULES_A_FOLDER = 16
 LINES_A_FILE = 400
 LINES_OF_MOST_FUNCTIONS, LINES_OF_A_FUNCTION = 35, 90
-FILES_OF_A_QUESTION, FILES_OF_A_DOCUMENT = 22, 18
+FILES_OF_A_QUESTION, FILES_OF_A_DOCUMENT = 32, 22
 # The packages of the program; tests are held to the length of files only.
 HOUSE = ("app.py", "rag", "ingest", "tools")
 NO_ROOMS = {"__init__.py", "__main__.py"}

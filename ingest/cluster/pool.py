@@ -80,7 +80,7 @@ class Pool:
         self._deaths_in_a_row = self._failed_starts = 0
         self.loaded: Loaded | None = None
         """Of the embedder, once a worker has it."""
-        self.bytes_in_flight = self.most_in_flight = 0
+        self.bytes_in_flight = 0
         with connected(ray):
             self._actors = [self._start() for _ in range(count)]
 
@@ -145,7 +145,6 @@ class Pool:
             reference = getattr(actor.handle, task.method).remote(task.items, *task.more)
             actor.held.append((reference, task))
             self.bytes_in_flight += task.size
-            self.most_in_flight = max(self.most_in_flight, self.bytes_in_flight)
 
     def _settle(self, again: "deque[Task]") -> Iterator[tuple[Task, Any]]:
         """Wait until a task is done or an actor is ready, and handle it."""

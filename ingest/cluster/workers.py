@@ -69,11 +69,6 @@ class RayWorkers:
         with self._here:
             self._stack.close()
 
-    @property
-    def uses_cluster(self) -> bool:
-        """Whether there was work for the cluster."""
-        return self._pool is not None
-
     def pool(self) -> Pool:
         """The actors, started on first use. Raises IngestError or SettingsError."""
         if self._pool is None:

@@ -30,43 +30,45 @@ def open_archive(data: bytes, kind: str) -> zipfile.ZipFile:
     if data.startswith(OLE_MAGIC):
         raise UnreadableError(
             f"is password-protected, or in the format that came before {kind}",
-            hint=f"remove the password or save it anew as {kind}",
+            hint=f"remove the password or save it again as {kind}",
             reason=Unreadable.PROTECTED,
         )
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except BROKEN as error:
         raise UnreadableError(
-            f"is no {kind} file: {error}", hint="save it anew with the program it comes from"
+            f"is not a valid {kind} file: {error}", hint="save it again with the program it comes from"
         ) from error
     entries = archive.infolist()
     unpacked = sum(entry.file_size for entry in entries)
     if len(entries) > MAX_ENTRIES:
         raise UnreadableError(
-            f"holds {len(entries):,} parts (limit {MAX_ENTRIES:,})", hint="split the document", reason=Unreadable.LARGE
+            f"contains {len(entries):,} parts (limit {MAX_ENTRIES:,})",
+            hint="split the document",
+            reason=Unreadable.LARGE,
         )
     if unpacked > MAX_UNPACKED_BYTES or unpacked > max(HARMLESS_BYTES, MAX_RATIO * len(data)):
         raise UnreadableError(
             f"would unpack {len(data):,} bytes to {unpacked:,}: this looks like a decompression bomb",
-            hint="split the document, or save it anew with the program it comes from",
+            hint="split the document, or save it again with the program it comes from",
             reason=Unreadable.LARGE,
         )
     for entry in entries:
         path = PurePosixPath(entry.filename.replace("\\", "/"))
         if entry.filename.startswith(("/", "\\")) or ".." in path.parts or ":" in path.parts[0:1]:
             raise UnreadableError(
-                f"holds a part with a name that leads outside: {entry.filename[:80]!r}", hint="do not trust this file"
+                f"contains a part whose name leads outside: {entry.filename[:80]!r}", hint="do not trust this file"
             )
         if entry.flag_bits & 1:
             raise UnreadableError(
-                "is password-protected", hint="remove the password and save it anew", reason=Unreadable.PROTECTED
+                "is password-protected", hint="remove the password and save it again", reason=Unreadable.PROTECTED
             )
     return archive
 
 
 @contextmanager
 def parsing(kind: str, library: str) -> Iterator[None]:
-    """Turns a library's errors over damaged parts of a document into UnreadableError.
+    """Turns a library's errors about damaged parts of a document into UnreadableError.
 
     `library` is its package, whose own errors have no common ancestor. Our own errors stay as they are.
     """
@@ -78,7 +80,7 @@ def parsing(kind: str, library: str) -> Iterator[None]:
         of_library = type(error).__module__.startswith(f"{library}.")
         if not of_library and not isinstance(error, (*BROKEN, *MISSING)):
             raise
-        raise UnreadableError(f"is no {kind} file: {error}", hint=f"save it anew as {kind}") from error
+        raise UnreadableError(f"is not a valid {kind} file: {error}", hint=f"save it again as {kind}") from error
 
 
 def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -86,7 +88,7 @@ def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
         return archive.read(name)
     except (KeyError, *BROKEN) as error:
         raise UnreadableError(
-            f"its part {name[:80]!r} cannot be read: {error}", hint="save it anew with the program it comes from"
+            f"its part {name[:80]!r} cannot be read: {error}", hint="save it again with the program it comes from"
         ) from error
 
 
@@ -97,6 +99,6 @@ def parse_xml(data: bytes) -> etree._Element:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableError(
-            f"holds broken XML: {error}", hint="save it anew with the program it comes from"
+            f"contains broken XML: {error}", hint="save it again with the program it comes from"
         ) from error
     return root

@@ -35,7 +35,7 @@ FONT_SCRAMBLING = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pd
 NCX = "application/x-dtbncx+xml"
 # A page whose text is links to chapters is a table of contents.
 MOSTLY_LINKS, LEAST_LINKS = 0.8, 3
-# Landmarks of a book that are no text.
+# Landmarks of a book that are not text.
 NO_TEXT = frozenset({"toc", "landmarks", "page-list", "doc-toc", "doc-pagelist", "lot", "loi"})
 PAGE_NUMBERS = frozenset({"pagebreak", "doc-pagebreak"})
 DEEPEST = 6
@@ -123,7 +123,7 @@ def _package(archive: zipfile.ZipFile, path: str, names: set[str]) -> _Package:
 
 
 def _titles_of_nav(page: Any, name: str) -> list[tuple[str, str, str, int]]:
-    """File, place in it, title and level of each entry."""
+    """The file, the place in it, the title and the level of each entry."""
     titles = []
     for nav in page.iter("nav"):
         if words_of(nav, "epub:type") not in ([], ["toc"]):
@@ -151,7 +151,7 @@ def _place(name: str, href: str) -> tuple[str, str]:
 
 
 def _leave_out_navigation(page: Any, out: LeftOut) -> None:
-    """Lists of contents and of pages, and the numbers of printed pages within the text."""
+    """Leave out tables of contents, lists of pages, and the numbers of printed pages within the text."""
     for element in elements(page):
         kinds = {role_of(element), *words_of(element, "epub:type")}
         if element.getparent() is None:
@@ -168,8 +168,8 @@ def _is_contents(page: Any) -> bool:
 
 
 def _name_chapters(chapters: dict[str, Any], titles: list[tuple[str, str, str, int]]) -> None:
-    """Makes a place's name in the table of contents a heading there: the block that has it, or a new line above a
-    chapter that has none."""
+    """Turn the titles of the table of contents into headings at their places: the block with that text, or a new line
+    above a chapter without headings."""
     ids = {
         (name, str(element.get("id"))): element
         for name, page in chapters.items()

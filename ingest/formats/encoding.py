@@ -8,6 +8,7 @@ from ingest.formats.encodings.detection import Reading, detect, likelihood
 from ingest.formats.extract import UnreadableError
 from rag.errors import Unreadable
 
+CHINESE = re.compile(r"[\u3400-\u9fff]")
 # Text files hold tabs and line breaks, no other control characters: a stray one is scraping noise, many a binary file.
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 MAX_CONTROL_SHARE = 0.01
@@ -26,7 +27,7 @@ LARGER = {
     "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "iso8859-1": "cp1252", "ascii": "cp1252",
     "shift_jis": "cp932", "euc_kr": "cp949", "iso8859-9": "cp1254", "tis-620": "cp874",
 }  # fmt: skip
-# The other encodings of seven bits, which switch by sequences that begin like this.
+# The other seven-bit encodings, which switch character sets by sequences that begin like this.
 SWITCHING = {b"\x1b$)C": "iso2022_kr", b"\x1b$": "iso2022_jp_ext"}
 # A text likelier than this per character is no coincidence; for others a page's own declaration counts.
 CERTAIN = -8.0
@@ -76,7 +77,8 @@ def _decoded(data: bytes, *, declares: bool) -> tuple[str, list[str]]:
 def _unsure(found: Reading) -> list[str]:
     if found.is_sure:
         return []
-    return [f"its encoding is not said and was taken for {_name(found.encoding)}: save it as UTF-8 if it reads wrong"]
+    name = _name(found.encoding)
+    return [f"its encoding is not declared and was taken to be {name}: if the text looks wrong, save it as UTF-8"]
 
 
 def _as_declared(data: bytes) -> tuple[str, list[str]] | None:
@@ -98,13 +100,13 @@ def _as_declared(data: bytes) -> tuple[str, list[str]] | None:
         other = likelihood(data, found.encoding)
         if other is not None and other > CERTAIN and found.is_sure:
             text, warnings = _replacing(data, found.encoding)
-            return text, [f"it declares {name[:40]} but is in {_name(found.encoding)}, and was read so", *warnings]
+            return text, [f"it declares {name[:40]} but is in {_name(found.encoding)} and was read as such", *warnings]
     return text, warnings
 
 
 def _replacing(data: bytes, encoding: str) -> tuple[str, list[str]]:
-    """The text, with � for bytes that the encoding does not have, and the lines with these. Raises UnreadableError if
-    there are many."""
+    """The text, with � for bytes that the encoding does not have, and a warning with their lines. Raises
+    UnreadableError if there are many."""
     try:
         return data.decode(encoding), []
     except UnicodeDecodeError:
@@ -138,12 +140,12 @@ def _damaged_utf8(data: bytes) -> tuple[str, list[str]] | None:
             for number in other:
                 texts[number] = lines[number].decode(found.encoding, "replace")
             told = _listed(number + 1 for number in other)
-            warnings.append(f"{told}: in another encoding than the rest, {_name(found.encoding)}, and read so")
+            warnings.append(f"{told}: in another encoding than the rest ({_name(found.encoding)}), and read as such")
     return "\n".join(texts), warnings
 
 
 def _is_utf8_elsewhere(data: bytes, lines: list[bytes], other: set[int]) -> bool:
-    """Whether lines besides some are UTF-8, and not by chance: two bytes that are may be, three are not."""
+    """Whether all lines but `other` are UTF-8, and not by chance: a few two-byte characters may be, others are not."""
     text = b"\n".join(line for number, line in enumerate(lines) if number not in other).decode("utf-8", "ignore")
     foreign = [character for character in text if ord(character) > 0x7F]
     high = sum(byte > 0x7F for byte in data)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rag.errors import Unreadable
 
-# A library of 2,000 pages holds about a fifth of this.
+# A library of 2,000 pages has about a fifth of this.
 MAX_CHARACTERS = 20_000_000
 
 
@@ -24,8 +24,8 @@ class Extract:
     """The text of a file, as Markdown where the format has structure.
 
     `pages` holds, for formats with pages (or slides), the offset in `text` at which each begins, the first one 0.
-    `title` is what the file says about itself. `warnings` say what was left out,
-    `removed` holds the lines of it that a reader may want to see.
+    `title` is the one that the file states. `warnings` say what was left out,
+    `removed` holds the lines left out that a reader may want to see.
     """
 
     text: str
@@ -48,7 +48,9 @@ class TextBuilder:
         start = self.length + (2 if self.parts else 0)
         if start + len(block) > MAX_CHARACTERS:
             raise UnreadableError(
-                f"holds more than {MAX_CHARACTERS:,} characters of text", hint="split the file", reason=Unreadable.LARGE
+                f"contains more than {MAX_CHARACTERS:,} characters of text",
+                hint="split the file",
+                reason=Unreadable.LARGE,
             )
         self.parts.append(block)
         self.length = start + len(block)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 # More columns than this make rows that no passage can hold; the first column is repeated beside each group.
 MAX_COLUMNS = 12
+# A number of a list that Markdown knows.
+LIST_NUMBER = re.compile(r"\d{1,9}[.)]")
 
 
 def heading(text: str, level: int) -> str:
@@ -40,7 +42,7 @@ def _cell(text: str) -> str:
 
 
 RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-# What stands off the line in formulas; and the ends of words that print sets there.
+# Text above or below the line in formulas; and the ends of words that print raises.
 FORMULA = re.compile(r"[!-~−×·′∞α-ωΑ-Ω\u2070-\u209f²³¹ ]{1,20}")
 ORDINALS = frozenset({"st", "nd", "rd", "th", "er", "re", "tm", "sm"})
 LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")

@@ -37,12 +37,12 @@ FUNCTIONS = frozenset(
         "tanh",
     )
 )
-# Characters that show nothing: function application, invisible times, separator and plus.
+# Invisible characters: function application, invisible times, separator and plus.
 INVISIBLE = re.compile("[\u2061-\u2064\u200b]")
 
 
 def mathml_to_tex(math: etree._Element) -> str:
-    """The TeX of a `math` element: the TeX it was made from, where it says so, else what its elements mean."""
+    """The TeX of a `math` element: the TeX it was made from, if it is annotated, else that of its elements."""
     for note in math.iter():
         if isinstance(note.tag, str) and _name(note) == "annotation" and "tex" in note.get("encoding", "").lower():
             return " ".join("".join(note.itertext()).split())
@@ -135,7 +135,7 @@ def _meaningful(element: etree._Element) -> list[etree._Element]:
 
 
 def _sequence(element: etree._Element) -> str:
-    """What stands side by side. Letters of an upright word may come one by one."""
+    """The TeX of elements side by side. Letters of an upright word may come one by one."""
     parts: list[str] = []
     upright = ""
     for child in _meaningful(element):

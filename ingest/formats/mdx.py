@@ -31,7 +31,7 @@ def read(data: bytes) -> Extract:
             fence = mark[1]
             lines.append(line)
             continue
-        # A statement ends with the paragraph it is.
+        # A statement ends where its paragraph ends.
         in_statement = bool(line.strip()) and (in_statement or bool(STATEMENT.match(line)))
         if not in_statement:
             lines.append(_without_components(line))

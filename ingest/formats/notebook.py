@@ -24,15 +24,15 @@ def read(data: bytes) -> Extract:
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"is no Jupyter notebook: {error}", hint="save it anew with Jupyter") from error
+        raise UnreadableError(f"is not a Jupyter notebook: {error}", hint="save it again with Jupyter") from error
     if not isinstance(notebook, dict):
-        raise UnreadableError("is no Jupyter notebook: its JSON is no object", hint="save it anew with Jupyter")
+        raise UnreadableError("is not a Jupyter notebook: its JSON is not an object", hint="save it again with Jupyter")
     cells = notebook.get("cells")
     if not isinstance(cells, list):  # before format 4 there were worksheets
         sheets = notebook.get("worksheets")
         cells = [cell for sheet in _dicts(sheets) for cell in _dicts(sheet.get("cells"))]
         if not isinstance(sheets, list):
-            raise UnreadableError("is no Jupyter notebook: it has no cells", hint="save it anew with Jupyter")
+            raise UnreadableError("is not a Jupyter notebook: it has no cells", hint="save it again with Jupyter")
     metadata = _dict(notebook.get("metadata"))
     language = _dict(metadata.get("kernelspec")).get("language") or _dict(metadata.get("language_info")).get("name")
     language = language if isinstance(language, str) and language.isalnum() else "python"
@@ -71,7 +71,7 @@ class _Cells:
         kind = output.get("output_type")
         if kind in ("error", "pyerr"):
             return f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}", False
-        data = _dict(output.get("data")) or output  # before format 4 they stood beside the kind
+        data = _dict(output.get("data")) or output  # before format 4 they were beside the kind
         self._pictures += sum(name.startswith("image/") or name in ("png", "jpeg", "svg") for name in data)
         written = _text(data.get("text/markdown")) or _text(data.get("text/latex") or data.get("latex"))
         if written:

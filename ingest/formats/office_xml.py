@@ -10,9 +10,9 @@ from ingest.formats.mathematics import OMML, omml_to_tex
 SKIPPED = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "fldData", "sdtPr", "sdtEndPr"})
 # Content controls, custom XML, smart tags, insertions.
 WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo"})
-# Properties of a run that make it no text: struck out, hidden.
+# Properties by which a run does not count as text: struck out, hidden.
 NO_TEXT = frozenset({"strike", "dstrike", "vanish"})
-OFF = frozenset({"0", "false", "off", "none"})
+ON, OFF = ("1", "true", "on"), frozenset({"0", "false", "off", "none"})
 
 
 def local_name(element: Any) -> str:
@@ -51,7 +51,7 @@ def value(element: Any, *path: str) -> str | None:
 
 
 def number(text: str | None, default: int = 0, *, most: int = 1_000_000_000) -> int:
-    """A whole number as attributes hold it, within bounds; the default for anything else."""
+    """A whole number from an attribute, within bounds; the default for anything else."""
     digits = (text or "").strip()
     if not digits.removeprefix("-").isdecimal() or len(digits) > 12:
         return default

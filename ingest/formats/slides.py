@@ -9,7 +9,7 @@ from ingest.formats.office.package import Package, Part, open_package
 from ingest.formats.office.slides.remarks import Comments, speaker_notes
 from ingest.formats.office.slides.shapes import Places, Shape, Shapes
 from ingest.formats.office.story import Story
-from ingest.formats.office.told import Told
+from ingest.formats.office.told import Omissions
 from ingest.formats.office_xml import attribute, child, local_name, relation, text_of
 
 MAX_TITLE_CHARACTERS = 60
@@ -25,7 +25,7 @@ def read(data: bytes) -> Extract:
 def _read(package: Package) -> Extract:
     main = package.main
     assert main is not None
-    told = Told()
+    omissions = Omissions()
     comments = Comments(package, main)
     builder = TextBuilder()
     pages: list[int] = []
@@ -40,18 +40,18 @@ def _read(package: Package) -> Extract:
             pages.append(-1)
             continue
         places = _places(package, slide, known)
-        blocks = [*_slide(package, slide, places, told, number), *comments.of(slide, told)]
+        blocks = [*_slide(package, slide, places, omissions, number), *comments.of(slide, omissions)]
         pages.append(builder.add("\n\n".join(blocks)))
     if hidden:
-        told.remarks.append(f"hidden slides were left out: {', '.join(hidden)}")
-        told.lines += hidden.values()
-    told.remarks += [f"its part {name[:80]!r} cannot be read" for name in package.unreadable]
+        omissions.remarks.append(f"hidden slides were left out: {', '.join(hidden)}")
+        omissions.lines += hidden.values()
+    omissions.remarks += [f"its part {name[:80]!r} cannot be read" for name in package.unreadable]
     return Extract(
         builder.text,
         title=package.title(),
         pages=_starts(pages, len(builder.text)),
-        warnings=told.warnings(),
-        removed=told.removed(),
+        warnings=omissions.warnings(),
+        removed=omissions.removed(),
     )
 
 
@@ -70,7 +70,7 @@ def _starts(pages: list[int], end: int) -> tuple[int, ...]:
 
 
 def _places(package: Package, slide: Part, known: dict[str, Places]) -> Places:
-    """The places of a slide's layout, read once for all slides that have it."""
+    """The placeholders of a slide's layout, read once for all slides that use it."""
     layout = package.related(slide, "slideLayout")
     name = "" if layout is None else layout.name
     if name not in known:
@@ -79,13 +79,13 @@ def _places(package: Package, slide: Part, known: dict[str, Places]) -> Places:
     return known[name]
 
 
-def _slide(package: Package, slide: Part, places: Places, told: Told, number: int) -> list[str]:
+def _slide(package: Package, slide: Part, places: Places, omissions: Omissions, number: int) -> list[str]:
     tree = child(slide.root, "cSld", "spTree")
-    story = Story(package, slide, told)
+    story = Story(package, slide, omissions)
     shapes = Shapes(story, places).read(tree) if tree is not None else []
     title = _title(shapes)
     blocks = [block for shape in shapes for block in shape.blocks]
-    notes = speaker_notes(package, slide, told)
+    notes = speaker_notes(package, slide, omissions)
     return [heading(title or f"{number}", 2), *blocks, *([notes] if notes else [])]
 
 

@@ -1,4 +1,4 @@
-"""Markdown with HTML tables -> Markdown with tables of its own."""
+"""Markdown with HTML tables -> Markdown with Markdown tables."""
 
 import re
 from collections.abc import Iterator

@@ -19,7 +19,7 @@ from ingest.formats.html.styles import write_styles
 from ingest.formats.html.tree import LeftOut, elements, parse, remove, size_of, unwrap
 from ingest.formats.html.writing import write
 
-# A picture embedded in the page; the small ones are signs and lines.
+# A picture embedded in the page; small ones are signs and lines.
 WRITTEN_IN = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=\s]{500}")
 TAG = re.compile(r"<[^<>]*>")
 
@@ -40,7 +40,7 @@ def read(data: bytes) -> Extract:
     leave_out_link_rows(root, out)
     pictures = sum(WRITTEN_IN.match(str(picture.get("src") or "")) is not None for picture in root.iter("img"))
     del kept
-    told = (f"{pictures} picture{'s'[: pictures > 1]} written into the page left out",) if pictures else ()
+    told = (f"{pictures} picture{'s'[: pictures > 1]} embedded in the page left out",) if pictures else ()
     return Extract(write(root), title=title, warnings=(*warnings, *told), removed=out.told())
 
 
@@ -68,12 +68,11 @@ def html_to_markdown(fragment: str) -> str:
         return " ".join(TAG.sub(" ", fragment).split())
 
 
-def extract_fragment(text: str, out: LeftOut | None = None) -> str:
+def extract_fragment(text: str) -> str:
     """The Markdown of a whole page that has no frame, such as a chapter of a book."""
-    page = parse(text)
-    left_out = LeftOut() if out is None else out
-    prepare(page, left_out)
-    return write_fragment(page, left_out)
+    page, out = parse(text), LeftOut()
+    prepare(page, out)
+    return write_fragment(page, out)
 
 
 def write_fragment(page: Any, out: LeftOut) -> str:

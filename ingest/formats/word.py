@@ -6,7 +6,7 @@ from typing import Any
 from ingest.formats.extract import Extract, TextBuilder
 from ingest.formats.office.package import Package, Part, open_package
 from ingest.formats.office.story import Story
-from ingest.formats.office.told import Told
+from ingest.formats.office.told import Omissions
 from ingest.formats.office.word.body import Body
 from ingest.formats.office.word.contents import contents_paragraphs
 from ingest.formats.office.word.headings import find_headings
@@ -25,19 +25,19 @@ def read(data: bytes) -> Extract:
 def _read(package: Package) -> Extract:
     main = package.main
     assert main is not None
-    told = Told()
+    omissions = Omissions()
     styles = Styles(_root(package.related(main, "styles")))
-    story = Story(package, main, told)
+    story = Story(package, main, omissions)
     story = replace(story, note=Notes(story, styles).note)
     body = child(main.root, "body")
     numbering = Numbering(_root(package.related(main, "numbering")), styles)
     blocks = [] if body is None else Body(story, styles, numbering, contents_paragraphs(body)).blocks(body)
     find_headings(blocks)
     text = TextBuilder()
-    text.add(markdown(blocks, told))
+    text.add(markdown(blocks, omissions))
     tell_headers(story, styles)
-    told.remarks += [f"its part {name[:80]!r} cannot be read" for name in package.unreadable]
-    return Extract(text.text, title=package.title(), warnings=told.warnings(), removed=told.removed())
+    omissions.remarks += [f"its part {name[:80]!r} cannot be read" for name in package.unreadable]
+    return Extract(text.text, title=package.title(), warnings=omissions.warnings(), removed=omissions.removed())
 
 
 def _root(part: Part | None) -> Any:

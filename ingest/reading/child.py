@@ -79,13 +79,13 @@ def _serve(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO, *, oc
         }
     except RecursionError:
         answer = {
-            "error": "is nested too deeply", "hint": "save it anew with the program it comes from",
+            "error": "is nested too deeply", "hint": "save it again with the program it comes from",
             "reason": Unreadable.LARGE,
         }  # fmt: skip
     except Exception as error:  # libraries fail on hostile files in undocumented ways
         answer = {
             "error": f"cannot be parsed: {type(error).__name__}: {str(error)[:200]}",
-            "hint": "save it anew with the program it comes from",
+            "hint": "save it again with the program it comes from",
             "reason": Unreadable.DAMAGED,
         }
     answers.write(json.dumps(answer).encode() + b"\n")

@@ -97,7 +97,7 @@ def _leave_files(readable: list[str]) -> None:
 
 
 def _watch(readable: tuple[str, ...]) -> None:
-    """An audit hook: what Python code cannot do, whatever the platform."""
+    """An audit hook: restricts what Python code can do, whatever the platform."""
 
     def refuse(event: str, arguments: tuple[object, ...]) -> None:
         if event == "open":

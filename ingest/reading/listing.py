@@ -12,7 +12,7 @@ from rag.errors import IngestError
 HIDDEN = (".", "~$")
 # Describes the folder, not its subject.
 FOLDER_README = "readme.md"
-# Files of other kinds named one by one; more are counted by ending. Endings that are named.
+# How many files of other kinds are named one by one (more are counted by ending), and how many endings are named.
 NAMED_FILES, NAMED_ENDINGS = 5, 12
 LeftOut = Callable[[Path, str], None]
 
@@ -57,11 +57,11 @@ def _reason_to_leave_out(path: Path, inside: Path) -> str | None:
             return "a link that leads out of its root"
     except (OSError, RuntimeError):  # loops raised RuntimeError before Python 3.13
         return "a link that leads nowhere"
-    return None if path.is_file() else "no ordinary file"
+    return None if path.is_file() else "not an ordinary file"
 
 
 def _tell_of_others(root: Path, others: Sequence[Path], tell: LeftOut) -> None:
-    """Names a few files one by one, counts many."""
+    """Name a few files one by one; count many."""
     if len(others) <= NAMED_FILES:
         for path in others:
             tell(path, f"{path.suffix} files are not read" if path.suffix else "a file without an ending is not read")

@@ -20,7 +20,7 @@ MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 TABLE_OF_HTML = re.compile(r"<table\b[^<>]*>", re.IGNORECASE)
 # The longest novel paragraphs stay below a hundredth of this.
 MAX_LINE_CHARACTERS = 500_000
-# A picture embedded in the text; its code is no text.
+# A picture embedded in the text; its code is not text.
 PICTURE = re.compile(r"(data:image/[\w.+-]{1,40};base64,)[A-Za-z0-9+/=]{40,}")
 # Same as SafeLoader, ten times as fast if PyYAML was built with libyaml.
 YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -66,7 +66,7 @@ def read_file(name: str, path: Path, *, max_bytes: int) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise DocumentError(f"{name}: is no ordinary file", hint="remove it", reason=Unreadable.FILE)
+            raise DocumentError(f"{name}: is not an ordinary file", hint="remove it", reason=Unreadable.FILE)
         size = status.st_size
         if size > max_bytes:
             raise DocumentError(
@@ -93,7 +93,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
     source, pictures = PICTURE.subn(r"\1", extract.text)
     if not source.strip():
         raise DocumentError(
-            f"{name}: {'holds no text' if data.strip() and suffix not in TEXT_SUFFIXES else 'the file is empty'}",
+            f"{name}: {'contains no text' if data.strip() and suffix not in TEXT_SUFFIXES else 'the file is empty'}",
             hint="add text to it or remove it",
             reason=Unreadable.EMPTY,
         )
@@ -104,7 +104,7 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
             hint="break the text into lines",
             reason=Unreadable.LARGE,
         )
-    told = (f"{pictures} picture{'s'[: pictures > 1]} written into the text left out",) if pictures else ()
+    told = (f"{pictures} picture{'s'[: pictures > 1]} embedded in the text left out",) if pictures else ()
     body_start, metadata, warnings = _split_front_matter(source) if suffix in MARKDOWN_SUFFIXES else (0, {}, ())
     return Document(
         name=name,

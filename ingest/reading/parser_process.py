@@ -30,7 +30,7 @@ OCR_SECONDS = 900
 MAX_FILES_PER_CHILD = 1_000
 # JSON uses at most twelve bytes per character.
 MAX_ANSWER_BYTES = 12 * MAX_CHARACTERS + 1_000_000
-DAMAGED_HINT = "the file is damaged or made to do harm; save it anew with the program it comes from, or split it"
+DAMAGED_HINT = "the file is damaged or malicious; save it again with the program it comes from, or split it"
 # A process gives up rights thread by thread, so there must be only one.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 
@@ -93,7 +93,7 @@ class ParserProcess:
             return read(answer)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             self.close()  # a child with invalid answers may have been taken over
-            raise UnreadableError("its parser gave an answer that is none", hint=DAMAGED_HINT) from error
+            raise UnreadableError("its parser returned an invalid reply", hint=DAMAGED_HINT) from error
 
     def _ask(self, request: dict[str, object], data: bytes) -> bytes:
         child = self._child or self._start()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from ingest.formats.encoding import CONTROL_CHARACTERS
+from ingest.formats.encoding import CHINESE, CONTROL_CHARACTERS
 from ingest.reading.loading import Document, is_written_markdown
 from ingest.structure.code_blocks import Line, fence_code, split_glued_fence
 from ingest.structure.dialects import plain
@@ -48,7 +48,6 @@ BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）])\s")
 NUMBERED = re.compile(r"^\s*(?:#{1,6}\s|Q?\d{1,3}\s*[、.．:：]|[一二三四五六七八九十]+、|[(（]\d+[)）])")
 CHAPTER = re.compile(r"^\s*(?:[一二三四五六七八九十]+、|#{1,3}\s)")
 FORMULA_MARK = re.compile(r"\\[A-Za-z]+|\b[A-Za-z]_\w\b")
-CHINESE = re.compile(r"[\u3400-\u9fff]")
 # A line is repeated by the scraper when its list item holds code; the repeat follows within the item's own list.
 REPEAT_WINDOW = 40
 MAX_FORMULA_CHARACTERS = 1_000
@@ -57,7 +56,7 @@ MAX_JOINED_CHARACTERS = 2_000
 
 
 @dataclass(slots=True)
-class Cleaned:
+class CleanedText:
     """The lines of a document, and the text removed from between them. `blocks` are the blocks of its Markdown, if its
     lines are as they were when parsed."""
 
@@ -70,7 +69,7 @@ class Cleaned:
         return sum(len(line.text) + 1 for line in self.lines) - 1
 
 
-def clean(document: Document) -> Cleaned:
+def clean(document: Document) -> CleanedText:
     """The cleaned lines of a document. Markdown keeps its fences and lists; texts without markup get theirs back."""
     raw = _lines(document)
     if not document.is_markdown:
@@ -83,22 +82,22 @@ def clean(document: Document) -> Cleaned:
     lines = plain(as_written, removed) if is_written_markdown(document.name) else as_written
     prose = [line.text for line in lines if not line.is_code]
     if not is_scraped(document.name, prose):
-        return Cleaned(lines, removed, blocks if lines == as_written else None)
-    cleaned = Cleaned([], removed)
+        return CleanedText(lines, removed, blocks if lines == as_written else None)
+    cleaned = CleanedText([], removed)
     weak = has_marked_threefold("\n".join(prose))
     lines = _without_promotion(lines, cleaned.removed)
     cleaned.lines = _outside_code(lines, lambda line: _repair_line(line, weak=weak))
     return cleaned
 
 
-def _clean_plain(raw: Sequence[MappedText]) -> Cleaned:
+def _clean_plain(raw: Sequence[MappedText]) -> CleanedText:
     removed: list[str] = []
     lines = [piece for line in _without_promoting_chapters(raw, removed) for piece in split_glued_fence(line)]
     lines = [part for line in lines for whole in _split_trailing_bullet(line) for part in _split_glued_items(whole)]
     lines = [line.content for line in _without_promotion([Line(line) for line in lines], removed)]
     weak = has_marked_threefold("\n".join(line.text for line in lines))
     fenced = _outside_code(fence_code(lines), lambda line: _with_math(_repair_line(line, weak=weak)))
-    return Cleaned(_drop_repeats(_join_broken_lines(_restore_lists(_join_wrapped(fenced))), removed), removed)
+    return CleanedText(_drop_repeats(_join_broken_lines(_restore_lists(_join_wrapped(fenced))), removed), removed)
 
 
 def _join_wrapped(lines: Sequence[Line]) -> list[Line]:

@@ -1,7 +1,7 @@
 """Finds code that scraping left without fences, often without line breaks, and gives it lines and a fence of its own.
 
 A line is code when, apart from comments and strings, it is ASCII and Python parses it as a statement that does
-something. Lost indentation is not invented: the lines stand as the page has them.
+something. Lost indentation is not invented: the lines stay as the page has them.
 """
 
 import ast
@@ -165,7 +165,7 @@ def _is_statement(text: str) -> bool:
     """Whether Python parses `text` as statements that do something (a bare name or a product of names does not)."""
     body = re.sub(r"(?:(?<!\s)\s+)?#[^'\"]*$", "", text)
     if body.endswith(";"):
-        return False  # `loss.backward();`: the semicolon belongs to a sentence in which the code stood
+        return False  # `loss.backward();`: the semicolon belongs to the sentence around the code
     if body.startswith("@"):
         return body[1:].replace(".", "").isidentifier()
     candidate = body + "\n pass" if body.endswith(":") and body.startswith(HEADER_WORDS) else body

@@ -9,7 +9,8 @@ from itertools import accumulate
 
 from ingest.formats.markdown import lowered, raised
 from ingest.structure.code_blocks import Line
-from rag.text.blocks import INLINE_VERBATIM, PROSE, BlockKind
+from rag.language.ends import INLINE_VERBATIM
+from rag.text.blocks import PROSE, BlockKind
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
 

@@ -1,4 +1,4 @@
-r"""Scraped KaTeX formulas stand three times in a row: as MathML text, as LaTeX, and as rendered text. Keep the LaTeX
+r"""Scraped KaTeX formulas occur three times in a row: as MathML text, as LaTeX, and as rendered text. Keep the LaTeX
 once.
 
 `损失值放大2k2^k2k倍` becomes `损失值放大$2^k$倍`. The first and third rendering hold the same characters (a fraction

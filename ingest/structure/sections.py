@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from ingest.reading.loading import Document
 from ingest.structure.cleaning import CHAPTER, clean
 from ingest.structure.code_blocks import Line
+from rag.language.headings import NUMBERING
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
@@ -23,9 +24,6 @@ QUESTION_STYLES = (
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?Q\s?(\d{1,3})\s*[:：.、]\s*\S"),
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*、\s*\S"),
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*[.．]\s+\S"),
-)
-NUMBERING = re.compile(
-    r"^(?:Q\s?\d{1,3}\s*[:：.、]|\d{1,3}\s*[、.．)）](?!\d)|[一二三四五六七八九十]+、|[(（]\d{1,2}[)）])\s*"
 )
 Q = re.compile(r"\W*Q")
 SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")

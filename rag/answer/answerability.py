@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rag.index import Index
 from rag.language.language import has_chinese
 from rag.language.terms import terms
-from rag.question.names import Kind, Name, rarity, stands_in
+from rag.question.names import Name, NameKind, rarity, stands_in
 from rag.question.unheard import named_in
 from rag.search.fusion import DEFAULT
 from rag.search.retrieval import Evidence
@@ -65,9 +65,9 @@ def read_features(index: Index, evidence: Evidence, names: Sequence[Name]) -> An
     return AnswerabilityFeatures(
         match=float((found + DEFAULT.token_weight * shares).max()),
         lead=float(found.max() - others.mean()),
-        unknown_name=float(Kind.NAME in unknown),
-        unknown_word=float(Kind.WORD in unknown),
-        unknown_capital=float(Kind.CAPITAL in unknown),
+        unknown_name=float(NameKind.NAME in unknown),
+        unknown_word=float(NameKind.WORD in unknown),
+        unknown_capital=float(NameKind.CAPITAL in unknown),
         uncovered=max(
             (
                 rarity(index.keywords, name)

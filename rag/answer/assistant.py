@@ -11,7 +11,7 @@ from rag.answer.choices import Choices
 from rag.answer.events import Event, Finished
 from rag.answer.judging import searched
 from rag.answer.pipeline import ANSWER, PREPARE
-from rag.answer.trace import Resources, Trace
+from rag.answer.trace import AnswerResources, Trace
 from rag.answer.understanding import understood
 from rag.chat_models.kept import open_kept
 from rag.chat_models.model import ChatModel
@@ -129,15 +129,15 @@ class Assistant:
         return self._chat_model.model_name if self._chat_model else None
 
     @property
-    def resources(self) -> Resources:
+    def resources(self) -> AnswerResources:
         """The pipeline's current resources."""
         return self.resources_over(self.index)
 
-    def resources_over(self, index: Index) -> Resources:
+    def resources_over(self, index: Index) -> AnswerResources:
         """The pipeline's resources over an index that is already open."""
         searcher = self._searcher(index)  # may read from a server: nobody else waits for it
         with self._switching:
-            return Resources(searcher, self.settings, self.choices, self._chat_model, self.reader)
+            return AnswerResources(searcher, self.settings, self.choices, self._chat_model, self.reader)
 
     def _searcher(self, index: Index) -> Searcher:
         """Searches the part of the index that answers. Recent ones of the same generation are kept."""
@@ -197,9 +197,9 @@ class Assistant:
         return Trace(self.resources, check_question(question), tuple(history))
 
     def warm_up(self) -> None:
-        """Load in advance what the first question would wait for: lazy parts, the material's vocabulary and its
+        """Load in advance all that the first question would wait for: lazy parts, the material's vocabulary and its
         sounds."""
-        with contextlib.suppress(RagError):  # the reader's question will tell
+        with contextlib.suppress(RagError):  # the reader's question will report it
             self.prepare(WARM_UP_QUESTION)
             _ = self.index.sounds
 

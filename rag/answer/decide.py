@@ -7,12 +7,12 @@ import numpy as np
 
 from rag.answer.answerability import AnswerabilityFeatures, read_features, unspoken_share
 from rag.answer.calibration import log_odds as log_odds_of
-from rag.answer.evidence import SearchResult
+from rag.answer.evidence import SearchPlanResults
 from rag.index import Index
 from rag.language.intents import Intent, answered_by
 from rag.language.language import has_chinese
 from rag.language.terms import fold, terms
-from rag.question.names import Kind, Name, find_names
+from rag.question.names import Name, NameKind, find_names
 from rag.question.unheard import unheard_share
 from rag.search.retrieval import Evidence, merge
 from rag.types import Refusal, RefusalReason
@@ -25,7 +25,8 @@ UNHEARD_OF = 3.0
 # and SECOND_OPINION_ASKED (docs/results/refusals.md).
 UNSPOKEN = 3.2
 USUALLY_UNSPOKEN = 0.62
-# Sections whose questions have a name that no passage has, from which on it is known. One may only mention it.
+# A name that no passage has counts as known from this many sections whose written questions have it. A single one may
+# only mention it.
 ASKED_OFTEN = 2
 # The reader can change the decision if the log odds are this close to the threshold.
 READ_WITHIN = 3.0
@@ -84,7 +85,7 @@ class Decision:
     """
 
     refusal: Refusal | None
-    result: SearchResult
+    result: SearchPlanResults
     names: tuple[str, ...] = ()
     features: AnswerabilityFeatures | None = None
     log_odds: float | None = None
@@ -109,7 +110,7 @@ class Decision:
         return SECOND_OPINION if self.unspoken is None else SECOND_OPINION_ASKED
 
 
-def decide(index: Index, result: SearchResult, *, margin: float = 0.0) -> Decision:
+def decide(index: Index, result: SearchPlanResults, *, margin: float = 0.0) -> Decision:
     """Refuse, or answer; a comparison is answered without the sides that the material lacks, if it has another.
 
     `margin` moves the threshold in log odds: above 0 fewer questions are refused, below 0 more.
@@ -155,7 +156,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     return replace(decision, refusal=refusal, log_odds=log_odds, reading=reading)
 
 
-def _whole(judged: Judgement, result: SearchResult, margin: float) -> Decision:
+def _whole(judged: Judgement, result: SearchPlanResults, margin: float) -> Decision:
     """The decision on the whole question."""
     return Decision(
         judged.refusal, result, judged.names, judged.features, judged.log_odds, margin, unheard=judged.unheard,
@@ -163,7 +164,7 @@ def _whole(judged: Judgement, result: SearchResult, margin: float) -> Decision:
     )  # fmt: skip
 
 
-def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision:
+def _decide_parts(index: Index, result: SearchPlanResults, margin: float) -> Decision:
     """Decide as for a single question; but drop the parts that name something the material lacks, if it has the other
     parts, and judge only these."""
     judged = judge(index, result.for_decision, margin=margin)
@@ -183,7 +184,7 @@ def _decide_parts(index: Index, result: SearchResult, margin: float) -> Decision
     return _of_the_rest(whole, left, [judgements[place] for place in known])
 
 
-def _of_the_rest(whole: Decision, left: SearchResult, judgements: Sequence[Judgement]) -> Decision:
+def _of_the_rest(whole: Decision, left: SearchPlanResults, judgements: Sequence[Judgement]) -> Decision:
     """The decision after parts or sides were dropped: the most doubtful of the rest decides."""
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)
@@ -216,8 +217,8 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
 
 
 def _is_asked(index: Index, name: Name) -> bool:
-    """Whether a name that no passage has is a word of readers (badcase): several sections are written down to answer
-    questions with it."""
+    """Whether a name that no passage has is a word of readers (badcase): the written questions of several sections have
+    it."""
     return index.asked.frequency(fold(name.written)) >= ASKED_OFTEN
 
 
@@ -234,7 +235,7 @@ def _judge_by_names(evidence: Evidence, unknown: Sequence[Name]) -> Refusal | No
     """Without a calibration no threshold exists: only missing names cause a refusal."""
     if not evidence.hits:
         return _refusal(RefusalReason.NOTHING_RELEVANT, unknown)
-    unknown = [name for name in unknown if name.kind is not Kind.CAPITAL]
+    unknown = [name for name in unknown if name.kind is not NameKind.CAPITAL]
     return _refusal(RefusalReason.MISSING_TERMS, unknown) if unknown else None
 
 

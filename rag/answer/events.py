@@ -75,7 +75,7 @@ class Written:
         return any(claim.supported for claim in self.claims)
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     """Writes the answer. `select` comes before `write`, so that an inspector can stop in between."""
 
     def select(self, trace: Trace) -> Selection:

@@ -11,7 +11,7 @@ from rag.search.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchPlanResults:
     """The search results for a plan.
 
     `question` selects the quotes: of a follow-up, its own words. `sides` holds the evidence for each side of a
@@ -36,7 +36,7 @@ class SearchResult:
 
     @property
     def asks(self) -> tuple[Standalone, ...]:
-        """The several things asked of which the material says something; none if one is left."""
+        """The several asks about which the material says something; empty if only one is left."""
         known = tuple(ask for ask in self.plan.asks if not any(ask.question in side for side in self.silent))
         return known if len(known) > 1 else ()
 
@@ -50,7 +50,7 @@ class SearchResult:
         return replace(self.evidence, query=self.question) if standalone.said else self.evidence
 
 
-def run_search(searcher: Searcher, plan: SearchPlan) -> SearchResult:
+def run_search(searcher: Searcher, plan: SearchPlan) -> SearchPlanResults:
     """Search the question, and each side separately, so that the first hits cover all sides."""
     standalone = plan.standalone
     before = standalone.subject
@@ -58,14 +58,14 @@ def run_search(searcher: Searcher, plan: SearchPlan) -> SearchResult:
     whole = replace(whole, query=standalone.text)
     if not sides or before:
         if not before:
-            return SearchResult(plan, standalone.text, whole)
+            return SearchPlanResults(plan, standalone.text, whole)
         hits = sides[0].hits
         page = hits[0].passage.document if hits else ""
-        return SearchResult(plan, standalone.own_words, whole, subject_page=page)
-    return SearchResult(plan, standalone.question, merge((whole, *sides), searcher.k), tuple(sides))
+        return SearchPlanResults(plan, standalone.own_words, whole, subject_page=page)
+    return SearchPlanResults(plan, standalone.question, merge((whole, *sides), searcher.k), tuple(sides))
 
 
-def selection_evidence(searcher: Searcher, result: SearchResult) -> Evidence:
+def selection_evidence(searcher: Searcher, result: SearchPlanResults) -> Evidence:
     """The evidence with the query that selects the quotes."""
     return _by_own_words(searcher, result.evidence, result.question)
 

@@ -8,7 +8,7 @@ from rag.answer.decide import Decision
 from rag.answer.trace import Trace
 from rag.search.retrieval import Evidence
 from rag.text.tokens import count_tokens
-from rag.types import Found, Passage
+from rag.types import Passage, RankAndScore
 
 # Candidates listed: the two searches propose up to a hundred.
 LISTED = 40
@@ -25,8 +25,8 @@ class Candidate:
     rank: int
     document: str
     section: tuple[str, ...]
-    dense: Found | None
-    keyword: Found | None
+    dense: RankAndScore | None
+    keyword: RankAndScore | None
     cosine: float
     share: float
     likeness: float | None
@@ -36,7 +36,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class InspectedJudgement:
     """`features` by name; `log_odds` that the material has no answer, refused above `threshold`, and their
     `probability`, fitted on questions of which a third had none; None if the embedder has no calibration.
 
@@ -68,7 +68,7 @@ class SideRanking:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class InspectedParagraph:
     """A paragraph that is quoted, or given to the chat model."""
 
     document: str
@@ -94,8 +94,8 @@ class Inspection:
     candidates: tuple[Candidate, ...]
     proposed: int
     sides: tuple[SideRanking, ...]
-    judgement: Judgement
-    chosen: tuple[Part, ...]
+    judgement: InspectedJudgement
+    chosen: tuple[InspectedParagraph, ...]
     prompt: tuple[tuple[str, str], ...]
     prompt_tokens: int
     milliseconds: dict[str, float]
@@ -124,16 +124,18 @@ def inspection_of(trace: Trace) -> Inspection:
         proposed=_proposed(result.evidence),
         sides=tuple(SideRanking(side.query, _proposed(side), _candidates(trace, side)) for side in result.sides),
         judgement=_judgement(trace.decision, nearest=selection.is_nearest),
-        chosen=tuple(Part(p.passage.document, p.heading, " ".join(p.texts)) for p in selection.paragraphs),
+        chosen=tuple(
+            InspectedParagraph(p.passage.document, p.heading, " ".join(p.texts)) for p in selection.paragraphs
+        ),
         prompt=selection.prompt,
         prompt_tokens=sum(count_tokens(text) for _, text in selection.prompt),
         milliseconds=stages | {"total": round(sum(stages.values()), 2)},
     )
 
 
-def _judgement(decision: Decision, *, nearest: bool) -> Judgement:
+def _judgement(decision: Decision, *, nearest: bool) -> InspectedJudgement:
     refusal, odds = decision.refusal, decision.log_odds
-    return Judgement(
+    return InspectedJudgement(
         refused=refusal is not None,
         nearest=nearest,
         reason=str(refusal.reason) if refusal else "",
@@ -212,7 +214,7 @@ def as_text(inspection: Inspection) -> str:
         *(line for side in inspection.sides for line in (f"side: {side.query}", *map(_line, side.candidates))),
         f"{_outcome(judgement)}{odds}",
         *(f"  {name} = {value}" for name, value in judgement.features.items()),
-        *(["  nothing that it names stands in the material"] if judgement.unheard else []),
+        *(["  the material mentions nothing that the question names"] if judgement.unheard else []),
         *([] if judgement.reading is None else [f"  the reader's log odds of an answer = {judgement.reading}"]),
         *(f"uses: {part.document} › {part.heading}: {part.text[:SNIPPET]}" for part in inspection.chosen),
         *(f"--- {role} ---\n{text}" for role, text in inspection.prompt),
@@ -221,7 +223,7 @@ def as_text(inspection: Inspection) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _outcome(judgement: Judgement) -> str:
+def _outcome(judgement: InspectedJudgement) -> str:
     if judgement.refused:
         return f"refused: {judgement.reason}"
     return "pointed to the nearest" if judgement.nearest else "answered"
@@ -234,5 +236,5 @@ def _line(c: Candidate) -> str:
     )
 
 
-def _place(found: Found | None) -> str:
+def _place(found: RankAndScore | None) -> str:
     return "–" if found is None else f"#{found.rank}"

@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 from rag.answer.agent.explore import calculations, explore
 from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
-from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Writer, Written
+from rag.answer.events import AnswerWriter, Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Written
 from rag.answer.judging import decided, ranked, searched
 from rag.answer.quoted.opening import opens_with_a_sentence
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
@@ -23,7 +23,7 @@ from rag.answer.rank import in_words
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.suggestions import suggest
-from rag.answer.trace import Resources, Selection, Trace
+from rag.answer.trace import AnswerResources, Selection, Trace
 from rag.answer.understanding import understood
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
@@ -36,7 +36,7 @@ from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReas
 NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)
 
 
-def writer_for(resources: Resources) -> Writer:
+def writer_for(resources: AnswerResources) -> AnswerWriter:
     return QuoteWriter() if resources.chat_model is None else ChatModelWriter()
 
 

@@ -1,28 +1,28 @@
-"""The sections that compete for an answer, in the order in which they answer, and how the reader judges the first."""
+"""The sections that compete for an answer, best first, and the reader's judgement of the first ones."""
 
 from dataclasses import replace
 
-from rag.answer.evidence import SearchResult, ask_evidence, selection_evidence
-from rag.answer.quoted.ranking import NO_RANKING, PAGES, SIDE_PAGES, Ranking, rank
+from rag.answer.evidence import SearchPlanResults, ask_evidence, selection_evidence
+from rag.answer.quoted.ranking import NO_RANKING, PAGES, SIDE_PAGES, SectionRanking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
-from rag.answer.trace import Resources
+from rag.answer.trace import AnswerResources
 from rag.embedding import Embedder
 from rag.language.intents import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 
-# Sections that the reader reads, best first, and the embedder's tokens of each. The whole of a section tells no more,
-# of 167 doubtful development questions, and takes twice as long to read (docs/results/refusals.md).
+# Sections that the reader reads, best first, and the embedder's tokens of each. Whole sections were no better for 167
+# doubtful development questions, and take twice as long to read (docs/results/refusals.md).
 READ_FIRST, READ_TOKENS = 3, 160
 
 
-def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, ...]:
+def rank_sections(resources: AnswerResources, result: SearchPlanResults) -> tuple[SectionRanking, ...]:
     """The sections for the question, with those for each of several things that it asks, and for each side of a
     comparison."""
     wanted = wanted_of(result, resources.choices.language)
 
-    def ranking(evidence: Evidence, pages: int, whole: Ranking = NO_RANKING) -> Ranking:
+    def ranking(evidence: Evidence, pages: int, whole: SectionRanking = NO_RANKING) -> SectionRanking:
         pages = 1 if result.silent else pages
         return rank(resources.index, resources.embedder, evidence, pages=pages, wanted=wanted, whole=whole)
 
@@ -33,9 +33,9 @@ def rank_sections(resources: Resources, result: SearchResult) -> tuple[Ranking, 
     return (replace(whole, asks=tuple(asks)), *(ranking(side, SIDE_PAGES) for side in sides))
 
 
-def in_words(ranking: Ranking) -> Ranking:
+def in_words(ranking: SectionRanking) -> SectionRanking:
     """The ranking without code, unless the question asks for code: strings and comments of an example show neither that
-    a page answers nor what it holds nearest."""
+    a page answers nor which of its text is nearest."""
     if answered_by(Intent.CODE, ranking.query):
         return ranking
     ranking = replace(ranking, asks=tuple(map(in_words, ranking.asks)))
@@ -46,7 +46,7 @@ def in_words(ranking: Ranking) -> Ranking:
     return replace(ranking, sections=sections, scores=tuple(ranking.scores[place] for place in places))
 
 
-def best_reading(reader: Reader, embedder: Embedder, ranking: Ranking) -> float | None:
+def best_reading(reader: Reader, embedder: Embedder, ranking: SectionRanking) -> float | None:
     """The reader's log odds that one of the first sections answers; None if there is none."""
     sections = in_words(ranking).sections[:READ_FIRST]
     read = reader.read(ranking.query, [text_of(section, embedder) for section in sections])
@@ -54,7 +54,7 @@ def best_reading(reader: Reader, embedder: Embedder, ranking: Ranking) -> float 
 
 
 def text_of(section: Section, embedder: Embedder) -> Text:
-    """The section in a reader's form: of its units as many of those that answer best as fit, in their order."""
+    """The section as text for the reader: its best units, as many as fit, in their order."""
     texts, answering = section.texts, [score for units in section.answering for score in units]
     sizes = embedder.count_tokens(texts)
     kept, filled = list[int](), 0

@@ -101,7 +101,8 @@ def calculated_text(question: str, calculations: Sequence[Step]) -> str:
 
 
 def nearest_text(question: str, *, in_line: bool) -> str:
-    """The words before a quote that is near the question but may not answer it, which goes on in their line, or not."""
+    """The words before a quote that is near the question but may not answer it; with `in_line`, the quote continues
+    their line."""
     language = language_of(question)
     return NEAREST[language] + ("\n\n" if not in_line else "" if language is Language.ZH else " ")
 

@@ -15,8 +15,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds of silence before a pulse.
 PULSE = 1.0
-# Seconds between two times that the memory of answers is given back. Several readers at once get much of it again at
-# once: after each answer in place of every ten seconds it was 60 MB less (`python -m tools.bench.readers`).
+# Seconds between two releases of the memory of answers. Several readers at once soon take much of it again: with a
+# release after each answer instead of every ten seconds, it was 60 MB less (`python -m tools.bench.readers`).
 BETWEEN_RETURNS = 2.0
 
 
@@ -28,7 +28,7 @@ class Run:
         self._events = events
         self._queue: SimpleQueue[Event | Exception | None] = SimpleQueue()
         self._stop = Stop()
-        self._wake: Callable[[], None] | None = None  # set by whoever waits in an event loop
+        self._wake: Callable[[], None] | None = None  # set by an iterator that waits in an event loop
         self._thread = threading.Thread(target=self._pump, name="answer", daemon=True)
         self._thread.start()
 
@@ -62,7 +62,7 @@ class Run:
             await asyncio.sleep(0)  # even with many ready, the loop serves others and notices leaving readers
 
     def with_pulse(self, seconds: float | None = None) -> Iterator[Event | None]:
-        """The events, and None whenever none has come for so many seconds, else PULSE: a chance to see that nobody
+        """The events, and None whenever none has come for `seconds`, by default PULSE: a chance to see that nobody
         waits any more."""
         while not self.stopped:
             try:
@@ -95,7 +95,7 @@ class Run:
                 self._put(event)
         except Stopped:
             pass
-        except Exception as error:  # handed to whoever iterates, whatever it is
+        except Exception as error:  # any error is raised where the events are iterated
             if self.stopped:
                 logger.info("an answer failed after it was stopped: %s", error)
             self._put(error)

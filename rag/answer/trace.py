@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from rag.answer.choices import Choices
 from rag.answer.decide import Decision
-from rag.answer.evidence import SearchResult
+from rag.answer.evidence import SearchPlanResults
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.quoted.ranking import Ranking
+from rag.answer.quoted.ranking import SectionRanking
 from rag.chat_models.model import ChatModel
 from rag.embedding import Embedder
 from rag.index import Index
@@ -22,7 +22,7 @@ from rag.types import Courtesy, Step, Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Resources:
+class AnswerResources:
     """The stages' resources: one generation of the index, the reader and the chat model. Without a chat model quotes
     answer; without a reader likeness decides alone."""
 
@@ -83,7 +83,7 @@ class Exploration:
 
 # The trace's values for stages that have not run.
 NO_PLAN = SearchPlan(Standalone(""))
-NO_RESULT = SearchResult(NO_PLAN, "", Evidence("", ()))
+NO_RESULT = SearchPlanResults(NO_PLAN, "", Evidence("", ()))
 NO_DECISION = Decision(None, NO_RESULT)
 NO_SELECTION = Selection()
 NO_EXPLORATION = Exploration()
@@ -98,14 +98,14 @@ class Trace:
     `milliseconds` maps each finished stage to its time.
     """
 
-    resources: Resources = field(repr=False)
+    resources: AnswerResources = field(repr=False)
     question: str
     history: tuple[Turn, ...] = ()
     courtesy: Courtesy | None = None
     plan: SearchPlan = NO_PLAN
-    result: SearchResult = NO_RESULT
+    result: SearchPlanResults = NO_RESULT
     decision: Decision = NO_DECISION
-    rankings: tuple[Ranking, ...] = ()
+    rankings: tuple[SectionRanking, ...] = ()
     selection: Selection = NO_SELECTION
     exploration: Exploration = NO_EXPLORATION
     milliseconds: Mapping[str, float] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from rag.types import Role, Turn
 def understood(trace: Trace) -> Trace:
     """The trace with the plan of its question: in the material's words, made to stand alone by rules; if they are in
     doubt, a configured endpoint rewrites it (other chat models are too slow for a waiting reader, or too small). A
-    reading that was searched to be chosen keeps its results."""
+    reading that had to be searched for this choice keeps its results."""
     resources = trace.resources
     question = in_the_materials_words(resources.index, trace.question)
     history = _in_the_materials_words(resources.index, recent(trace.history))

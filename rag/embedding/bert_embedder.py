@@ -24,7 +24,7 @@ from rag.embedding.embedder import (
     unit_rows,
     wordy_tokens,
 )
-from rag.embedding.encoder import Encoder, Vocabulary
+from rag.embedding.encoder import EmbeddingLayer, Encoder
 from rag.embedding.stored import Floats, read_weights
 from rag.embedding.unigram import Ids, Unigram
 from rag.errors import ModelError
@@ -93,8 +93,8 @@ class BertEmbedder:
 
     def _load(self, file: Path, *, exact: bool) -> Encoder:
         weights = read_weights(file)
-        vocabulary = Vocabulary.of(weights)
-        return Encoder(vocabulary, weights, heads=self._folder.heads, epsilon=self._folder.epsilon, exact=exact)
+        embeddings = EmbeddingLayer.of(weights)
+        return Encoder(embeddings, weights, heads=self._folder.heads, epsilon=self._folder.epsilon, exact=exact)
 
     def _cut(self, texts: Sequence[str], prompt: str) -> list[Ids]:
         begin, end = self.special_ids()

@@ -1,4 +1,4 @@
-"""Token ids to states, by ONNX Runtime: a vocabulary, which encoders may share, below their own layers."""
+"""Token ids to states, by ONNX Runtime: an embedding layer, which encoders may share, below their own layers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.embedding.graph import INPUT, OUTPUT, WHOLE, Affine, Model, affine, encoder_graph, layers_of, product_graph
+from rag.embedding.graph import INPUT, OUTPUT, WHOLE, Affine, OnnxModel, affine, encoder_graph, layers_of, product_graph
 from rag.embedding.stored import Floats, Weights, widened
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class EmbeddingLayer:
     """The part below the layers. `words`, shape (tokens, width), stay in the file, and only the rows of a text are
     read; `positions` are for texts of one segment."""
 
@@ -22,7 +22,7 @@ class Vocabulary:
     norm: Affine
 
     @classmethod
-    def of(cls, weights: Weights) -> "Vocabulary":
+    def of(cls, weights: Weights) -> "EmbeddingLayer":
         """From weights named as in transformers' BertModel. Raises ValueError if one is missing."""
         try:
             words = weights["embeddings.word_embeddings.weight"]
@@ -43,22 +43,22 @@ class Vocabulary:
 class Encoder:
     """May be called from several threads; each call takes one."""
 
-    def __init__(self, vocabulary: Vocabulary, layers: Weights, *, heads: int, epsilon: float, exact: bool) -> None:
+    def __init__(self, embeddings: EmbeddingLayer, layers: Weights, *, heads: int, epsilon: float, exact: bool) -> None:
         """`exact`: compute in float32 in any case, else in 8-bit integers where the processor `multiplies_bytes`.
         Raises ValueError if the weights do not fit."""
-        self.vocabulary, self.exact = vocabulary, exact or not multiplies_bytes()
+        self.embeddings, self.exact = embeddings, exact or not multiplies_bytes()
         self._heads, self._epsilon = heads, epsilon
-        found = layers_of(layers, vocabulary.width)
-        model = encoder_graph(vocabulary.norm, found, heads=heads, epsilon=epsilon, exact=self.exact)
+        found = layers_of(layers, embeddings.width)
+        model = encoder_graph(embeddings.norm, found, heads=heads, epsilon=epsilon, exact=self.exact)
         self._session = _session(model)
 
     def with_layers(self, layers: Weights) -> "Encoder":
-        """An encoder with other layers; it shares the same vocabulary."""
-        return Encoder(self.vocabulary, layers, heads=self._heads, epsilon=self._epsilon, exact=self.exact)
+        """An encoder with other layers; it shares the embedding layer."""
+        return Encoder(self.embeddings, layers, heads=self._heads, epsilon=self._epsilon, exact=self.exact)
 
     def states(self, ids: Sequence[int] | NDArray[np.int32]) -> Floats:
         """The last layer's states for the tokens of a text, shape (tokens, width)."""
-        states: Floats = self._session.run([OUTPUT], {INPUT: self.vocabulary.rows(ids)})[0]
+        states: Floats = self._session.run([OUTPUT], {INPUT: self.embeddings.rows(ids)})[0]
         return states
 
 
@@ -74,7 +74,7 @@ def multiplies_bytes() -> bool:
     return np.array_equal(product, left.astype(np.int32) @ right)
 
 
-def _session(model: Model) -> Any:
+def _session(model: OnnxModel) -> Any:
     from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
     options = SessionOptions()

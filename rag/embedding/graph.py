@@ -25,7 +25,7 @@ _LARGE = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class OnnxModel:
     """A serialised ONNX graph, and its large constants by name, which a session takes without a copy."""
 
     graph: bytes
@@ -79,7 +79,7 @@ def _layer(weights: Weights, name: str, width: int) -> Layer[Affine]:
 
 def encoder_graph(
     entrance: Affine, layers: Sequence[Layer[Affine]], *, heads: int, epsilon: float, exact: bool
-) -> Model:
+) -> OnnxModel:
     """The model that normalises INPUT and runs the layers, to OUTPUT; both have the shape (tokens, width). `exact`: the
     linear layers compute in float32."""
     graph = _Graph(heads, epsilon, exact)
@@ -90,7 +90,7 @@ def encoder_graph(
     return graph.model(len(entrance[0]))
 
 
-def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> Model:
+def product_graph(left: NDArray[np.uint8], right: NDArray[np.int8]) -> OnnxModel:
     """The model that multiplies two matrices as the linear layers do, to OUTPUT."""
     from onnx import TensorProto, helper
 
@@ -128,7 +128,7 @@ class _Graph:
         [found] = self._several(operator, inputs, [output or f"n{len(self._nodes)}"], **attributes)
         return found
 
-    def model(self, width: int) -> Model:
+    def model(self, width: int) -> OnnxModel:
         from onnx import TensorProto, helper
 
         shape: list[str | int | None] = ["tokens", width]
@@ -203,10 +203,10 @@ class _Constants:
         return name
 
 
-def _model(nodes: Sequence[Any], first: Any, last: Any, constants: _Constants) -> Model:
+def _model(nodes: Sequence[Any], first: Any, last: Any, constants: _Constants) -> OnnxModel:
     from onnx import helper
 
     graph = helper.make_graph(nodes, "model", [first], [last], constants.within)
     operators = [helper.make_opsetid("", _OPERATORS), helper.make_opsetid("com.microsoft", _MICROSOFT)]
     model = helper.make_model(graph, opset_imports=operators, ir_version=_FORMAT)
-    return Model(model.SerializeToString(), constants.beside)
+    return OnnxModel(model.SerializeToString(), constants.beside)

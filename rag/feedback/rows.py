@@ -1,4 +1,5 @@
-"""Opinions -> rows: to train a chat model on, with the prompt that our answerer would send, or all of them as given."""
+"""Opinions -> rows: to train a chat model on, with the prompt that our answerer would send, or all opinions as
+given."""
 
 import csv
 import io
@@ -15,7 +16,7 @@ from rag.language.terms import fold
 from rag.types import Answer
 
 Row = Mapping[str, str]
-# White space before the markers and warnings that follow a sentence goes with them.
+# The markers and warnings after a sentence, with the white space before them.
 MARKS = re.compile(rf"[ \n]*(?:(?:\[\d{{1,3}}\])+|{UNSUPPORTED_MARK})(?=\s|$)")
 
 
@@ -48,7 +49,7 @@ def rows(feedback: Sequence[Feedback], format: Format) -> list[Row]:
 
 
 def sft_rows(feedback: Iterable[Feedback]) -> list[Row]:
-    """One row for each answer that was liked and whose prompt was kept."""
+    """One row for each liked answer whose prompt was kept."""
     result: list[Row] = []
     for item in feedback:
         if item.opinion.liked and item.opinion.prompt:
@@ -59,7 +60,7 @@ def sft_rows(feedback: Iterable[Feedback]) -> list[Row]:
 
 
 def preference_rows(feedback: Iterable[Feedback]) -> list[Row]:
-    """Every liked answer beside every disliked one to the same question, whoever said so and whichever try it was.
+    """Every liked answer paired with every disliked one to the same question, across readers and attempts.
 
     The prompt is that of the liked answer, as in `sft_rows`.
     """
@@ -83,7 +84,7 @@ def preference_rows(feedback: Iterable[Feedback]) -> list[Row]:
 
 
 def opinion_rows(feedback: Iterable[Feedback]) -> list[Row]:
-    """One row for each answer that was judged, with the reasons and the note of whoever judged it."""
+    """One row for each rated answer, with the rater's reasons and note."""
     return [
         {
             "id": f"feedback-{item.id}",
@@ -117,7 +118,7 @@ def completion_of(answer: Answer) -> str:
 
 
 def write_rows(rows: Iterable[Row], format: Format, file_type: FileType) -> str:
-    """JSON lines, or CSV with a header; UTF-8 not escaped."""
+    """JSON lines, or CSV with a header; characters are not escaped."""
     if file_type is FileType.JSONL:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     written = io.StringIO(newline="")
@@ -128,8 +129,8 @@ def write_rows(rows: Iterable[Row], format: Format, file_type: FileType) -> str:
 
 
 def _prompt(opinion: Opinion) -> tuple[str, str]:
-    """The system text and the prompt that asked for this answer, or would have asked a chat model where quotes
-    answered; kept when the answer was written."""
+    """The system text and the prompt that asked for this answer or, if it consists of quotes, would have asked a chat
+    model; stored when the answer was written."""
     (_, system), (_, human) = opinion.prompt
     return system, human
 

@@ -1,4 +1,4 @@
-"""What readers thought of answers, kept with the question, the evidence, the answer and the settings it came from."""
+"""Readers' opinions of answers, stored with the question, the evidence, the answer and the settings it came from."""
 
 import sqlite3
 import time
@@ -16,9 +16,9 @@ from rag.user_database import BUSY_SECONDS, UserDatabase
 
 FILE = "feedback.sqlite"
 VERSION = 1
-# Among the settings of an answer that came from a file, which anybody may have written.
+# Set in the settings of an answer that came from a file, which anybody may have written.
 IMPORTED = "imported"
-DAMAGED_HINT = "restore the file from a copy, or export what another folder holds with --data"
+DAMAGED_HINT = "restore the file from a copy, or export the feedback of another folder with --data"
 SCHEMA = """
 CREATE TABLE feedback (
     id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, conversation INTEGER NOT NULL, exchange INTEGER NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE feedback (
 
 @dataclass(frozen=True, slots=True)
 class EvidencePassage:
-    """A passage that was found for a question; `text` is what it said then."""
+    """A passage that was found for a question; `text` is its text at that time."""
 
     document: str
     title: str
@@ -41,9 +41,9 @@ class EvidencePassage:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a reader thought of an answer. `question` stands alone; `answer.question` is what was typed. `prompt` holds
-    the messages that asked for it, or would have asked a chat model, as (role, text). `reasons` are
-    names of the page's choices, `note` the reader's own words."""
+    """A reader's opinion of an answer. `question` stands alone; `answer.question` is the one typed. `prompt` holds the
+    messages that asked for it, or would have asked a chat model, as (role, text). `reasons` are names of the page's
+    choices, `note` is the reader's own text."""
 
     liked: bool
     question: str
@@ -57,7 +57,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """An opinion as it is kept; `at` in seconds since 1970."""
+    """A stored opinion; `at` is in seconds since 1970."""
 
     id: int
     user: str
@@ -69,7 +69,7 @@ OPINION = TypeAdapter(Opinion)
 
 
 class FeedbackStore:
-    """One opinion for each answer of a reader; a later one takes the place of the earlier."""
+    """One opinion for each answer of a reader; a later one replaces the earlier."""
 
     def __init__(self, folder: Path | None) -> None:
         """Raises UserDataError."""
@@ -102,7 +102,7 @@ class FeedbackStore:
         return {number: bool(liked) for number, liked in rows}
 
     def all(self, user: str | None = None) -> Sequence[Feedback]:
-        """Everything in the order of its first writing; with `user` what that reader said."""
+        """All feedback, in the order in which it was first given; with `user`, that reader's only."""
         with self.database.reading() as connection:
             rows = connection.execute(
                 "SELECT id, user, at, opinion FROM feedback WHERE ?1 IS NULL OR user = ?1 ORDER BY id", (user,)
@@ -111,14 +111,14 @@ class FeedbackStore:
 
 
 def read_feedback(folder: Path) -> list[Feedback]:
-    """Everything in the file of a folder, which is only read: nothing is made, mended or renamed. Raises UserDataError
-    where there is none, or it is damaged or of a newer version."""
+    """All feedback in the file of a folder, which is only read: nothing is created, repaired or renamed. Raises
+    UserDataError if there is no file, or it is damaged or of a newer version."""
     file = folder / FILE
     if not file.is_file():
         raise UserDataError(
-            f"there is no feedback at {folder}", hint="rate answers in the page first, or name its folder with --data"
+            f"there is no feedback at {folder}", hint="rate answers on the page first, or name its folder with --data"
         )
-    # SQLite makes files beside a database that nobody has open, unless it is told that nobody will write.
+    # SQLite creates files beside a database that nobody has open, unless it is told that nobody will write.
     mode = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_SECONDS)) as database:

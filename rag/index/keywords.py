@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,7 @@ class KeywordIndex:
         frequencies = np.bincount(terms, minlength=len(order_of_names))
         lengths = np.bincount(passages, weights=counts, minlength=passage_count).astype(np.float32)
         mean_length = max(float(lengths.mean()), 1.0) if passage_count else 1.0
-        idf = np.log1p((passage_count - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+        idf = idf_of(passage_count, frequencies).astype(np.float32)
         often = counts.astype(np.float32)
         saturated = often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[passages] / mean_length))
         names = [encoded[place] for place in order_of_names]
@@ -144,7 +144,7 @@ class KeywordIndex:
 
     def ceiling(self, query: Sequence[str]) -> float:
         """The score no passage can exceed. A term that occurs nowhere counts as the rarest."""
-        unknown = float(np.log1p((self.passage_count + 0.5) / 0.5) * (K1 + 1))
+        unknown = float(idf_of(self.passage_count, 0) * (K1 + 1))
         numbers = ((self._number(term), occurrences) for term, occurrences in Counter(query).items())
         return sum(
             occurrences * (unknown if number is None else float(self.ceilings[number]))
@@ -239,6 +239,15 @@ def _cutter() -> NDArray[np.uint8]:
 def _beside(prefix: Path) -> Path:
     """Where the counts are; earlier versions would load any file with the plain prefix as their own."""
     return prefix.with_name(f"{prefix.name}-counts")
+
+
+@overload
+def idf_of(passages: int, holding: int) -> float: ...
+@overload
+def idf_of(passages: int, holding: NDArray[Any]) -> NDArray[Any]: ...
+def idf_of(passages: int, holding: int | NDArray[Any]) -> float | NDArray[Any]:
+    """How rare a term is that this many of the passages hold, or how rare each of several is."""
+    return np.log1p((passages - holding + 0.5) / (holding + 0.5))
 
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from rag.errors import IndexLockedError
 logger = logging.getLogger(__name__)
 
 
-class Writer(BaseModel):
+class LockHolder(BaseModel):
     """The process that holds the writer lock."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,7 +71,7 @@ def writer_lock(index_folder: Path, *, wait: float = 0.0) -> Iterator[None]:
                 _held_by(file), hint="wait until it is done (--wait SECONDS does), then run the command again"
             ) from error
     try:
-        writer = Writer(
+        writer = LockHolder(
             pid=os.getpid(), host=socket.gethostname(), since=datetime.now(UTC).isoformat(timespec="seconds")
         )
         temporary = file.with_suffix(".new")
@@ -86,7 +86,7 @@ def writer_lock(index_folder: Path, *, wait: float = 0.0) -> Iterator[None]:
 
 def _held_by(file: Path) -> str:
     try:
-        writer = Writer.model_validate_json(file.read_bytes())
+        writer = LockHolder.model_validate_json(file.read_bytes())
     except (ValidationError, OSError):  # it has the lock but has not written its name
         return f"another process is writing to {file.parent}"
     return f"another process ({writer.pid}) on {writer.host} is writing to {file.parent} since {writer.since}"

@@ -16,11 +16,11 @@ FORMATS = (FORMAT, UNFILLED)
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 
 
-class Model(BaseModel):
+class FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Root(Model):
+class Root(FrozenModel):
     """A file or folder that the index mirrors.
 
     `number` never changes. `prefixed` says whether document names start with the root's; it is fixed when the root is
@@ -33,12 +33,12 @@ class Root(Model):
     prefixed: bool | None = None
 
 
-class FileRecord(Model):
+class FileRecord(FrozenModel):
     sha256: str
     size: int
 
 
-class Anchor(Model):
+class Anchor(FrozenModel):
     """Distribution of `match` for questions that the material does not answer: its median, and the distance between
     10% and 90% quantiles. Both depend on the material and embedder."""
 
@@ -46,7 +46,7 @@ class Anchor(Model):
     spread: float
 
 
-class Anchors(Model):
+class Anchors(FrozenModel):
     """The anchors of questions in Chinese and in other languages, and whether the material has passages in them.
 
     Measured over `passages` passages; `changed` counts those added and removed since.
@@ -66,7 +66,7 @@ class Anchors(Model):
         return self.writes_chinese if chinese else self.writes_other
 
 
-class Manifest(Model):
+class Manifest(FrozenModel):
     format: int
     generation: int
     settings: dict[str, Any]
@@ -95,7 +95,7 @@ class Manifest(Model):
         return self.anchors is not None and self.anchors.writes(chinese=chinese)
 
 
-class Current(Model):
+class Current(FrozenModel):
     generation: str
     manifest_sha256: str
 

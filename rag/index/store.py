@@ -17,7 +17,7 @@ from rag.embedding import Encoded
 from rag.index.asked import AskedQuestions, read_asked
 from rag.index.manifest import Manifest
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
-from rag.index.vocabulary import Sounds, Vocabulary, read_sounds, read_vocabulary
+from rag.index.vocabulary import MaterialVocabulary, Sounds, read_sounds, read_vocabulary
 from rag.types import Passage
 
 Numbers = Sequence[int] | NDArray[np.int64]
@@ -119,7 +119,7 @@ class Index(ABC):
         return f"{self.manifest.generation:06d}"
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> MaterialVocabulary:
         return read_vocabulary(self.storage) if self.whole is None else self.whole.vocabulary
 
     @cached_property

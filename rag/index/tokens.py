@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rag.embedding import Encoded
 from rag.index.arrays import Pieces, map_arrays, write_arrays
+from rag.index.keywords import idf_of
 from rag.index.store import Numbers
 
 # For a Gaussian of deviation 1: the four levels with least squared error, and the borders between them.
@@ -197,7 +198,7 @@ class TokenIndex:
         known[known] = self.vocabulary[places[known]] == token_ids[known]
         frequencies = np.zeros(len(token_ids), np.float32)
         frequencies[known] = self.frequencies[places[known]]
-        return np.asarray(np.log1p((len(self) - frequencies + 0.5) / (frequencies + 0.5)), np.float32)
+        return np.asarray(idf_of(len(self), frequencies), np.float32)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ Titles = Mapping[str, Mapping[Language, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class JobRole:
     """A job to interview for, and the folders that it covers."""
 
     titles: Mapping[Language, str]
@@ -42,13 +42,13 @@ def topic_titles(roots: Iterable[Path]) -> Titles:
     return found
 
 
-def roles_of(roots: Iterable[Path]) -> Mapping[str, Role]:
+def roles_of(roots: Iterable[Path]) -> Mapping[str, JobRole]:
     """The roles by name; the first root to name one wins."""
-    found: dict[str, Role] = {}
+    found: dict[str, JobRole] = {}
     for root in roots:
         for name, role in _section(root / README, "roles").items():
             if isinstance(topics := role.get("topics"), list):
-                found.setdefault(name, Role(_titles(role), frozenset(map(str, topics))))
+                found.setdefault(name, JobRole(_titles(role), frozenset(map(str, topics))))
     return found
 
 

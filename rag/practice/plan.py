@@ -7,7 +7,7 @@ from hashlib import sha256
 from math import ceil
 
 from rag.practice.bank import Bank, Question, QuestionKind
-from rag.practice.schedule import Card, Knowledge, Review, due_cards, knowledge_of
+from rag.practice.schedule import Card, CardReview, Knowledge, due_cards, knowledge_of
 
 # Questions of a day without an interview date, and the most for any day. However many are due, a fourth of them is new,
 # and half before an interview.
@@ -58,7 +58,7 @@ def today(
     plan: Plan,
     topics: frozenset[str] | None,
     cards: Mapping[str, Card],
-    reviews: Sequence[Review],
+    reviews: Sequence[CardReview],
     now: datetime,
     zone: tzinfo,
 ) -> Today:

@@ -67,7 +67,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TrueFalseStatement:
     """A claim to judge as right or wrong, and the right one."""
 
     question_id: str
@@ -139,7 +139,7 @@ def next_follow_up(bank: Bank, question: Question, grade: Grade, asked: Sequence
     return max(left, key=asks, default=None)
 
 
-def statements(bank: Bank, *, topic: str | None, count: int, seed: int) -> tuple[Statement, ...]:
+def statements(bank: Bank, *, topic: str | None, count: int, seed: int) -> tuple[TrueFalseStatement, ...]:
     """Claims to judge as right or wrong, made of the mistakes that pages correct: half of them wrong, half right. The
     same seed gives the same claims."""
     chance = random.Random(seed)
@@ -152,6 +152,6 @@ def statements(bank: Bank, *, topic: str | None, count: int, seed: int) -> tuple
     truths = [place % 2 == 0 for place in range(len(chosen))]
     chance.shuffle(truths)
     return tuple(
-        Statement(question.id, (mistake.right if is_right else mistake.wrong).quote, is_right, mistake.right)
+        TrueFalseStatement(question.id, (mistake.right if is_right else mistake.wrong).quote, is_right, mistake.right)
         for (question, mistake), is_right in zip(chosen, truths, strict=True)
     )

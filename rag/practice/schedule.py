@@ -14,6 +14,8 @@ from rag.practice.grading import Grade, GradeNote
 
 # Scores from which an answer was hard, good and easy; below the first it was not known.
 HARD_FROM, GOOD_FROM, EASY_FROM = 0.4, 0.65, 0.92
+# Days of the forecast.
+AHEAD = 14
 # An attempt graded again so soon is one review with another rating: the reader gave a verdict of their own.
 SAME_REVIEW = timedelta(hours=1)
 
@@ -48,7 +50,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class CardReview:
     """One line of the log. `score` and `attempt` are None and empty if a card was only rated."""
 
     question_id: str
@@ -76,14 +78,14 @@ def rating_of(score: float) -> Rating:
     return Rating.HARD if score >= HARD_FROM else Rating.AGAIN
 
 
-def review_of(question: Question, grade: Grade, at: datetime) -> Review | None:
+def review_of(question: Question, grade: Grade, at: datetime) -> CardReview | None:
     """The log entry for a graded attempt: None for an empty one."""
     if GradeNote.EMPTY in grade.notes:
         return None
-    return Review(question.id, at, rating_of(grade.score), grade.score, grade.attempt, question.answer_sha256)
+    return CardReview(question.id, at, rating_of(grade.score), grade.score, grade.attempt, question.answer_sha256)
 
 
-def reviewed(card: Card | None, review: Review) -> Card:
+def reviewed(card: Card | None, review: CardReview) -> Card:
     """The card after a review. A clock that went back counts as no time."""
     import fsrs
 
@@ -110,7 +112,7 @@ def in_order(card: Card | None, at: datetime) -> datetime:
     return at if card is None else max(at, card.last_review)
 
 
-def rebuilt(reviews: Iterable[Review]) -> dict[str, Card]:
+def rebuilt(reviews: Iterable[CardReview]) -> dict[str, Card]:
     """The cards from a log of reviews, by question."""
     cards: dict[str, Card] = {}
     for review in counting(reviews):
@@ -118,9 +120,9 @@ def rebuilt(reviews: Iterable[Review]) -> dict[str, Card]:
     return cards
 
 
-def counting(reviews: Iterable[Review]) -> list[Review]:
+def counting(reviews: Iterable[CardReview]) -> list[CardReview]:
     """The reviews of a log, in order, without those whose rating a later one replaced."""
-    counted: list[Review | None] = []
+    counted: list[CardReview | None] = []
     last: dict[str, int] = {}
     for review in reviews:
         before = counted[last[review.question_id]] if review.question_id in last else None
@@ -151,11 +153,11 @@ def due_cards(bank: Bank, cards: Mapping[str, Card], now: datetime) -> list[Card
     return sorted(due, key=lambda card: (card.due, card.question_id))
 
 
-def forecast(cards: Iterable[Card], now: datetime, zone: tzinfo, days: int = 14) -> list[tuple[date, int]]:
+def forecast(cards: Iterable[Card], now: datetime, zone: tzinfo) -> list[tuple[date, int]]:
     """How many cards fall due on each of the next days; overdue ones count for today."""
     today = now.astimezone(zone).date()
     counts = Counter(max(today, card.due.astimezone(zone).date()) for card in cards)
-    return [(day, counts[day]) for day in (today + timedelta(days=ahead) for ahead in range(days))]
+    return [(day, counts[day]) for day in (today + timedelta(days=ahead) for ahead in range(AHEAD))]
 
 
 def progress(bank: Bank, cards: Mapping[str, Card], now: datetime) -> list[TopicProgress]:
@@ -170,7 +172,7 @@ def progress(bank: Bank, cards: Mapping[str, Card], now: datetime) -> list[Topic
     ]
 
 
-def streak(reviews: Sequence[Review], now: datetime, zone: tzinfo) -> int:
+def streak(reviews: Sequence[CardReview], now: datetime, zone: tzinfo) -> int:
     """Days in a row with a review, up to today or yesterday, by the reader's local day."""
     days = {review.at.astimezone(zone).date() for review in reviews}
     day = now.astimezone(zone).date()

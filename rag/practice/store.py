@@ -14,7 +14,7 @@ from rag.errors import UsageError
 from rag.practice.grading import Verdict
 from rag.practice.plan import Plan
 from rag.practice.rounds import Round
-from rag.practice.schedule import Card, Rating, Review, in_order, rebuilt
+from rag.practice.schedule import Card, CardReview, Rating, in_order, rebuilt
 from rag.user_database import UserDatabase
 
 logger = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Export:
 
     format: int
     exported: datetime
-    reviews: tuple[Review, ...] = ()
+    reviews: tuple[CardReview, ...] = ()
     jottings: Mapping[str, Jotting] | None = None
     overrides: tuple[Override, ...] = ()
     rounds: tuple[Round, ...] = ()
@@ -105,7 +105,7 @@ class PracticeStore:
     def close(self) -> None:
         self.database.close()
 
-    def review(self, user: str, review: Review) -> Card:
+    def review(self, user: str, review: CardReview) -> Card:
         """Append a review and move its card. Its time is never before that of the previous review."""
         with self.database.writing() as connection:
             log = _reviews(connection, user, review.question_id)
@@ -125,7 +125,7 @@ class PracticeStore:
             return self.rebuild(user)
         return {question: card for question, card in cards.items() if card is not None}
 
-    def reviews(self, user: str, question_id: str | None = None) -> Sequence[Review]:
+    def reviews(self, user: str, question_id: str | None = None) -> Sequence[CardReview]:
         """The log in order, of one question or of all."""
         with self.database.reading() as connection:
             return _reviews(connection, user, question_id)
@@ -259,15 +259,15 @@ class PracticeStore:
         return len(added)
 
 
-def _reviews(connection: sqlite3.Connection, user: str, question_id: str | None = None) -> list[Review]:
+def _reviews(connection: sqlite3.Connection, user: str, question_id: str | None = None) -> list[CardReview]:
     rows = connection.execute(
         f"SELECT {REVIEW_COLUMNS} FROM reviews WHERE user = ?1 AND (?2 IS NULL OR question = ?2) ORDER BY at, id",
         (user, question_id),
     )
-    return [Review(row[0], datetime.fromisoformat(row[1]), Rating(row[2]), *row[3:]) for row in rows]
+    return [CardReview(row[0], datetime.fromisoformat(row[1]), Rating(row[2]), *row[3:]) for row in rows]
 
 
-def _append(connection: sqlite3.Connection, user: str, review: Review) -> None:
+def _append(connection: sqlite3.Connection, user: str, review: CardReview) -> None:
     connection.execute(
         f"INSERT INTO reviews (user, {REVIEW_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (

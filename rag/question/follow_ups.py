@@ -20,7 +20,7 @@ from rag.question.names import FUNCTION_WORDS, NAME
 from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 
-# A longer subject keeps only its end, where the question stands.
+# A longer subject keeps only its end, where the question is.
 MAX_SUBJECT_CHARACTERS = 300
 # Number of messages examined before the question.
 MAX_TURNS = 12
@@ -155,8 +155,8 @@ def recent(history: Sequence[Turn]) -> list[Turn]:
 
 
 def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
-    """The history without thanks and greetings, and without refusals after the first answer: whoever leans on the
-    conversation then means that answer.
+    """The history without thanks and greetings, and without refusals after the first answer: a follow-up then leans
+    on that answer.
 
     >>> from rag.types import Role, Turn
     >>> asked, answered = Turn(Role.USER, "LoRA 是什么"), Turn(Role.ASSISTANT, "一种微调方法。")

@@ -1,8 +1,8 @@
 """Whether a message continues the talk or begins anew.
 
 Two readings are always searched: the message alone, and the message preceded by the subject of the talk. A logistic
-regression combines features of both: the passages each finds, how much the message names, and whether a word points
-back; none decides alone.
+regression combines features of both: the passages that each finds, how much the message names, and whether a word
+points back; none decides alone.
 """
 
 import re
@@ -13,12 +13,10 @@ import numpy as np
 from rag.index import Index
 from rag.language.pointing import points_back
 from rag.language.terms import CHINESE, fold, terms
-from rag.question.unheard import named_in, unheard_share
+from rag.question.unheard import named_in, rarity_in_passages, unheard_share
 from rag.search.retrieval import CANDIDATES
 from rag.search.searcher import Searcher
 
-# The weight of a pair of Chinese characters against a name in Latin letters: neighbouring pairs overlap.
-OF_A_PAIR = 0.5
 # First passages whose pages' names are compared with the message.
 FIRST = 5
 # New names are counted up to this number.
@@ -64,7 +62,7 @@ class Leaning:
     weights: LeaningFeatures
 
 
-# For the default embedder with token vectors. Others score on other scales: for them only words count.
+# For the default embedder with token vectors. Others score on other scales: for them only the words count.
 BY_SEARCH = Leaning(
     -36.08,
     LeaningFeatures(
@@ -91,7 +89,7 @@ def leaning_features(searcher: Searcher, message: str, *, subject: str, said: st
     page = before[0].passage.document if before else ""
     of_talk = [hit.score for hit in alone if hit.passage.document == page] or [hit.score for hit in alone[-1:]]
     own, named = set(terms(message)), named_in(message)
-    rarity = {term: index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR) for term in named}
+    rarity = {term: rarity_in_passages(index, term) for term in named}
 
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / max(sum(rarity.values()), 1e-6)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from rag.index.keywords import idf_of
 from rag.index.store import KeywordSearch
 from rag.language.language import has_chinese
 from rag.language.terms import LATIN_TERM, fold
@@ -39,7 +40,7 @@ SHORT_FORM = 4
 TYPOS = ((10, 2), (6, 1))
 
 
-class Kind(StrEnum):
+class NameKind(StrEnum):
     """How certain it is that a word is a name."""
 
     NAME = "name"  # written like a name
@@ -53,7 +54,7 @@ class Name:
     be present; none if the material lacks the name. `guessed` means that the form is only likely."""
 
     written: str
-    kind: Kind
+    kind: NameKind
     forms: tuple[tuple[str, ...], ...]
     guessed: bool = False
 
@@ -69,11 +70,11 @@ def find_names(keywords: KeywordSearch, question: str) -> list[Name]:
             continue
         quoted = text[: match.start()].endswith(tuple(OPENING)) and text[match.end() :].startswith(tuple(CLOSING))
         if NAME.match(written) or quoted or (chinese and written[0].isupper()):
-            kind = Kind.NAME
+            kind = NameKind.NAME
         elif chinese and not folded[0].isdigit():
-            kind = Kind.WORD
+            kind = NameKind.WORD
         elif written[0].isupper() and match.start():
-            kind = Kind.CAPITAL
+            kind = NameKind.CAPITAL
         else:
             continue
         forms = _spellings(keywords, folded)
@@ -83,10 +84,10 @@ def find_names(keywords: KeywordSearch, question: str) -> list[Name]:
 
 
 def rarity(keywords: KeywordSearch, name: Name) -> float:
-    """How rare a known name is, from 0 (in every passage) to 1 (almost nowhere): its idf as a share of the most."""
+    """How rare a known name is, from 0 (in every passage) to 1 (almost nowhere): its idf as a share of the largest
+    idf."""
     count = max((min(keywords.frequency(term) for term in form) for form in name.forms), default=0)
-    most = np.log1p((keywords.passage_count + 0.5) / 0.5)
-    return float(np.log1p((keywords.passage_count - count + 0.5) / (count + 0.5)) / most)
+    return float(idf_of(keywords.passage_count, count) / idf_of(keywords.passage_count, 0))
 
 
 def stands_in(keywords: KeywordSearch, name: Name, passages: NDArray[np.int64]) -> bool:
@@ -126,7 +127,7 @@ def _guesses(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _alike(keywords: KeywordSearch, name: str, letters: int) -> list[str]:
-    """Known words that differ in so many letters at most, most similar first."""
+    """Known words that differ in at most `letters` letters, most similar first."""
     alike = process.extract(name, keywords.latin_terms, scorer=OSA.distance, score_cutoff=letters, limit=20)
     return [term for term, _, _ in alike]
 

@@ -12,8 +12,8 @@ from rag.question.follow_ups import Standalone
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
     """The standalone question and its sides, if it compares, or its parts, if it is about several subjects: each is
-    searched beside the whole. `asks` are the several things that it asks; a later one about the same subject follows
-    those before it."""
+    searched beside the whole. `asks` are the several things that it asks; a later one about the same subject is a
+    follow-up of those before it."""
 
     standalone: Standalone
     comparison: Comparison | None = None
@@ -38,6 +38,6 @@ def plan_search(standalone: Standalone) -> SearchPlan:
 
 
 def _asks_of(part: str, before: str = "") -> list[Standalone]:
-    """Each thing asked about one subject, as a follow-up of those before it, and of what was asked before."""
+    """Each thing asked about one subject, as a follow-up of those before it and of `before`."""
     asked: Sequence[str] = asks(part) or (part,)
     return [Standalone(ask, " ".join(filter(None, (before, *asked[:place])))) for place, ask in enumerate(asked)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# The reader waits for it before the search; after so many seconds the rules decide.
+# The reader waits for it before the search; after this many seconds the rules decide.
 REWRITE_SECONDS = 4.0
 # Tokens of the conversation's summary for the model.
 SUMMARY_TOKENS = 400

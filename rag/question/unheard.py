@@ -1,4 +1,4 @@
-"""The terms that a question names beside asking words, and how many of them the material has."""
+"""The terms that a question names besides asking words, how rare they are, and how many of them the material has."""
 
 from rag.index import Index
 from rag.language.asking import ONLY_ASKS
@@ -7,6 +7,9 @@ from rag.language.terms import fold, terms
 # A term in no more than this share of the passages hardly occurs: it is incidental, or its characters meet across two
 # words.
 HARDLY = 1 / 2_000
+# Weight of a pair of Chinese characters, relative to a name in Latin letters, since neighbouring pairs overlap:
+# 加速推理 is two words, and three pairs.
+OF_A_PAIR = 0.5
 
 
 def named_in(question: str) -> tuple[str, ...]:
@@ -20,6 +23,11 @@ def named_in(question: str) -> tuple[str, ...]:
     named = set(terms(ONLY_ASKS.sub(" ", fold(question))))
     alone = {term for term in named if len(term) == 1 and not term.isascii()}
     return tuple(term for term in asked if term in named or alone & set(term)) or asked
+
+
+def rarity_in_passages(index: Index, term: str) -> float:
+    """A term's weight by its rarity among the passages: how much it tells which passage is asked for."""
+    return index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR)
 
 
 def hardly_heard(index: Index, term: str) -> bool:

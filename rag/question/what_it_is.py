@@ -1,4 +1,4 @@
-"""Whether a question only asks what something is, told by the words around its name."""
+"""Whether a question only asks what something is, judged by the words around its name."""
 
 import re
 import tomllib
@@ -16,12 +16,11 @@ LONGEST_PIECE = 3
 
 
 def asks_what_it_is(question: str, name: Collection[str]) -> float:
-    """How likely a question asks what a thing is and nothing else about it, from 0 to 1. `name` are the terms that name
-    the thing; who types nothing but the name asks just that.
+    """The probability, from 0 to 1, that a question asks what a thing is and nothing else about it. `name` holds the
+    terms that name the thing; a question of nothing but the name asks just that.
 
-    Logistic regression over the pieces around the name, fitted to the questions that the sections of corpus/ are
-    written down to answer: those of definitions, and those of other sections of the same pages
-    (`python -m tools.fit.what_it_is`).
+    Logistic regression over the pieces around the name, fitted to the written questions of corpus/: those of
+    definitions, and those of other sections of the same pages (`python -m tools.fit.what_it_is`).
     """
     around = pieces_around(question, name)
     if not around:

@@ -11,7 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from rag.index import Index
-from rag.index.vocabulary import Sounds, Vocabulary, pinyin
+from rag.index.vocabulary import MaterialVocabulary, Sounds, pinyin
 from rag.language.framing import plainly_for_code, unwrapped
 from rag.language.language import has_chinese
 from rag.language.terms import CHINESE_RUN, fold, simplified, terms
@@ -22,19 +22,19 @@ LATIN_WORD = re.compile(r"[A-Za-z]+")
 APART = re.compile(r"[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})+")
 # A shorter name may be two words that happen to stand side by side.
 SHORTEST_JOINED = 6
-# Shorter runs sound like too much else.
+# Shorter runs sound like too many other words.
 SHORTEST_SOUND = 5
 # The shape of every row of pinyin syllables; few English words have it. Possessive, so that no letter is tried twice.
 LIKE_PINYIN = re.compile(r"(?:(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?[aeiouv]++(?:ng|n|r)?+)++", re.IGNORECASE)
-# Homophones are sought in pieces of so many characters, the longest first.
+# Homophones are sought in pieces of this many characters, the longest first.
 PIECES = (4, 3, 2)
-# A name in capitals is no misspelling, unless its letters are only swapped: RetNet is not ResNet, QLoAR is QLoRA.
+# A name in capitals is not a misspelling, unless its letters are only swapped: RetNet is not ResNet, QLoAR is QLoRA.
 LOWER = re.compile(r".[a-z]+")
 # A piece is replaced only by a name's word that is at least this common.
 COMMON = 5
 # Characters that join words rather than make them.
 JOINING = set("的地得了是在有和与么怎哪这那不大小多少一")
-# A term in fewer passages than its translation by this factor is one that the material does not use.
+# The material does not use a term if its translation is in more passages by this factor.
 RARER = 3
 
 
@@ -47,7 +47,7 @@ def in_the_materials_words(index: Index, question: str) -> str:
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)
     text = re.sub(CHINESE_RUN, lambda match: _homophones(index, vocabulary, match[0]), text)
     if not has_chinese(text) and index.manifest.writes(chinese=False):
-        return text  # a Chinese word more would make it a question in Chinese, and its answer, too
+        return text  # an added Chinese word would make the question, and its answer, Chinese
     return _with_translations(index, vocabulary, text)
 
 
@@ -88,7 +88,7 @@ def _chinese(letters: str, sounds: Sounds) -> str:
 
 
 def _is_noise(index: Index, word: str) -> bool:
-    """Whether a word beside pinyin is pinyin too, though of no name."""
+    """Whether a word beside pinyin is pinyin too, but not of a name."""
     if not word.isascii() or index.keywords.frequency(fold(word)):
         return False
     return _in_syllables(word.lower(), index.sounds.syllables)
@@ -101,7 +101,7 @@ def _in_syllables(letters: str, syllables: frozenset[str]) -> bool:
     )
 
 
-def _joined(vocabulary: Vocabulary, run: str) -> str:
+def _joined(vocabulary: MaterialVocabulary, run: str) -> str:
     """Latin words, joined where a name writes them together: flash-attention is FlashAttention."""
     written, *rest = re.split(r"([ -])", run)
     for gap, word in zip(rest[::2], rest[1::2], strict=True):
@@ -114,7 +114,7 @@ def _joined(vocabulary: Vocabulary, run: str) -> str:
     return written
 
 
-def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
+def _respelt(index: Index, vocabulary: MaterialVocabulary, word: str) -> str:
     """The name's word that an unknown word misspells; the word itself if there is none."""
     folded = word.lower()
     wrong = next((letters for length, letters in TYPOS if len(folded) >= length), 1 if len(folded) >= 5 else 0)
@@ -132,7 +132,7 @@ def _respelt(index: Index, vocabulary: Vocabulary, word: str) -> str:
     return vocabulary.spellings[min(usable)[2]] if usable else word
 
 
-def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:
+def _homophones(index: Index, vocabulary: MaterialVocabulary, run: str) -> str:
     """Chinese text with wrong characters corrected: pieces that no passage contains, and that sound like a word of a
     name with which they share a character."""
     text = simplified(run)
@@ -151,7 +151,7 @@ def _homophones(index: Index, vocabulary: Vocabulary, run: str) -> str:
     return run if text == simplified(run) else text
 
 
-def _is_common(vocabulary: Vocabulary, word: str) -> bool:
+def _is_common(vocabulary: MaterialVocabulary, word: str) -> bool:
     return vocabulary.words[word] >= COMMON and not JOINING & set(word)
 
 
@@ -160,9 +160,9 @@ def _is_unknown(index: Index, chinese: str) -> bool:
     return any(not index.keywords.frequency(chinese[place : place + 2]) for place in range(len(chinese) - 1))
 
 
-def _with_translations(index: Index, vocabulary: Vocabulary, question: str) -> str:
+def _with_translations(index: Index, vocabulary: MaterialVocabulary, question: str) -> str:
     """The question with a translation after each term that the material writes otherwise, or in place of a Chinese term
-    that occurs nowhere but beside it."""
+    that occurs in at most one passage."""
     text, added = question, list[str]()
     folded = simplified(text).lower()
     for term, other in vocabulary.translations.items():

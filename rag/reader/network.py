@@ -72,7 +72,7 @@ def network_over(embedder: Encoder, trained: Mapping[str, Floats]) -> tuple[Enco
     layers = {name.removeprefix(ENCODER): value for name, value in trained.items() if name.startswith(ENCODER)}
     heads = {name: value for name, value in trained.items() if not name.startswith(ENCODER)}
     try:
-        return embedder.with_layers(layers), Heads.of(heads, embedder.vocabulary.width)
+        return embedder.with_layers(layers), Heads.of(heads, embedder.embeddings.width)
     except ValueError as error:
         raise ValueError(f"its weights do not fit the embedder: {error}") from error
 

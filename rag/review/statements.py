@@ -22,8 +22,8 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`source[start:end] == quote`. `text[text_start:text_end]` of its passage is the same, cleaned; `passage` is that
-    passage's number. `section` is the path of headings above, outermost first."""
+    """`source[start:end] == quote`. `text` is the same, cleaned; `passage` is the number of its passage. `section` is
+    the path of headings above, outermost first."""
 
     document: str
     title: str
@@ -33,8 +33,6 @@ class Statement:
     quote: str
     passage: int
     text: str
-    text_start: int
-    text_end: int
 
     @property
     def language(self) -> Language:
@@ -60,8 +58,6 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
                 document.source[span[0] : span[1]],
                 passage.number,
                 passage.content.text[start:end],
-                start,
-                end,
             )
 
 

@@ -14,7 +14,7 @@ from rag.index import Index
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class FusionWeights:
     """Weights of a ranking, tuned on development questions (docs/results)."""
 
     # Compare candidates token by token where the index holds token vectors.
@@ -27,19 +27,20 @@ class Ranking:
     spread_weight: float = 2.0
 
 
-DEFAULT = Ranking()
+DEFAULT = FusionWeights()
 # EmbeddingGemma's token vectors are less informative than its text vectors if an answer does not repeat its question.
-RANKINGS = {"embeddinggemma-300m": Ranking(cosine_weight=2.0)}
+RANKINGS = {"embeddinggemma-300m": FusionWeights(cosine_weight=2.0)}
 
 
-def ranking_for(index: Index) -> Ranking:
+def ranking_for(index: Index) -> FusionWeights:
     """The weights for the embedder of an index."""
     return RANKINGS.get(index.manifest.embedder_name, DEFAULT)
 
 
 def fuse_scores(
-    ranking: Ranking, cosines: NDArray[np.float32], shares: NDArray[np.float32], likeness: NDArray[np.float32] | None
-) -> NDArray[np.float32]:
+    ranking: FusionWeights, cosines: NDArray[np.float32], shares: NDArray[np.float32],
+    likeness: NDArray[np.float32] | None,
+) -> NDArray[np.float32]:  # fmt: skip
     """Fused scores of n candidates, shape (n,), from their cosines, keyword shares (0..1) and, if there are token
     vectors, late-interaction scores."""
     if likeness is None:

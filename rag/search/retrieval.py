@@ -15,8 +15,8 @@ from rag.index import Index
 from rag.index.store import KeywordMatch
 from rag.language.language import Language, language_of
 from rag.language.terms import simplified, terms
-from rag.search.fusion import Ranking, fuse_scores, ranking_for
-from rag.types import Found, Hit, Passage
+from rag.search.fusion import FusionWeights, fuse_scores, ranking_for
+from rag.types import Hit, Passage, RankAndScore
 
 # Candidates taken from each search before fusion.
 CANDIDATES = 50
@@ -30,9 +30,9 @@ class Proposals:
     scores: NDArray[np.float32]
 
     @property
-    def ranks(self) -> dict[int, Found]:
+    def ranks(self) -> dict[int, RankAndScore]:
         pairs = zip(self.numbers.tolist(), self.scores.tolist(), strict=True)
-        return {number: Found(rank, round(score, 6)) for rank, (number, score) in enumerate(pairs, start=1)}
+        return {number: RankAndScore(rank, round(score, 6)) for rank, (number, score) in enumerate(pairs, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,11 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The result of retrieval. `similarity` is the best cosine; `encoded` the question as the embedder sees it;
-    `candidates` all that were proposed, None if none were."""
+    """The result of retrieval. `encoded` is the question as the embedder sees it, `candidates` all that were proposed,
+    None if none were."""
 
     query: str
     hits: tuple[Hit, ...]
-    similarity: float = 0.0
     encoded: Encoded | None = field(default=None, compare=False, repr=False)
     candidates: Candidates | None = field(default=None, compare=False, repr=False)
 
@@ -86,7 +85,7 @@ def search(
     question: str,
     *,
     k: int = 10,
-    ranking: Ranking | None = None,
+    ranking: FusionWeights | None = None,
     encoded: Encoded | None = None,
 ) -> Evidence:
     """The `k` best passages for a question. `encoded` is the output of `encode_questions`, if made before."""
@@ -98,14 +97,14 @@ def search(
 def evidence_of(index: Index, question: str, encoded: Encoded, candidates: Candidates | None, *, k: int) -> Evidence:
     """The `k` best of a question's candidates."""
     if candidates is None:
-        return Evidence(question, (), encoded=encoded)
+        return Evidence(question, (), encoded)
     best, passages = _readable(index, candidates, language_of(question), k)
     dense, keyword = candidates.dense.ranks, candidates.keyword.ranks
     hits = tuple(
         Hit(rank, round(float(score), 6), passage, dense.get(passage.number), keyword.get(passage.number))
         for rank, (score, passage) in enumerate(zip(candidates.fused[best], passages, strict=True), start=1)
     )
-    return Evidence(question, hits, float(candidates.cosines.max()), encoded, candidates)
+    return Evidence(question, hits, encoded, candidates)
 
 
 def _readable(index: Index, candidates: Candidates, language: Language, k: int) -> tuple[list[int], list[Passage]]:
@@ -126,7 +125,7 @@ def _readable(index: Index, candidates: Candidates, language: Language, k: int) 
 
 
 def propose(
-    index: Index, question: str, encoded: Encoded, *, count: int, ranking: Ranking | None = None, wanted: int = 0
+    index: Index, question: str, encoded: Encoded, *, count: int, ranking: FusionWeights | None = None, wanted: int = 0
 ) -> Candidates | None:
     """`count` candidates of each search, scored and fused; None if there are none. If tokens have yet to be computed,
     only the best by vector and keywords are kept, at least `wanted`."""
@@ -164,14 +163,6 @@ def merge(parts: Sequence[Evidence], k: int) -> Evidence:
     best = sorted(leads, key=lambda number: -leads[number])[:k]
     merged = (replace(hits[number], rank=rank, score=leads[number]) for rank, number in enumerate(best, start=1))
     return replace(parts[0], hits=tuple(merged))
-
-
-def best_documents(hits: Sequence[Hit]) -> dict[str, Passage]:
-    """The best passage of each document, best document first."""
-    best: dict[str, Passage] = {}
-    for hit in hits:
-        best.setdefault(hit.passage.document, hit.passage)
-    return best
 
 
 def _cosines(

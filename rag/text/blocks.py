@@ -5,14 +5,11 @@ A document is parsed once, at ingest (`rag.text.markdown`), and its blocks are s
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
-from itertools import takewhile
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-# Inline code and formulas: their content neither ends a sentence nor is prose.
-INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 LINE_BREAK = re.compile(r"\r\n?|\n")
 
 
@@ -70,49 +67,8 @@ def columns(text: str) -> int:
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def heading_over(blocks: Sequence[Block], place: int) -> int | None:
-    """The place of the heading above a block."""
-    return next((before for before in reversed(range(place)) if blocks[before].kind is BlockKind.HEADING), None)
-
-
-def announcer(blocks: Sequence[Block], place: int) -> int | None:
-    """The place of the block whose last line announces the block at `place`, or its list."""
-    number = blocks[place].list_number
-    before = place - 1
-    if not (before >= 0 and blocks[before].announces):
-        while number >= 0 and before >= 0 and blocks[before].list_number == number:
-            before -= 1
-    return before if before >= 0 and blocks[before].announces else None
-
-
-def list_of(blocks: Sequence[Block], place: int) -> range:
-    """The places of a block's list; empty outside of lists."""
-    number = blocks[place].list_number
-    if number < 0:
-        return range(place, place)
-    first = last = place
-    while first and blocks[first - 1].list_number == number:
-        first -= 1
-    while last + 1 < len(blocks) and blocks[last + 1].list_number == number:
-        last += 1
-    return range(first, last + 1)
-
-
 def code_lines(text: str, blocks: Iterable[Block]) -> frozenset[int]:
     """The numbers of the lines in code blocks, fences included."""
     starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
     spans = ((bisect_left(starts, b.start), bisect_right(starts, b.end)) for b in blocks if b.kind is BlockKind.CODE)
     return frozenset(number for first, last in spans for number in range(first, last))
-
-
-def code_of(text: str, block: Block) -> str:
-    """The code of a code block, without fences, language and line prefixes."""
-    body = text[block.body_start : block.body_end]
-    if not block.indent:
-        return body
-    return "\n".join(line[_shared(line, block.indent) :] for line in body.split("\n"))
-
-
-def _shared(one: str, other: str) -> int:
-    """The length of the common prefix of two texts."""
-    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])

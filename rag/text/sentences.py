@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, pairwise
 
-from rag.language.ends import SENTENCE_END
-from rag.text.blocks import INLINE_VERBATIM, Block, BlockKind, columns
+from rag.language.ends import INLINE_VERBATIM, SENTENCE_END
+from rag.text.blocks import Block, BlockKind, columns
 
 # Marks of emphasis, which belong to the sentence they close.
 EMPHASIS = re.compile(r"(\*{1,3}|_{1,3}|~~)[”’」』）)]*")

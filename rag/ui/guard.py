@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag.server.entrance import body_of, is_for_this_machine, is_foreign, replay
 from rag.server.rate import Rate
-from rag.ui.limits import Limits
+from rag.ui.limits import PageLimits
 from rag.ui.texts import Language, language_of
 
 API = "/gradio_api/"
@@ -36,7 +36,7 @@ TEXTS = {
 }
 
 
-class Guard:
+class PageGuard:
     """ASGI middleware that refuses, each with its status: foreign host names if only this machine can connect (400),
     addresses that the page does not use (404), requests from another web site (403), bodies that are too large or of
     undeclared length (413, 411), and too many requests or waiting questions (429).
@@ -44,7 +44,7 @@ class Guard:
     If only this machine can connect and nobody signs in, all addresses are the same: clients are browser tabs instead.
     """
 
-    def __init__(self, app: ASGIApp, *, limits: Limits, is_loopback: bool, has_users: bool) -> None:
+    def __init__(self, app: ASGIApp, *, limits: PageLimits, is_loopback: bool, has_users: bool) -> None:
         self.app = app
         self.limits = limits
         self.is_loopback = is_loopback

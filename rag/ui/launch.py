@@ -187,8 +187,8 @@ def _stay(
     import gradio as gr
     from starlette.middleware import Middleware
 
-    from rag.ui.guard import Guard
-    from rag.ui.limits import Limits
+    from rag.ui.guard import PageGuard
+    from rag.ui.limits import PageLimits
     from rag.ui.policy import SafeResponses
 
     signal.signal(signal.SIGTERM, _end)
@@ -197,8 +197,8 @@ def _stay(
     free = free_port(host, port)
     if free != port:
         _tell_taken(port, free)
-    limits = Limits(upload=max_upload + UPLOAD_MARGIN)
-    guard = Middleware(Guard, limits=limits, is_loopback=host in LOOPBACK, has_users=users is not None)
+    limits = PageLimits(upload=max_upload + UPLOAD_MARGIN)
+    guard = Middleware(PageGuard, limits=limits, is_loopback=host in LOOPBACK, has_users=users is not None)
     middleware = [*beside, Middleware(SafeResponses), guard]
     page.launch(
         server_name=f"[{host}]" if ":" in host else host,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PageLimits:
     """A client is a signed-in user, else an address; on loopback, a browser tab."""
 
     # Everything queued: questions, and other long work.

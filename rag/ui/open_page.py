@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ingest.workers import File
     from rag.answer.assistant import Assistant
     from rag.embedding import Embedder
-    from rag.ui.guide.preparing import Preparation, Step
+    from rag.ui.guide.preparing import Preparation, PreparationStep
 
 # Documents read before the chat opens, with ready vectors and without: some seconds, half a minute on a laptop.
 FIRST_READY, FIRST_DOCUMENTS = 64, 24
@@ -134,26 +134,28 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     from rag.embedding import load_embedder
     from rag.index.stores import open_store
     from rag.models.fetch_with_bar import fetch_with_bar
-    from rag.ui.guide.preparing import Step
+    from rag.ui.guide.preparing import PreparationStep
 
     settings, chat_model = open_kept(settings)
     if _is_to_fetch(settings):
-        fetch_with_bar(settings, settings.embedder, tell=partial(preparation.tell, Step.FETCH))
-    preparation.tell(Step.LOAD)
+        fetch_with_bar(settings, settings.embedder, tell=partial(preparation.tell, PreparationStep.FETCH))
+    preparation.tell(PreparationStep.LOAD)
     embedder = load_embedder(settings)
     if not open_store(settings).is_there():
         index_the_first(settings, embedder, preparation.tell)
     return Assistant(settings, embedder, chat_model=chat_model)
 
 
-def index_the_first(settings: Settings, embedder: "Embedder", tell: "Callable[[Step, int, int], None]") -> None:
+def index_the_first(
+    settings: Settings, embedder: "Embedder", tell: "Callable[[PreparationStep, int, int], None]"
+) -> None:
     """Index the first documents; the others follow while readers ask."""
     from ingest.progress import Bars
     from ingest.ready_vectors import ready_vectors
     from ingest.sources import default_root
     from ingest.sync import Stage, sync
     from ingest.updates.first_reading import UNFINISHED_FILE, spread
-    from rag.ui.guide.preparing import Step
+    from rag.ui.guide.preparing import PreparationStep
 
     settings.index.mkdir(parents=True, exist_ok=True)
     (settings.index / UNFINISHED_FILE).touch()
@@ -167,7 +169,7 @@ def index_the_first(settings: Settings, embedder: "Embedder", tell: "Callable[[S
 
         def progress(stage: Stage, done: int, total: int) -> None:
             bars.update(stage, done, total)
-            tell(Step(stage), done, total)
+            tell(PreparationStep(stage), done, total)
 
         report = sync(
             settings, lambda: embedder, identity=embedder.identity, choose=some, complete=False, progress=progress

@@ -13,7 +13,7 @@ from rag.ui.conversations.listing import feedback_export
 from rag.ui.inspector.tab import build_inspector
 from rag.ui.library.tab import build_library
 from rag.ui.model_setup.part import build_model_setup
-from rag.ui.part import AT_ONCE, EACH, Overlays, Part, Updates
+from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart, Updates
 from rag.ui.practice.tab import build_practice
 from rag.ui.preferences.handlers import take
 from rag.ui.preferences.stored import KEY, to_store
@@ -78,7 +78,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
                     parts = [build_chat(assistant, session, rooms, overlays, first), _named(chat, CHAT)]
                 with gr.Tab(id="practice", elem_id="room-practice") as tab:
-                    parts.append(build_practice(assistant, session, overlays, tab, first))
+                    parts.append(build_practice(assistant, session, overlays, tab))
                 if rooms.library is not None:
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts += build_library(assistant, rooms.library, session, overlays, tab, first)
@@ -137,7 +137,7 @@ def _settings(
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
-) -> list[Part]:
+) -> list[PagePart]:
     """The reader's settings, and tools for whoever maintains the program; see `build_preferences` for `kept` and
     `on_change`."""
     setup = rooms.setup if rooms.may_change else None
@@ -156,7 +156,7 @@ def _settings(
     return parts
 
 
-def _feedback(tab: gr.Tab, first: Language) -> Part:
+def _feedback(tab: gr.Tab, first: Language) -> PagePart:
     """The chat handles its buttons; see `rag.ui.chat.actions`."""
     with gr.Column(elem_classes="room"):
         shown = gr.HTML(feedback_export(TEXTS[first]), elem_id="feedback-export")
@@ -165,11 +165,11 @@ def _feedback(tab: gr.Tab, first: Language) -> Part:
         texts = TEXTS[state.language]
         return {tab: gr.update(label=texts.export_feedback), shown: feedback_export(texts)}
 
-    return Part((tab, shown), speak)
+    return PagePart((tab, shown), speak)
 
 
-def _named(tab: gr.Tab, names: Mapping[Language, str]) -> Part:
-    return Part((tab,), lambda state: {tab: gr.update(label=names[state.language])})
+def _named(tab: gr.Tab, names: Mapping[Language, str]) -> PagePart:
+    return PagePart((tab,), lambda state: {tab: gr.update(label=names[state.language])})
 
 
 def _finder(texts: Texts) -> str:

@@ -31,7 +31,7 @@ class Overlays:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PagePart:
     """The components whose words depend on the reader's language, and their updates. `prepare` does what would delay
     the first visit, once a page has greeted its reader. `settled` are the components that only the reader changes: a
     page refresh may arrive after the next change, and would undo it."""

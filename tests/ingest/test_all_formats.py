@@ -43,10 +43,10 @@ def test_the_rest_goes_on(tmp_path: Path, folder: Path, hash_embedder: Embedder)
     assert [error.split(": ")[0] for error in errors] == ["broken.docx", "fake.pdf", "locked.pdf"]
     assert "password-protected" in errors[2]
     assert [warning.message.rsplit(": ", 1)[-1] for warning in report.warnings] == [
-        "a link that leads out of its root", "no ordinary file",
+        "a link that leads out of its root", "not an ordinary file",
     ]  # fmt: skip
     text = report.as_text()
-    assert f"warning: {folder}/pipe.html: left out: no ordinary file\n" in text
+    assert f"warning: {folder}/pipe.html: left out: not an ordinary file\n" in text
     told = [{"path": warning.path, "message": warning.message} for warning in report.warnings]
     assert report.as_dict()["warnings"] == told
     again = ingest(library_settings(tmp_path), folder, hash_embedder)

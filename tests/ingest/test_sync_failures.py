@@ -96,14 +96,14 @@ def test_a_file_that_grows_while_it_is_read(library: Library, monkeypatch: pytes
 def test_a_file_that_vanishes_while_it_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     library.sync()
     library.page("rope", "norm.md")
-    real = documents._file_hash
+    real = documents.digest
 
     def vanishing(path: Path) -> str:
         if path.name == "norm.md":
             path.unlink()
         return real(path)
 
-    monkeypatch.setattr(documents, "_file_hash", vanishing)
+    monkeypatch.setattr(documents, "digest", vanishing)
     report = library.sync()
     assert counts(report) == {"unchanged": 2, "stale": 1, "failed": 1}
     assert report.documents.failed[0].error.startswith("norm.md: cannot be read: ")

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rag.embedding.encoder import Encoder, Vocabulary
+from rag.embedding.encoder import EmbeddingLayer, Encoder
 from rag.embedding.stored import Floats
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def numbers(weights: Mapping[str, Tensor]) -> dict[str, Floats]:
 
 def small_encoder(weights: Mapping[str, Tensor]) -> Encoder:
     exact = numbers(weights)
-    return Encoder(Vocabulary.of(exact), exact, heads=2, epsilon=1e-12, exact=True)
+    return Encoder(EmbeddingLayer.of(exact), exact, heads=2, epsilon=1e-12, exact=True)
 
 
 class SmallEmbedder:

@@ -17,7 +17,7 @@ from rag.embedding import Embedder, Encoded, Progress
 from rag.index import DiskIndex, open_index
 from rag.language.terms import terms
 from rag.paths import PROGRAM
-from rag.search.fusion import Ranking
+from rag.search.fusion import FusionWeights
 from rag.search.retrieval import CANDIDATES, search, search_keyword
 from rag.settings import Settings
 from tools.bench.embedded_corpus import EmbeddedCorpus
@@ -80,7 +80,7 @@ def _at(corpus: EmbeddedCorpus, settings: Settings, passages: int, *, quick: boo
     adding: dict[str, list[float]] = {"retrieval": [], "late interaction": []}
     for question in (corpus.questions[0], *corpus.questions):
         added = {}
-        for stage, ranking in (("retrieval", Ranking(by_token=False)), ("late interaction", Ranking())):
+        for stage, ranking in (("retrieval", FusionWeights(by_token=False)), ("late interaction", FusionWeights())):
             started = time.perf_counter()
             search(index, timed, question, ranking=ranking)
             added[stage] = (time.perf_counter() - started) * 1_000 - timed.milliseconds

@@ -20,7 +20,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.evidence import ask_evidence, selection_evidence
 from rag.answer.quoted.choosing import each_its_own
 from rag.answer.quoted.features import SectionFeatures, Wanted, section_features
-from rag.answer.quoted.ranking import PAGES, Ranking, competing, weights_for
+from rag.answer.quoted.ranking import PAGES, SectionRanking, competing, weights_for
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.cli import Parser, add_common_options, run, settings_from
@@ -112,7 +112,7 @@ def begun(assistant: Assistant, rows: Sequence[SeveralRow]) -> list[tuple[bool, 
     return found
 
 
-def begins_each(row: SeveralRow, rankings: Sequence[Ranking]) -> bool:
+def begins_each(row: SeveralRow, rankings: Sequence[SectionRanking]) -> bool:
     first = {(ranking.sections[0].document, ranking.sections[0].heading) for ranking in rankings}
     return all(first & {*ask.best} for ask in row.asks if ask.best)
 

@@ -1,1 +1,1 @@
-"""Which encoding the bytes of a text are in."""
+"""Detection of the encoding of a text's bytes."""

@@ -1,6 +1,6 @@
-"""Which characters texts are made of, those used most first: these tell a text from the same bytes read otherwise.
+"""The characters of texts, the most frequent ones first: they distinguish a text from the same bytes misread.
 
-The Chinese ones stand in both scripts, the simplified ones first.
+The Chinese ones are in both scripts, the simplified ones first.
 """
 
 CHINESE = (
@@ -9,7 +9,7 @@ CHINESE = (
     "应开它合还因由其些然前外天政四日那社义事平形相全表间样与关各重新线内数正這爲個國時來們於對會發動過說產種"
     "後學經進電裏現實兩體機當點從業應開還義間樣與關線內數"
 )
-# Those after the first.
+# The next most frequent ones.
 CHINESE_MORE = (
     "心反你明看原又么利比或但质气第向道命此变条只没结解问意建月公无系军很情者最立代想已通并提直题党程展五果料"
     "象员革位入常文总次品式活设及管特件长求老头基资边流路级少图山统接知较将组见计别她手角期根论运农指几九区强"
@@ -47,7 +47,7 @@ CYRILLIC = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёі
 GREEK = "αοιετσνηυρπκμλςόίωάδγέήθύχφβώξζψϊΐϋΰ"
 HEBREW = "יוהלאתרבםמשנעקחדפזטגסכצךןףץ"
 ARABIC = "اليمنتربوعدسفهكقحةجىأإشصطخضزثذغءئظؤآ"
-# Of each language, the letters that ASCII lacks.
+# The letters of each language that ASCII lacks.
 LATIN = {
     "French": "éèàêçùâîôûëïœæ",
     "German": "äüößé",

@@ -1,4 +1,4 @@
-"""Which encoding makes the bytes a text that somebody wrote."""
+"""Finds the encoding in which bytes are a text that somebody wrote."""
 
 import math
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from typing import NamedTuple
 from ingest.formats.encodings.characters import LATIN
 from ingest.formats.encodings.languages import ASCII, languages
 
-# Bytes that are looked at: those of lines that hold anything but ASCII.
+# How many bytes are looked at, all from lines that contain anything but ASCII.
 LOOKED_AT = 40_000
 WESTERN = (
     "French", "German", "Spanish", "Portuguese", "Italian", "Catalan", "Swedish, Finnish", "Danish, Norwegian", "Dutch",
     "Icelandic",
 )  # fmt: skip
 CENTRAL = ("Polish", "Czech, Slovak", "Hungarian", "Croatian, Slovene, Serbian", "Romanian", "German")
-# The languages that an encoding was made for, and what is taken away where it is rare: the logarithm of how much rarer.
+# For each encoding, how much rarer it is than the most common ones (a logarithm), and the languages it was made for.
 ENCODINGS: dict[str, tuple[float, Sequence[str]]] = {
     "gb18030": (0.0, ["Chinese"]), "big5hkscs": (1.0, ["Chinese"]), "cp932": (2.0, ["Japanese"]),
     "euc_jp": (2.0, ["Japanese"]), "cp949": (2.0, ["Korean"]), "cp1252": (0.0, WESTERN), "cp1251": (2.0, ["Cyrillic"]),
@@ -27,18 +27,18 @@ ENCODINGS: dict[str, tuple[float, Sequence[str]]] = {
 }  # fmt: skip
 WIDE: dict[str, tuple[float, Sequence[str]]] = {"utf_16_le": (2.0, ()), "utf_16_be": (3.0, ())}
 WIDEST = ("utf_32_le", "utf_32_be")
-# The least that characters which ASCII lacks may be likely on average, less of few letters than of many ideographs.
+# The least average likelihood of the characters that ASCII lacks; it is lower for many ideographs than for few letters.
 LEAST = dict.fromkeys(("Chinese", "Japanese", "Korean"), -10.0) | dict.fromkeys(LATIN, -8.5)
 LEAST_OF_OTHERS = -7.0
-# How much more likely a reading must be than the next one that reads otherwise: to be taken, and without a word.
+# How much likelier a reading must be than the next different one: to be taken, and to be taken without a warning.
 AHEAD, SURELY = 2.0, 9.0
-# Of the characters of a text, the share that may be lost.
+# The share of a text's characters that may be lost.
 MOST_LOST = 0.01
 
 
 class Reading(NamedTuple):
-    """An encoding, the language of the text that it makes of the bytes, and how likely it is; `is_sure` says whether
-    nothing else comes near."""
+    """An encoding, the language of the text that it makes of the bytes, and how likely that is; `is_sure`: no other
+    reading comes near."""
 
     encoding: str
     language: str
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
 
 
 def detect(data: bytes) -> Reading | None:
-    """The likeliest reading of bytes that are not UTF-8; None where none makes a text."""
+    """The likeliest reading of bytes that are not UTF-8; None if none makes a text."""
     if b"\x00" in data[:LOOKED_AT]:
         return _wide(data)
     sample = _sample(data)
@@ -56,13 +56,13 @@ def detect(data: bytes) -> Reading | None:
 
 
 def likelihood(data: bytes, encoding: str) -> float | None:
-    """How likely an encoding makes a text of the bytes, per character that ASCII lacks; None where it does not."""
+    """How likely an encoding makes a text of the bytes, per character that ASCII lacks; None if it does not."""
     found = _read(_sample(data), encoding)
     return None if found is None else _average(found[0], found[2])
 
 
 def _wide(data: bytes) -> Reading | None:
-    """UTF-16 or UTF-32 without a mark: no other text holds zeros."""
+    """UTF-16 or UTF-32 without a byte-order mark: no other text contains zero bytes."""
     for encoding in WIDEST:
         try:
             if len(data) % 4 == 0 and data.decode(encoding):
@@ -92,7 +92,7 @@ def _average(text: str, value: float) -> float:
 
 
 def _read(sample: bytes, encoding: str, rarer: float = 0.0, names: Sequence[str] = ()) -> tuple[str, str, float] | None:
-    """The text, which of these languages (or of all) it is in, and how likely it is."""
+    """The text, its language (one of `names`, or any), and how likely it is."""
     text = sample.decode(encoding, "replace")
     if not text or text.count("\ufffd") > max(1, MOST_LOST * len(text)):
         return None
@@ -102,7 +102,7 @@ def _read(sample: bytes, encoding: str, rarer: float = 0.0, names: Sequence[str]
 
 
 def _sample(data: bytes) -> bytes:
-    """The lines that hold anything but ASCII, up to `LOOKED_AT` bytes; all of a short text."""
+    """The lines that contain anything but ASCII, up to `LOOKED_AT` bytes; all of a short text."""
     if len(data) <= LOOKED_AT:
         return data
     lines: list[bytes] = []

@@ -1,7 +1,7 @@
-"""How likely a text is one that people write: the same bytes read in a wrong encoding are not.
+"""How likely it is that people wrote a text: the same bytes read in a wrong encoding are unlikely.
 
-The logarithm of the likelihood of each character that ASCII lacks, by how often each language uses it, and a fixed one
-of those that ASCII has. Likelihoods of readings of the same bytes can be compared, for each accounts for all bytes.
+Each character that ASCII lacks counts with the logarithm of its frequency in a language, each one of ASCII with a fixed
+value. Likelihoods of readings of the same bytes can be compared, because each accounts for all bytes.
 """
 
 import math
@@ -26,7 +26,7 @@ from ingest.formats.encodings.characters import (
 )
 
 ASCII = -3.0
-# A character that no text of the language holds; one that no text holds; a byte that stands for nothing.
+# A character that is not used in the language; one that is used in no text; a byte without a character.
 FOREIGN, NEVER, LOST = -15.0, -20.0, -16.0
 # A capital, or a letter that its language does not use, within a word.
 CAPITAL_WITHIN, MIXED_WITHIN = -6.0, -5.0
@@ -39,7 +39,7 @@ IDEOGRAPH = "[\u3400-\u9fff\uac00-\ud7a3]"
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`letters` are the likelihoods of its characters, `others` that of a character which is not among them."""
+    """`letters` are the likelihoods of its characters, `others` gives that of any other character."""
 
     name: str
     letters: Mapping[str, float]
@@ -70,19 +70,19 @@ def languages() -> tuple[Language, ...]:
 
 
 def _spread(characters: Iterable[str], share: float) -> dict[str, float]:
-    """The likelihood of each of some characters that together are a share of the text."""
+    """The likelihood of each character in a group that makes up a share of the text."""
     found = dict.fromkeys(characters)
     return dict.fromkeys(found, math.log(share / max(1, len(found))))
 
 
 def _ranked(characters: str, share: float) -> dict[str, float]:
-    """The same, where those used more stand first."""
+    """The same for a group with the most frequent characters first."""
     weights = [1 / (place + 5) for place in range(len(characters))]
     return {one: math.log(share * weight / sum(weights)) for one, weight in zip(characters, weights, strict=True)}
 
 
 def _rows(codec: str, first: int, last: int) -> str:
-    """The characters in the rows of a standard of two bytes; its common ones stand in rows of their own."""
+    """The characters in these rows of a two-byte standard; the common ones have rows of their own."""
     pairs = (bytes((lead, trail)) for lead in range(first, last + 1) for trail in range(0xA1, 0xFF))
     return "".join(pair.decode(codec, "ignore") for pair in pairs)
 
@@ -120,7 +120,7 @@ def _korean() -> Language:
 
 
 def _between_letters() -> re.Pattern[str]:
-    """An ideograph that stands alone beside a word of letters, or in it."""
+    """A lone ideograph beside or within a word of letters."""
     alone = f"(?<!{IDEOGRAPH}){IDEOGRAPH}(?!{IDEOGRAPH})"
     return re.compile(f"(?<={LOWER}){alone}|{alone}(?={LOWER})")
 
@@ -131,7 +131,7 @@ def _sign(character: str, likelihood: float) -> float:
 
 
 def _alphabets() -> Iterable[Language]:
-    """Languages whose letters are not Latin: each letter in the neighbourhood of its own."""
+    """Languages whose letters are not Latin: each letter belongs among others of its alphabet."""
     for name, letters in (("Cyrillic", CYRILLIC), ("Greek", GREEK), ("Hebrew", HEBREW), ("Arabic", ARABIC)):
         known = _ranked(letters, 0.9)
         capitals = {
@@ -145,7 +145,7 @@ def _alphabets() -> Iterable[Language]:
 
 
 def _alphabet(name: str, small: str, capitals: str, known: Mapping[str, float]) -> Language:
-    """A capital within a word is a letter read wrong, and so is one beside a Latin letter."""
+    """A language with its own alphabet. A capital within a word is misread, and so is a letter beside a Latin one."""
     own = f"[{small}{capitals}]"
     within = f"(?<={ASCII_LETTER}){own}|{own}(?={ASCII_LETTER})" + (f"|(?<=[{small}])[{capitals}]" if capitals else "")
     letters = {**_ranked(TYPOGRAPHY + "№،؛؟", 0.03), **known}
@@ -153,10 +153,10 @@ def _alphabet(name: str, small: str, capitals: str, known: Mapping[str, float]) 
 
 
 def _latin(name: str) -> Language:
-    """A language of Latin letters: most of its letters ASCII has."""
+    """A language of Latin letters, most of which are ASCII."""
     known = _ranked(LATIN[name], 0.05)
     capitals = {one.upper(): value - 3 for one, value in known.items() if len(one.upper()) == 1 and one.upper() != one}
-    # A sign, a capital or a foreign letter that is part of a word is a letter read wrong, and so is one that is alone.
+    # A sign, a capital or a foreign letter within a word is a misread letter, and so is a lone one.
     within = re.compile(
         rf"(?<={LOWER})[^\W\d_A-Za-z{''.join(known)}](?={LOWER})"
         r"|(?<=[^\W\d_])[²³°±µ¿¡§©®¹º¶¬¦¨¸¤¼½¾×÷](?=[^\W\d_])"
@@ -167,7 +167,7 @@ def _latin(name: str) -> Language:
 
 
 def _other_latin(character: str) -> float:
-    """Names from other languages hold letters of theirs."""
+    """The likelihood of a letter of another language, as in names, or of a sign."""
     if unicodedata.name(character, "").startswith("LATIN "):
         return -9.0 if character.islower() else -10.5
     return _sign(character, -9.0)

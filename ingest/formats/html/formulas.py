@@ -1,4 +1,4 @@
-"""Formulas in the ways that pages hold them become TeX between dollar signs, each once."""
+"""Turns formulas, in every form that pages use, into TeX between dollar signs, each once."""
 
 import re
 from html import unescape
@@ -8,9 +8,9 @@ from ingest.formats.html.tree import make, name_of, remove, replace
 from ingest.formats.markdown import formula
 from ingest.formats.mathematics import mathml_to_tex
 
-# What draws a formula puts several drawings of it into one element: for the eye, for screen readers, a picture.
+# Formula renderers put several renderings into one element: visible, for screen readers, a picture.
 DRAWN = re.compile(r"(?:^|\s)(?:katex(?:-display)?|MathJax\w*|MJX\w*|mjx-\S+|mwe-math-element\S*|mathjax\S*)(?=\s|$)")
-# Attributes in which editors keep the TeX of what they draw.
+# Attributes in which editors keep the TeX of a formula that they draw.
 SOURCES = ("data-tex", "data-latex", "data-formula", "data-math", "data-katex", "data-expr")
 PICTURE = re.compile(r"\b(?:math|latex|tex|equation|formula)\b")
 DISPLAYED = re.compile(r"display|block", re.IGNORECASE)
@@ -21,7 +21,7 @@ def keep_formulas(page: Any) -> None:
     for math in list(page.iter("math")):
         _put(_drawing(math), mathml_to_tex(math), display=_is_displayed(math))
     for drawing in page.xpath("//*[contains(@class, 'katex-html')]"):
-        drawing.attrib.pop("aria-hidden", None)  # where it is all there is, it is the text
+        drawing.attrib.pop("aria-hidden", None)  # if nothing else is there, this is the text
     for attribute in SOURCES:
         for element in list(page.xpath(f"//*[@{attribute}]")):
             tex = unescape(str(element.get(attribute)))
@@ -35,7 +35,7 @@ def keep_formulas(page: Any) -> None:
 
 
 def _from_scripts(page: Any) -> None:
-    """`<script type="math/tex">` of MathJax 2, beside which its drawings stand."""
+    """Formulas in `<script type="math/tex">` of MathJax 2, whose renderings are beside or around it."""
     for script in list(page.iter("script")):
         kind = str(script.get("type") or "")
         if not kind.startswith("math/tex"):
@@ -46,7 +46,7 @@ def _from_scripts(page: Any) -> None:
             remove(beside)
             beside = before
         for parent in script.iterancestors():
-            if _is_drawing(parent):  # the preview and the drawing stand around it
+            if _is_drawing(parent):  # the preview and the rendering are around it
                 parent.addnext(script)
                 break
         _put(script, unescape(script.text or ""), display="display" in kind)
@@ -58,7 +58,7 @@ def _is_drawing(element: Any) -> bool:
 
 
 def _drawing(element: Any) -> Any:
-    """The outermost of the elements around a formula that hold nothing but its drawings."""
+    """The outermost element around a formula that holds nothing but its renderings."""
     found = element
     for parent in element.iterancestors():
         if _is_drawing(parent):

@@ -1,6 +1,6 @@
-"""What stands around a text and serves to get about: landmarks, buttons, fields, links to places.
+"""Leaves out the frame around a text, which serves navigation: landmarks, buttons, fields, links to places.
 
-It is told by what the elements are and by where they stand, never by names that a designer gave them.
+The frame is recognised by the kinds and positions of its elements, never by names that a designer gave them.
 """
 
 import re
@@ -34,7 +34,7 @@ MEDIA = ("iframe", "object", "embed", "canvas", "video", "audio", "svg", "noscri
 FIELDS = ("input", "select", "textarea", "datalist", "output")
 TYPED = frozenset({"", "text", "search", "email", "password", "tel", "url"})
 SECTIONS = ("article", "aside", "main", "nav", "section", "blockquote", "td", "li", "figure")
-# From this share of links on, a block leads elsewhere.
+# A block with more than this share of links leads elsewhere.
 MOSTLY, WHOLLY = 0.6, 0.9
 SHORT_FORM = 300
 LONGEST_BUTTON = 30
@@ -64,7 +64,7 @@ def _is_landmark(element: Any) -> bool:
 
 
 def _shorten_own_links(page: Any) -> None:
-    """Browsers write links within a page that they save with the whole address."""
+    """Undo the full addresses that browsers write into the internal links of a page that they save."""
     own = set()
     for link in page.iter("link", "meta"):
         if link.get("rel") == "canonical" or link.get("property") == "og:url":
@@ -78,8 +78,8 @@ def _shorten_own_links(page: Any) -> None:
 
 
 def _leave_out_heads_and_feet(root: Any, out: LeftOut, whole: int) -> None:
-    """The head and the foot of the page are frame; those of a part of it are text where they are not mere links. A
-    heading of the page stays, and so does what stands below it in sentences."""
+    """The header and footer of the page are frame; those of one of its parts are text unless they are mostly links. A
+    header with a heading stays without its blocks of links; one with sentences stays too."""
     for element in list(outermost(root.iter("header", "footer"))):
         if element is root or size_of(element) * 2 > whole:
             continue
@@ -132,7 +132,7 @@ def _leave_out_media(root: Any, out: LeftOut, whole: int) -> None:
 
 
 def _leave_out_forms(root: Any, out: LeftOut) -> None:
-    """Forms to write into are frame; a form around a text is only that."""
+    """Forms to fill in are frame; a form around a text is unwrapped."""
     for form in list(root.iter("form")):
         fields = [field for field in form.iter("input", "textarea") if _is_typed(field)]
         if fields and size_of(form) < SHORT_FORM and not _has_sentences(form) and not elements(form, "table", "pre"):
@@ -172,7 +172,7 @@ def _is_button(element: Any) -> bool:
 
 
 def _is_in_sentence(element: Any) -> bool:
-    """Whether the words of a button stand among others of a paragraph: 点击「保存」按钮."""
+    """Whether a button is part of a sentence: 点击「保存」按钮."""
     parent = element.getparent()
     block = name_of(parent) in ("p", "li", "td", "th", "dd", "span", "em", "strong", "b")
     around = [parent.text, *(child.tail for child in parent)]
@@ -180,7 +180,7 @@ def _is_in_sentence(element: Any) -> bool:
 
 
 def _is_long(element: Any) -> bool:
-    """Whether what can be clicked is a piece of text, such as an answer to choose or a card."""
+    """Whether a clickable element is a piece of text, such as an answer to choose or a card."""
     if name_of(element) in ("a", "button") and not elements(element, "p", "pre", *HEADINGS):
         return len(text_of(element)) > LONGEST_BUTTON
     return bool(elements(element, "p", "pre", "li", "table", *HEADINGS)) or len(text_of(element)) > LONGEST_BUTTON

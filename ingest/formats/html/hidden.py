@@ -1,4 +1,4 @@
-"""What a page hides: left out where it is hidden on purpose, text where a reader can open it."""
+"""Hidden content: left out if it is hidden on purpose, kept if a reader can open it."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ from ingest.formats.html.tree import (
 )
 
 CONTAINERS = frozenset({"div", "section", "li", "article", "figure", "dd", "tbody", "tr", "ul", "ol", "table"})
-# Windows and lists that come and go over a page.
+# Roles of windows and lists that pop up over a page.
 PASSING = frozenset(
     {"dialog", "alertdialog", "menu", "menubar", "listbox", "tooltip", "status", "navigation", "search"}
 )
 LONGEST_CONTROL = 120
-# A page that shows its text only when a script has run hides more than these shares of it.
+# A page that shows its text only after a script has run hides more than these shares of it.
 MOST, NEARLY_ALL = 0.5, 0.8
 LEAST_TEXT = 200
 
@@ -58,7 +58,7 @@ def _is_invisible(style: dict[str, str]) -> bool:
 
 
 def _is_seen(element: Any) -> bool:
-    """What is hidden from screen readers alone is text, unless it is a sign, or says again what stands beside it."""
+    """Content hidden only from screen readers is kept, unless it is an icon or repeats its neighbour."""
     text = text_of(element)
     if not is_block(element) and (name_of(element) in ("a", "i", "svg") or (text.isascii() and len(text.split()) < 2)):
         return False
@@ -83,7 +83,7 @@ def _can_be_opened(element: Any, whole: int, alike: "_Alike") -> bool:
 
 
 def _has_control(element: Any) -> bool:
-    """Whether what opens it stands right before or behind it."""
+    """Whether the control that opens an element is directly before or after it."""
     return any(
         beside is not None and not is_panel(beside) and size_of(beside) <= LONGEST_CONTROL and _is_operated(beside)
         for beside in (element.getprevious(), element.getnext())
@@ -91,7 +91,7 @@ def _has_control(element: Any) -> bool:
 
 
 def _is_operated(element: Any) -> bool:
-    """Whether a short element is, or holds, something to click on that leads to no other page."""
+    """Whether a short element is, or holds, something to click that does not lead to another page."""
     for part in elements(element):
         name = name_of(part)
         if name in ("button", "summary") or role_of(part) in ("button", "tab", "switch"):
@@ -106,7 +106,7 @@ def _is_operated(element: Any) -> bool:
 
 
 def _is_below_heading(element: Any) -> bool:
-    """Whether a heading that is shown would have nothing below it."""
+    """Whether a visible heading would otherwise have nothing below it."""
     starts = (*HEADINGS, "dt")
     before, following = element.getprevious(), element.getnext()
     if before is None or name_of(before) not in starts:
@@ -117,7 +117,7 @@ def _is_below_heading(element: Any) -> bool:
 
 
 class _Alike:
-    """Which elements of a page have another of their kind shown beside them: slides, pages of a list, tabs."""
+    """Tells which elements have a visible sibling of their kind: slides, pages of a list, tabs."""
 
     def __init__(self) -> None:
         self._shown: dict[Any, set[tuple[str, str]]] = {}

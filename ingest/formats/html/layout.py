@@ -1,10 +1,10 @@
-"""Which tables only place things on the page, and which hold a listing with the numbers of its lines."""
+"""Which tables only serve the layout of the page, and which hold a listing with its line numbers."""
 
 from typing import Any
 
 from ingest.formats.html.tree import HEADINGS, elements, name_of, role_of, size_of, text_of
 
-# Paragraphs in a cell from which on it is a piece of text, not a value; and their letters.
+# A cell with more paragraphs and letters than this is a piece of text, not a value.
 MOST_PARAGRAPHS, MOST_LETTERS = 2, 200
 
 
@@ -24,7 +24,7 @@ def cells_of(row: Any) -> list[Any]:
 
 
 def is_layout(table: Any) -> bool:
-    """Whether a table has no rows of values: it says so, has one cell in each row, or whole texts in its cells."""
+    """Whether a table holds no rows of values: it says so, has one cell per row, or its cells hold whole texts."""
     rows = [cells for row in rows_of(table) if (cells := cells_of(row))]
     if not rows:
         return True
@@ -50,7 +50,7 @@ def _holds_text(cell: Any) -> bool:
 
 
 def listing_of(table: Any) -> tuple[list[Any], list[Any]] | None:
-    """The cells with the code of a listing, and all others of it, if the table is one: numbers beside code."""
+    """The code cells and the other cells of a table that is a listing (numbers beside code); None for other tables."""
     rows = [cells for row in rows_of(table) if (cells := cells_of(row))]
     titles = [row[0] for row in rows if len(row) == 1]
     pairs = [row for row in rows if len(row) > 1]
@@ -71,11 +71,11 @@ def _is_code(table: Any, cell: Any) -> bool:
 
 
 def _numbers(cell: Any) -> list[int]:
-    """The numbers of lines in a cell that holds nothing else."""
+    """The line numbers in a cell that holds nothing else."""
     words = text_of(cell).split() or str(cell.get("data-line-number") or "").split()
     return [int(word) for word in words] if all(word.isdecimal() and len(word) < 7 for word in words) else []
 
 
 def count_up(numbers: list[int]) -> bool:
-    """Whether these are the numbers of lines that follow each other."""
+    """Whether these are consecutive line numbers."""
     return bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))

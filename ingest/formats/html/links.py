@@ -1,4 +1,4 @@
-"""Links that only serve to get about: marks beside headings, lists of contents, rows of links between the text."""
+"""Leaves out links that only serve navigation: marks beside headings, tables of contents, rows of links."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,17 +22,17 @@ from ingest.formats.html.tree import (
     words_of,
 )
 
-# From this share of links on, a block leads elsewhere.
+# A block with at least this share of links leads elsewhere.
 WHOLLY = 0.9
 LEAST_LINKS = 3
 LONGEST_TITLE = 30
-# How links say that they lead to other pages of the site.
+# Values of `rel` by which links say that they lead to other pages of the site.
 WAYS = frozenset({"tag", "prev", "next", "author", "license"})
 EMBRACED = re.compile(r"[\[【（(][^\[\]【】]{1,20}[\])）】]")
 
 
 def leave_out_permalinks(root: Any, out: LeftOut) -> None:
-    """`¶`, `#` and `[edit]` beside headings and terms, and everywhere links without a word that lead to their place."""
+    """Leave out `¶`, `#` and `[edit]` beside headings and terms, and everywhere same-page links without a word."""
     for link in list(root.iter("a")):
         text = text_of(link)
         leads_here = str(link.get("href") or "").startswith("#")
@@ -53,7 +53,7 @@ def _leave_out_edit_link(link: Any, text: str, out: LeftOut) -> None:
 
 
 def leave_out_contents(root: Any, out: LeftOut) -> None:
-    """Lists of links to the parts of the same page, with the title that stands over them."""
+    """Leave out lists of links to parts of the same page, with the title above them."""
     ids = {str(element.get(name)) for element in elements(root) for name in ("id", "name") if element.get(name)}
     for block in list(
         outermost(part for part in elements(root, "ul", "ol", "p", "div", "table") if _is_contents(part, ids))
@@ -80,7 +80,7 @@ def _is_contents(element: Any, ids: set[str]) -> bool:
 
 
 def _with_its_title(block: Any) -> Any:
-    """The element around a list of links, where that holds nothing else but a short title."""
+    """The outermost element around a list of links that holds nothing else but a short title."""
     parent = block.getparent()
     while parent is not None and name_of(parent) in ("div", "aside", "section", "details"):
         if size_of(parent) - size_of(block) > LONGEST_TITLE or elements(parent, "pre", "img"):
@@ -103,7 +103,7 @@ def _is_followed_by_heading(block: Any) -> bool:
 
 
 def leave_out_link_rows(root: Any, out: LeftOut) -> None:
-    """Links alone before the text begins, behind its end, and in rows between its parts: ways to other pages."""
+    """Leave out blocks of links to other pages: before the text, after it, and in rows between its parts."""
     leaves = list(_leaves(root))
     for block in _leading(leaves):
         out.take(block)
@@ -156,11 +156,11 @@ def _leading(leaves: list[Any]) -> list[Any]:
         if not _is_link_only(block):
             return found
         found.append(block)
-    return []  # a page of links is its links
+    return []  # the page consists of links
 
 
 def _trailing(leaves: list[Any]) -> list[Any]:
-    """Those behind the text; below a heading, links are what it promises."""
+    """The link blocks after the text; those directly below a heading are its content and stay."""
     found: list[Any] = []
     for block in reversed(leaves):
         if not _is_link_only(block):

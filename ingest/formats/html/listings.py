@@ -1,4 +1,4 @@
-"""Code: whatever draws a listing becomes one `pre` with the lines of the code and nothing else."""
+"""Code: every form of listing becomes one `pre` with the lines of the code and nothing else."""
 
 import re
 from itertools import islice
@@ -12,7 +12,7 @@ from ingest.formats.html.tree import LeftOut, elements, is_block, lines_of, make
 LANGUAGE = re.compile(r"(?:language|lang|highlight(?:-source|-text)?|brush)[-:]([A-Za-z][\w+#-]{0,20})")
 PARAMETER = re.compile(r"\bbrush:\s*([\w+#-]{1,20})")
 NAMED = re.compile(r"[A-Za-z][\w+#-]{0,20}")
-# Classes beside which the next one names the language.
+# Classes after which the next class names the language.
 NAMING = frozenset({"sourceCode", "hljs", "prettyprint", "src"})
 NO_LANGUAGE = frozenset({
     "none", "default", "plaintext", "nohighlight", "notranslate", "text", "txt", "plain", "code", "block", "wrapper",
@@ -20,7 +20,7 @@ NO_LANGUAGE = frozenset({
 })  # fmt: skip
 LEVELS = 3
 PREFORMATTED = ("pre", "xmp", "listing", "plaintext")
-# How much of what a `pre` holds is its code; the rest is a bar with a name and a button.
+# The share of a `pre` above which its `code` is the listing; the rest is a bar with a name and a button.
 MOST = 0.4
 
 
@@ -58,7 +58,7 @@ def _join_table(table: Any, out: LeftOut) -> None:
 
 
 def _lift(code: Any) -> None:
-    """Code of several lines that stands in no `pre`."""
+    """Turn code of several lines outside a `pre` into one."""
     if any(name_of(parent) in ("pre", "code") for parent in code.iterancestors()):
         return
     lines = code_text(code).strip("\n")
@@ -87,7 +87,7 @@ def _join(listing: Any, out: LeftOut) -> None:
 
 
 def _drop_line_numbers(listing: Any, out: LeftOut) -> None:
-    """Numbers that a highlighter has put at the head of each line, or in a column of their own."""
+    """Remove the numbers that a highlighter put at the start of each line, or in a column of their own."""
     kinds: dict[str, list[Any]] = {}
     for part in elements(listing):
         text = "".join(part.itertext()).strip()
@@ -106,7 +106,7 @@ def _drop_line_numbers(listing: Any, out: LeftOut) -> None:
 
 
 def _begin_lines(listing: Any, parts: list[Any]) -> bool:
-    """Whether each of these is the first of its line, and every line has one."""
+    """Whether each of these begins its line, and every line has one."""
     for part in parts:
         part.text = f"\ue000{part.text or ''}"
     lines = code_text(listing).strip("\n").split("\n")
@@ -117,7 +117,7 @@ def _begin_lines(listing: Any, parts: list[Any]) -> bool:
 
 
 def _drop_number_column(listing: Any, out: LeftOut) -> None:
-    """The element beside a listing that holds the number of each line and nothing else."""
+    """Remove the element beside a listing that holds the number of each line and nothing else."""
     count = len(str(listing.text or "").strip("\n").split("\n"))
     for part in (listing, listing.getparent()):
         for beside in (part.getprevious(), part.getnext()) if part is not None and count > 1 else ():
@@ -130,7 +130,7 @@ def _drop_number_column(listing: Any, out: LeftOut) -> None:
 
 
 def code_text(element: Any) -> str:
-    """The text of code with its line breaks: those in the text, and those of elements that begin a line."""
+    """The text of code with its line breaks, including those of elements that begin a line."""
     parts: list[str] = []
 
     def begin_line() -> None:
@@ -163,7 +163,7 @@ def code_text(element: Any) -> str:
 
 
 def language_of(element: Any) -> str:
-    """The language that an element of a listing, or one around it, is said to be in."""
+    """The language that a listing, or an element within or around it, declares."""
     inner = [code for code in element.iter("code") if code is not element][:1]
     for part in (*inner, element, *islice(element.iterancestors(), LEVELS)):
         for attribute in ("data-language", "data-lang", "lang"):

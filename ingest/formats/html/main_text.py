@@ -1,4 +1,4 @@
-"""Where the text of a page stands: what the page calls its main part, else what holds its heading and most of it."""
+"""Finds the main text of a page: the part marked as such, else the element with its heading and most of its text."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ from ingest.formats.html.tree import (
     words_of,
 )
 
-# The least share of the page that its main part, and that a single article, holds.
+# The least share of the page that its main part must hold, and of the main part that a single article must hold.
 MAIN, ARTICLE = 0.3, 0.5
-# From this share on an element is the page, and what stands beside it must be worth being read.
+# An element with more than MOST of the text is the page; a plain element beside it must hold WORTH to be kept.
 MOST, WORTH = 0.7, 0.1
 LINKS = 0.5
 HOLDERS = ("div", "section", "td", "tr", "tbody", "table", "center", "form", "span", "font", "main", "article", "body")
@@ -52,7 +52,7 @@ def _common(found: list[Any], root: Any) -> Any:
 
 
 def _keep_only(base: Any, root: Any, main: Any, out: LeftOut) -> None:
-    """Take out what stands outside of an element, but for the heading of the page and sections of its main part."""
+    """Take out everything outside an element except the heading of the page and the sections of its main part."""
     has_title = any(map(_is_title, base.iter("h1")))
     inside_main = base is not main
     node = base
@@ -89,7 +89,7 @@ def _is_title(heading: Any) -> bool:
 
 
 def _is_section(element: Any) -> bool:
-    """Whether an element is a part of the text beside the article: a section with a heading, not merely links."""
+    """Whether an element beside the article is part of the text: a section with a heading that is not just links."""
     return (
         name_of(element) == "section"
         and bool(elements(element, *HEADINGS))
@@ -108,7 +108,7 @@ def _drop_own_text(parent: Any, out: LeftOut) -> None:
 
 
 def _drop_beside(root: Any, out: LeftOut, whole: int) -> None:
-    """Go down to what holds the heading and most of the page; small things beside it are frame."""
+    """Descend to the element that holds most of the page; small elements beside it are frame."""
     title = next((h1 for h1 in root.iter("h1") if _is_title(h1)), None)
     if title is None:
         title = next(iter(elements(root, *HEADINGS)), None)

@@ -1,4 +1,4 @@
-"""What is set beside, above or through the letters: readings, deletions, quotation marks, ticks."""
+"""Marks beside, above or through the letters: readings, deletions, quotation marks, ticks."""
 
 import re
 from typing import Any
@@ -35,7 +35,7 @@ def write_marks(root: Any, out: LeftOut) -> None:
 
 
 def _write_ruby(ruby: Any) -> None:
-    """`注意力（zhùyìlì）`: the word whole, its reading behind it."""
+    """`注意力（zhùyìlì）`: the whole word, followed by its reading."""
     readings = [text_of(part) for part in ruby.iter("rt")]
     for part in elements(ruby, "rt", "rp"):
         remove(part)
@@ -52,7 +52,7 @@ def _append(element: Any, text: str) -> None:
 
 
 def write_ticks(root: Any) -> None:
-    """Boxes beside a text say whether they are ticked; those that only open or close something go."""
+    """Write a sign for each box beside a text, ticked or not; boxes that only open or close something get none."""
     labels = {str(label.get("for")): label for label in root.iter("label") if label.get("for")}
     for box in elements(root, "input"):
         if str(box.get("type") or "").lower() not in ("checkbox", "radio"):
@@ -87,7 +87,7 @@ def _sign(ticked: bool) -> str:
 
 
 def _is_answer(box: Any, label: Any) -> bool:
-    """Whether a text stands right behind a box. A label that a block follows opens that block."""
+    """Whether a text directly follows a box. A label directly before a block opens that block."""
     following = box.getnext()
     if says_something(box.tail or ""):
         return True

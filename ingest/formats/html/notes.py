@@ -1,4 +1,4 @@
-"""Footnotes are read beside the sentence that has their mark: below its paragraph, list item or table."""
+"""Moves footnotes to the sentence with their mark: below its paragraph, list item or table."""
 
 import posixpath
 import re
@@ -30,7 +30,7 @@ LABEL = re.compile(
 )
 BRACKETED = re.compile(r"[\[(（【〔].*[\])）】〕]", re.DOTALL)
 LONGEST_NOTE = 3_000
-# What a note is not: parts of a text that links lead to as well.
+# Elements that are not notes: parts of a text that links also lead to.
 NO_NOTE = (*HEADINGS, "figure", "section", "math", "pre", "nav", "main", "article", "body")
 HOLDERS = ("li", "dd", "aside", "tr", "p", "div", "td")
 
@@ -44,7 +44,7 @@ class _Mark:
 
 
 class _Anchors:
-    """The elements of pages that links lead to, and where they stand in reading order."""
+    """The elements of the pages that links can lead to, and the place of each element in reading order."""
 
     def __init__(self, pages: Mapping[str, Any]) -> None:
         self.place: dict[Any, int] = {}
@@ -66,14 +66,14 @@ class _Anchors:
         return self._found.get((name, unquote(fragment))) if found is None else found
 
     def note(self, target: Any) -> Any:
-        """The block that a link to a note leads to; None where there is no note."""
+        """The block of the note that a link leads to; None if it is not a note."""
         if target not in self._notes:
             self._notes[target] = _note_of(target)
         return self._notes[target]
 
 
 def move_notes(pages: Mapping[str, Any], out: LeftOut) -> None:
-    """Pages by name, in reading order; links may lead from one to another."""
+    """Move the notes of pages, given by name in reading order; links may lead from one page to another."""
     anchors = _Anchors(pages)
     moved: set[Any] = set()
     last: dict[Any, Any] = {}
@@ -83,7 +83,7 @@ def move_notes(pages: Mapping[str, Any], out: LeftOut) -> None:
             if mark.note in moved or any(parent in moved for parent in mark.link.iterancestors()):
                 continue
             moved.add(mark.note)
-            note = _take_note(mark, page, anchors, out)
+            note = _take_note(mark, out)
             block = _block_of(mark.link)
             before = last.get(block)
             if before is not None:
@@ -97,7 +97,7 @@ def move_notes(pages: Mapping[str, Any], out: LeftOut) -> None:
 
 
 def _mark(page: str, link: Any, anchors: _Anchors) -> _Mark | None:
-    """The link as the mark of a footnote, if it is one."""
+    """The mark of a footnote that a link is; None if it is something else."""
     label = LABEL.fullmatch(text_of(link))
     target = anchors.target(page, link) if label is not None else None
     if label is None or target is None or anchors.place[target] <= anchors.place[link]:
@@ -153,7 +153,7 @@ def _leads_back(page: str, note: Any, link: Any, anchors: _Anchors) -> bool:
 
 
 def _write_mark(mark: _Mark) -> None:
-    """`[1]` in the sentence, out of the raised characters it stood in."""
+    """Write the mark as `[1]` in the sentence, no longer raised."""
     said = text_of(mark.link)
     link = mark.link
     for child in list(link):
@@ -184,8 +184,8 @@ def _bracketed(label: str) -> str:
     return label if BRACKETED.fullmatch(label) else f"[{label}]"
 
 
-def _take_note(mark: _Mark, page: str, anchors: _Anchors, out: LeftOut) -> Any:
-    """The note, taken from where it stands, without the way back, its label in front."""
+def _take_note(mark: _Mark, out: LeftOut) -> Any:
+    """The note, removed from its place, without the link back and with its label in front."""
     note = mark.note
     for back in list(note.iter("a")):
         leads = str(back.get("href") or "").partition("#")[1]
@@ -209,7 +209,7 @@ def _take_note(mark: _Mark, page: str, anchors: _Anchors, out: LeftOut) -> Any:
 
 
 def _strip_label(note: Any, label: str) -> None:
-    """Take away the label with which a note begins, and what is left of its brackets."""
+    """Remove the label at the start of a note, and the remains of its brackets."""
     pattern = re.compile(
         rf"\s*(?:[\[(（【]?\s*{re.escape(label)}(?![\w:：])\s*[\])）】]?[.、]?|\[\s*\]|[\^↑|]+)?\s*", re.IGNORECASE
     )
@@ -232,7 +232,7 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _drop_empty(holder: Any, out: LeftOut) -> None:
-    """What held only notes goes with them, and its title is told."""
+    """Remove an element that held only notes; its title is recorded as left out."""
     while holder is not None and name_of(holder) in (
         "ol",
         "ul",
@@ -256,7 +256,7 @@ def _drop_empty(holder: Any, out: LeftOut) -> None:
 
 
 def _block_of(link: Any) -> Any:
-    """What a note is put below: the table, or the innermost block."""
+    """The block below which a note is put: the outermost table of values, else the innermost block."""
     tables = [parent for parent in link.iterancestors() if name_of(parent) == "table" and not is_layout(parent)]
     return tables[-1] if tables else next((parent for parent in link.iterancestors() if is_block(parent)), None)
 
@@ -275,5 +275,5 @@ def _put_below(block: Any, link: Any, note: Any) -> None:
     else:
         last.addnext(note)
         note.tail, last_tail = None, note.tail
-        if last_tail:  # the sentence goes on behind its mark
+        if last_tail:  # the sentence goes on after its mark
             note.getprevious().tail = last_tail

@@ -1,7 +1,7 @@
-"""Tabs and folds, as a reader sees them who opens one after the other: each panel below its label.
+"""Tabs and folds as seen by a reader who opens them one after the other: each panel below its label.
 
-What belongs together is told by what the page is operated with: roles, `aria-controls`, a button beside what it opens,
-as many labels as panels.
+Labels and panels are matched by the page's controls: roles, `aria-controls`, a button beside the element that it
+opens, as many labels as panels.
 """
 
 import re
@@ -33,10 +33,10 @@ IDENTIFIER = re.compile(r"[\w:.-]+")
 LONGEST_REFERENCE = 300
 MOST_TABS = 60
 MOST_LISTS = 500
-# How far around its tabs their panels are looked for.
+# How many levels above the tabs their panels are searched.
 MOST_LEVELS = 5
 LONGEST_LABEL = 120
-# Marks a panel that something on the page opens.
+# The attribute that marks a panel which something on the page opens.
 OPENED = "data-panel"
 
 
@@ -71,7 +71,7 @@ def _is_control(element: Any) -> bool:
 
 
 def _opened_by(control: Any, ids: dict[str, Any]) -> Iterable[Any]:
-    """The elements whose ids a control names in any attribute; links within a page only lead there."""
+    """The elements whose ids a control names in any attribute; ordinary links within a page do not open anything."""
     for name, value in control.attrib.items():
         if name in NOT_REFERRING or len(value) > LONGEST_REFERENCE or name.startswith("data-clipboard"):
             continue
@@ -90,7 +90,7 @@ def _is_tab_link(link: Any) -> bool:
 
 
 def _tab_lists(root: Any) -> list[list[Any]]:
-    """The tabs of each list of them, in order."""
+    """The tabs of each tab list, in order."""
     lists: dict[Any, list[Any]] = {}
     for element in elements(root):
         if role_of(element) == "tab" or (name_of(element) == "a" and element.get("data-toggle") == "tab"):
@@ -134,7 +134,7 @@ class _Panels:
         self._around: dict[Any, list[Any]] = {}
 
     def of(self, tabs: Sequence[Any]) -> list[Any]:
-        """The panel of each tab, by id; else as many panels as there are tabs, near by."""
+        """The panel of each tab, by id; else nearby panels, if there are as many as tabs."""
         named = [self._named_by(tab) for tab in tabs]
         if all(named):
             return [panels[0] for panels in named]
@@ -153,7 +153,7 @@ class _Panels:
 
 
 def _panels_beside(labels: Sequence[Any]) -> list[Any]:
-    """The children of what follows the labels, where there are as many of them."""
+    """The children of the element after the labels, if there is one per label."""
     if not 2 <= len(labels) <= MOST_TABS:
         return []
     for parent in labels[0].iterancestors():
@@ -165,7 +165,7 @@ def _panels_beside(labels: Sequence[Any]) -> list[Any]:
 
 
 def _radio_labels(root: Any) -> list[tuple[list[Any], list[Any]]]:
-    """Radio buttons that stand together, and their labels, apart from what they choose: tabs without a script."""
+    """Groups of radio buttons and their labels, apart from the panels that they choose: tabs without a script."""
     names: dict[str, tuple[list[Any], list[Any]]] = {}
     radios = {str(box.get("id")): box for box in root.iter("input") if box.get("type") == "radio" and box.get("id")}
     for label in list(root.iter("label")):
@@ -211,7 +211,7 @@ def _is_label_of(label: Any, panel: Any) -> bool:
 
 
 def _stand_alone(control: Any) -> None:
-    """What names a fold is a line of its own."""
+    """Turn the name of a fold into a line of its own."""
     text = text_of(control)
     for child in list(control):
         control.remove(child)
@@ -222,7 +222,7 @@ def _stand_alone(control: Any) -> None:
 
 
 def _name_fold(control: Any, ids: dict[str, Any]) -> None:
-    """The button of a fold is its heading, or the line above it."""
+    """Turn the button of a fold into its heading or the line above it."""
     if control.getparent() is None or name_of(control) not in ("button", "a", "div", "span", "label"):
         return
     if within(control, *HEADINGS, "summary", "dt"):

@@ -1,4 +1,4 @@
-"""Elements that say by a role, a style or an attribute of an editor what they are become the elements of that name."""
+"""Renames elements whose role, style or editor attribute says what they are to the proper HTML element."""
 
 import re
 from typing import Any
@@ -11,9 +11,9 @@ ROLES = {
     "blockquote": "blockquote", "paragraph": "p", "code": "code", "deletion": "del", "main": "main",
     "article": "article", "navigation": "nav", "contentinfo": "footer", "banner": "header",
 }  # fmt: skip
-# Elements without a meaning of their own, which a role gives them.
+# Elements without a meaning of their own, to which a role gives one.
 PLAIN = frozenset({"div", "span", "section", "p", "center"})
-# How block editors mark what they save (Feishu, Lark).
+# How block editors (Feishu, Lark) mark the blocks that they save.
 EDITOR_BLOCKS = {
     "bullet": "ul", "ordered": "ol", "quote": "blockquote", "quote_container": "blockquote", "code": "pre",
 }  # fmt: skip
@@ -56,7 +56,7 @@ def _name_editor_block(element: Any) -> None:
 
 
 def _join_list(element: Any, kind: str) -> None:
-    """An item goes on with the list before it."""
+    """Append an item to the list before it."""
     before = element.getprevious()
     if before is not None and before.get("data-block-type") == kind and name_of(before) == name_of(element):
         before.extend(list(element))
@@ -82,14 +82,14 @@ def _name_style(element: Any) -> None:
 
 
 def _wrap(element: Any, name: str) -> None:
-    """Put all that an element holds into one of this name."""
+    """Wrap the content of an element in a new element of this name."""
     inner = make(name, element.text or "", *element)
     element.text = None
     element.append(inner)
 
 
 def _keep_lines(element: Any) -> None:
-    """Line breaks of the source that the page shows."""
+    """Keep the line breaks of the source, which the page shows."""
     for part in element.iter():
         if within_code(part):
             continue

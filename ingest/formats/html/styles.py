@@ -1,7 +1,7 @@
-"""What the style sheets within a page say of classes and ids: hidden, raised, struck through, lines kept.
+"""Properties that a page's own style sheets give to classes and ids: hidden, raised, struck through, line breaks kept.
 
-Saved pages carry their styles along, and word processors say by a class what others say by an element. Only rules for
-one class or id are read, and only these properties.
+Saved pages include their styles, and word processors use classes where others use elements. Only rules for a single
+class or id are read, and only these properties.
 """
 
 import re
@@ -16,12 +16,12 @@ PROPERTY = re.compile(
     r"(?:^|;)\s*(display|visibility|vertical-align|text-decoration|text-decoration-line|white-space)\s*:\s*([^;]+)"
 )
 CLASS = re.compile(r"\.((?:[\w-]|\\.)+)")
-# A rule within one of these holds at times; within others (`@layer`) always.
+# Rules within these blocks apply only sometimes; within others (`@layer`) they always apply.
 AT_TIMES = re.compile(r"@(?:media|supports|container|keyframes|page|font-face)")
 
 
 def write_styles(page: Any) -> None:
-    """Put what the style sheets say of an element into its own style."""
+    """Copy the properties that the style sheets give an element into its own style."""
     found, shown = _read(page)
     if not found:
         return
@@ -42,7 +42,7 @@ def write_styles(page: Any) -> None:
 
 
 def _read(page: Any) -> tuple[dict[str, dict[str, str]], set[str]]:
-    """Properties by class or id; and the classes that show an element somewhere."""
+    """The properties by class or id, and the classes for which some rule shows the element."""
     found: dict[str, dict[str, str]] = {}
     shown: set[str] = set()
     for sheet in page.iter("style"):
@@ -62,7 +62,7 @@ def _read(page: Any) -> tuple[dict[str, dict[str, str]], set[str]]:
 
 
 def _rules(text: str) -> list[tuple[str, str, bool]]:
-    """Selectors and bodies; whether a rule stands in a block that holds at times."""
+    """The selectors and body of each rule, and whether it is in a block that applies only sometimes."""
     rules: list[tuple[str, str, bool]] = []
     open_blocks: list[bool] = []
     position = 0

@@ -1,4 +1,4 @@
-"""Tables -> rows of texts: merged cells in all their places, one head, and what stands above or between the rows."""
+"""Tables -> rows of texts: merged cells in all their places, one head, and the lines above and between the rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 from ingest.formats.html.layout import cells_of
 from ingest.formats.html.tree import name_of, text_of
 
-# Rows and columns over which a cell may go; more are a mistake, or made to do harm.
+# Rows and columns that a cell may span; more are a mistake, or meant to do harm.
 MOST_SPAN = 100
 MOST_COPIES = 5_000
 MOST_COPIED_CHARACTERS = 500_000
@@ -15,13 +15,13 @@ MOST_COPIED_CHARACTERS = 500_000
 
 @dataclass(slots=True)
 class Budget:
-    """How much of merged cells may still be copied on a page."""
+    """How many copies of merged cells a page may still make."""
 
     cells: int = MOST_COPIES
     characters: int = MOST_COPIED_CHARACTERS
 
     def copy(self, text: str) -> str | None:
-        """The text once more; nothing where it would become too much, None where not even a place is left."""
+        """A copy of the text; empty if it would exceed the characters, None if no more cells may be copied."""
         if self.cells <= 0:
             return None
         self.cells -= 1
@@ -31,7 +31,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place of the grid. `cell` says which cell stands in it, `width` over how many columns that goes."""
+    """A place of the grid. `cell` is the cell in it, `width` and `height` the columns and rows that the cell spans."""
 
     text: str
     cell: Any
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(slots=True)
 class Table:
-    """`sections` are runs of rows below one head, each with the line that stands above it."""
+    """`sections` are runs of rows below one head, each with the line above it."""
 
     head: list[str]
     sections: list[tuple[str, list[list[Place]]]] = field(default_factory=list)
@@ -54,7 +54,7 @@ def lay_out(table: Any, say: Callable[[Any], str], budget: Budget) -> Table:
     captions = [say(part) for part in table if name_of(part) == "caption"]
     groups = _groups(table)
     grids = [_grid(rows, say, budget) for _, rows in groups]
-    # The last row of a foot says something about the table; HTML lets it stand before the rows.
+    # A foot may come before the rows in HTML; here it goes last.
     rows = [(kind, row) for (kind, _), grid in zip(groups, grids, strict=True) for row in grid]
     rows = [row for row in rows if row[0] != "tfoot"] + [row for row in rows if row[0] == "tfoot"]
     width = max((len(row) for _, row in rows), default=0)
@@ -83,12 +83,12 @@ def lay_out(table: Any, say: Callable[[Any], str], budget: Budget) -> Table:
 
 
 def _repeats(row: Sequence[Place], head: Sequence[str]) -> bool:
-    """Whether a row of a long table says its head once more."""
+    """Whether a row of a long table repeats its head."""
     return all(name_of(place.cell) == "th" for place in row) and [place.text for place in row] == list(head)
 
 
 def _groups(table: Any) -> list[tuple[str, list[Any]]]:
-    """The groups of rows, over whose ends no cell goes."""
+    """The groups of rows; no cell spans the end of a group."""
     groups: list[tuple[str, list[Any]]] = []
     for part in table:
         name = name_of(part)
@@ -102,9 +102,9 @@ def _groups(table: Any) -> list[tuple[str, list[Any]]]:
 
 
 def _grid(rows: Sequence[Any], say: Callable[[Any], str], budget: Budget) -> list[list[Place]]:
-    """The rows, each merged cell in all its places."""
+    """The rows, with each merged cell in all its places."""
     grid: list[list[Place]] = []
-    going_on: dict[int, tuple[Place, int]] = {}  # by column: a cell, and the rows that it still goes over
+    going_on: dict[int, tuple[Place, int]] = {}  # by column: a cell, and how many more rows it spans
     for number, row in enumerate(rows):
         places: list[Place] = []
         for cell in [*cells_of(row), None]:
@@ -146,15 +146,15 @@ def _span(cell: Any, name: str, all_that_are_left: int) -> int:
 
 
 def _is_across(row: Sequence[Place], width: int) -> bool:
-    """Whether a row is one cell that goes over the whole table, or is alone in it."""
+    """Whether a row is a single cell that spans the whole table or stands alone."""
     if not row or any(place.cell is not row[0].cell for place in row):
         return False
     return bool(row[0].text) and (len(row) >= width or len(row) == 1) and len(cells_of(row[0].cell.getparent())) == 1
 
 
 def _head_rows(rows: Sequence[tuple[str, Sequence[Place]]]) -> int:
-    """How many of the first rows are the head: those of `thead`, else those of `th`, else the first with all the rows
-    that its merged cells go over."""
+    """How many of the first rows are the head: those in `thead`, else those of `th` cells, else the first row with all
+    the rows that its merged cells span."""
     count = 0
     while count < len(rows) and rows[count][0] == "thead":
         count += 1
@@ -171,7 +171,7 @@ def _head_rows(rows: Sequence[tuple[str, Sequence[Place]]]) -> int:
 
 
 def _one_head(rows: Sequence[Sequence[Place]], width: int) -> list[str]:
-    """`训练 显存`: of a head with several rows, the lowest name first, then those that stand over it."""
+    """`训练 显存`: of a head with several rows, the lowest name first, then the names above it."""
     names = []
     for column in range(width):
         texts = [row[column].text for row in rows if column < len(row)]
@@ -180,7 +180,7 @@ def _one_head(rows: Sequence[Sequence[Place]], width: int) -> list[str]:
 
 
 def in_a_line(table: Any, say: Callable[[Any], str], budget: Budget) -> str:
-    """A table within a cell: its values one after the other, each with the name of its column if it has one."""
+    """A table within a cell as one line: its values in order, each with the name of its column if it has one."""
     found = lay_out(table, say, budget)
     has_head = any(name_of(cell) == "th" for row in table.iter("tr") for cell in cells_of(row))
     rows = [[place.text for place in row] for _, section in found.sections for row in section]
@@ -199,5 +199,5 @@ def _named(head: Sequence[str], row: Sequence[str]) -> list[str]:
 
 
 def has_blocks(table: Any) -> bool:
-    """Whether a cell holds what no line of a table can: code of several lines."""
+    """Whether a cell holds code of several lines, which no line of a Markdown table can."""
     return any("\n" in str(listing.text or "").strip("\n") for listing in table.iter("pre")) and bool(text_of(table))

@@ -1,4 +1,4 @@
-"""HTML -> a tree, and what every step asks of its elements."""
+"""HTML -> a tree, and the questions that every step asks about its elements."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,10 +17,10 @@ BLOCKS = frozenset({
     "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section", "summary", "table",
     "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "xmp", *HEADINGS,
 })  # fmt: skip
-# What never shows text.
+# Elements that never show text.
 SILENT = ("script", "style", "head", "link", "meta", "base", "param", "source", "track", "col", "colgroup", "map")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# Characters that show nothing: zero-width spaces and joiners, soft hyphens, marks of byte order.
+# Invisible characters: zero-width spaces and joiners, soft hyphens, byte order marks.
 UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
 XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 XHTML = re.compile(r'<html[^<>]{0,500}xmlns\s*=\s*["\']http://www\.w3\.org/1999/xhtml')
@@ -29,28 +29,28 @@ HOME = re.compile(r"(?:https?://[^/]+)?/?(?:[a-z]{2}/)?(?:index\.\w+)?|\.{1,2}/?
 VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 })  # fmt: skip
-# Elements that authors must close; others may be open by the hundred without being nested.
+# Elements that authors must close; hundreds of others may be left open without being nested.
 CLOSED = re.compile(
     r"<(/?)(?:a|article|aside|b|big|blockquote|center|code|details|div|dl|em|figure|font|form|i|main|math|mrow|nav|ol|q|s"
     r"|section|small|span|strong|sub|sup|table|tt|u|ul)\b[^<>]*>",
     re.IGNORECASE,
 )
 ANY = re.compile(r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|wbr)\b)[a-z][^<>]*>", re.IGNORECASE)
-# libxml2 drops, without a word, what is nested deeper than 2,048 elements; a table is four of them.
+# libxml2 silently drops elements nested deeper than 2,048; a table counts as four.
 MOST_OPEN = 400
-# Below this, only the text is kept: nobody nests pages so deeply, and Python's stack ends.
+# Below this depth only the text is kept: no real page is nested so deeply, and Python's stack is limited.
 MOST_DEPTH = 120
-# What an element must be to be text where it stands.
+# What a flattened element must become to be valid in its parent.
 PARTS = {"tr": "td", "ul": "li", "ol": "li", "dl": "dd"}
-# Where a browser writes down the address of a page that it saves.
+# The comment in which a browser notes the address of a page that it saves.
 SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)")
 SAVED_WITHIN = 5_000
 ADDRESS = "data-saved-from"
 
 
 def parse(text: str) -> Any:
-    """The tree of an HTML text. Raises UnreadableError where there is none. Nothing is loaded."""
-    # lxml refuses characters that XML has not, and a declared encoding in text that is decoded.
+    """The tree of an HTML text. Raises UnreadableError if there is none. Nothing is loaded."""
+    # lxml refuses characters that XML does not allow, and a declared encoding in decoded text.
     text = NOT_IN_XML.sub("", text)
     is_xml = XML_DECLARATION.match(text) is not None or XHTML.search(text[:5_000]) is not None
     text = XML_DECLARATION.sub("", text)
@@ -61,9 +61,9 @@ def parse(text: str) -> Any:
         if page is None:
             page = _document(_shallow(text, ANY))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError) as error:
-        raise UnreadableError(f"holds no HTML: {error}", hint="open it in a browser and save the page anew") from error
+        raise UnreadableError(f"contains no HTML: {error}", hint="open it in a browser and save it again") from error
     if page is None:
-        raise UnreadableError("is nested too deeply", hint="open it in a browser and save the page anew")
+        raise UnreadableError("is nested too deeply", hint="open it in a browser and save it again")
     saved = SAVED_FROM.search(text[:SAVED_WITHIN])
     if saved is not None:
         page.set(ADDRESS, saved[1])
@@ -72,14 +72,14 @@ def parse(text: str) -> Any:
 
 
 def _document(text: str) -> Any:
-    """The tree of a text; None where the parser has given up on its depth."""
+    """The tree of a text; None if the parser gave up because of its depth."""
     parser = lxml.html.HTMLParser(no_network=True, huge_tree=True, remove_pis=True, remove_comments=True)
     page = lxml.html.document_fromstring(text, parser=parser)
     return None if any("RESOURCE_LIMIT" in entry.type_name for entry in parser.error_log) else page
 
 
 def _opened_and_closed(tag: re.Match[str]) -> str:
-    """`<title/>` of XHTML opens an element that ends the page where a parser of HTML reads it."""
+    """`<title/>` closes itself in XHTML; an HTML parser would take the rest of the page for its content."""
     return tag[0] if tag[1].lower() in VOID else f"<{tag[1]}{tag[2]}></{tag[1]}>"
 
 
@@ -131,7 +131,7 @@ def style_of(element: Any) -> dict[str, str]:
 
 
 def elements(root: Any, *names: str) -> list[Any]:
-    """The elements below and with `root` that have one of these names, in order; all without a name."""
+    """`root` and the elements below it that have one of these names, in order; all elements if no name is given."""
     return list(root.iter(*names)) if names else [element for element in root.iter() if isinstance(element.tag, str)]
 
 
@@ -163,7 +163,7 @@ def says_something(text: str) -> bool:
 
 
 def lines_of(element: Any) -> list[str]:
-    """The text of an element, each block and each line of it apart."""
+    """The text of an element, one string for each block and each line."""
     parts: list[str] = [str(element.text or "")]
     silent = 0
     walk = etree.iterwalk(element, events=("start", "end"))
@@ -184,14 +184,14 @@ def lines_of(element: Any) -> list[str]:
 
 
 def _is_link_beside_link(element: Any) -> bool:
-    """Whether only a margin keeps a link from the one before it."""
+    """Whether only a margin separates a link from the one before it."""
     before = element.getprevious()
     names = ("a", "button")
     return before is not None and name_of(element) in names and name_of(before) in names and not before.tail
 
 
 def is_site_name(heading: Any) -> bool:
-    """Whether a heading is the name of the site, which leads to its first page."""
+    """Whether a heading is the name of the site: mostly a link to its home page."""
     links = list(heading.iter("a"))
     return (
         bool(links)
@@ -201,7 +201,7 @@ def is_site_name(heading: Any) -> bool:
 
 
 def remove(element: Any) -> None:
-    """Take an element away; the text after it stays, and stays apart from the text before it if it was a block."""
+    """Remove an element; the text after it stays, separated from the text before it if the element was a block."""
     if element.getparent() is None:
         return
     if is_block(element) and element.tail and element.tail.strip():
@@ -210,13 +210,13 @@ def remove(element: Any) -> None:
 
 
 def unwrap(element: Any) -> None:
-    """Put what an element holds in its place."""
+    """Replace an element with its content."""
     if element.getparent() is not None:
         element.drop_tag()
 
 
 def replace(element: Any, text: str) -> None:
-    """Put a text in the place of an element."""
+    """Replace an element with a text."""
     if element.getparent() is not None:
         element.tail = text + (element.tail or "")
         element.drop_tree()
@@ -230,14 +230,14 @@ def make(name: str, text: str = "", *children: Any) -> Any:
 
 
 def link_share(element: Any) -> float:
-    """How much of an element's text stands in links."""
+    """The share of an element's text that is in links."""
     whole = size_of(element)
     links = [link for link in element.iter("a") if link.get("href") is not None and not within_of(link, element, "a")]
     return sum(map(size_of, links)) / whole if whole else 0.0
 
 
 def within_of(element: Any, root: Any, *names: str) -> bool:
-    """Whether an element stands in one of these below `root`."""
+    """Whether an element below `root` is within one of these."""
     for parent in element.iterancestors():
         if parent is root:
             return False
@@ -247,7 +247,7 @@ def within_of(element: Any, root: Any, *names: str) -> bool:
 
 
 def outermost(found: Iterable[Any]) -> Iterator[Any]:
-    """Those that stand in no other, of elements in the order of the page."""
+    """Of elements in page order, those that are not within another one."""
     taken: set[Any] = set()
     for element in found:
         if not any(parent in taken for parent in element.iterancestors()):
@@ -257,7 +257,7 @@ def outermost(found: Iterable[Any]) -> Iterator[Any]:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What was taken out of a page, line by line; signs without a letter are nothing to tell of."""
+    """The lines that were taken out of a page; those without a letter or digit are not recorded."""
 
     lines: list[str] = field(default_factory=list)
 

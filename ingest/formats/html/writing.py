@@ -1,9 +1,10 @@
-"""A tree -> Markdown. Its formulas are text by then, its code is in `pre` elements that hold nothing but text."""
+"""A tree -> Markdown. By then its formulas are text and its code is in `pre` elements that hold nothing but text."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
+from ingest.formats.encoding import CHINESE
 from ingest.formats.html.layout import cells_of, is_layout, rows_of
 from ingest.formats.html.tables import Budget, Place, has_blocks, in_a_line, lay_out
 from ingest.formats.html.tree import HEADINGS, SILENT, UNSEEN, elements, is_block, name_of
@@ -11,22 +12,21 @@ from ingest.formats.markdown import fence, heading, lowered, raised, table
 
 BREAK = "\u2028"
 WHITE = re.compile("[ \t\r\n\f\v\xa0\u3000\u2000-\u200a\u202f]+")
-# A line break of the source between Chinese characters is no space.
+# A line break of the source between Chinese characters does not become a space.
 CHINESE_BREAK = re.compile(r"(?<=[\u2e80-\u9fff\uff00-\uffef])[ \t]*\r?\n\s*(?=[\u2e80-\u9fff\uff00-\uffef])")
-CHINESE = re.compile(r"[\u3400-\u9fff]")
-# Alternative texts that say nothing of their picture, and the names of files.
+# Alternative texts that say nothing about the picture, and file names.
 SAYS_NOTHING = frozenset({
     "image", "img", "picture", "photo", "figure", "icon", "logo", "avatar", "alt", "alt text", "screenshot", "图",
     "图片", "图像", "插图", "照片", "截图", "图标", "头像", "图片描述", "在这里插入图片描述", "请添加图片描述",
 })  # fmt: skip
 FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|svg|webp|bmp|avif)(?:[?#]\S*)?|https?://\S+|[\w-]{24,}", re.IGNORECASE)
-# What would be read as a mark of Markdown at the start of a line.
+# Text at the start of a line that Markdown would read as markup.
 MARK = re.compile(r"(?=#{1,6}\s|\|)")
 BOLD = re.compile(r"(\s*)(.*?)([\s：:，,。；;、？！?!.]*)", re.DOTALL)
 TICK = re.compile(r"\A([☑☐])\s*")
 ITEM = re.compile(r"(?:-|\d+[.]) ")
 LONGEST_DEFINITION = 2_000
-# Parts of a table that stand where they belong, by what they stand in.
+# Parts of a table that are in their proper place, as (parent, child).
 IN_PLACE = frozenset({("tr", "td"), ("tr", "th"), ("table", "caption")})
 
 
@@ -50,7 +50,7 @@ class _Writer:
     # Blocks
 
     def blocks(self, element: Any) -> list[str]:
-        """The blocks of what an element holds."""
+        """The blocks within an element."""
         found: list[str] = []
         run = [str(element.text or "")]
         for child in element:
@@ -122,7 +122,7 @@ class _Writer:
         return self._block(element) if self._stands_alone(element) else list(filter(None, [self.line(element)]))
 
     def _definitions(self, element: Any) -> list[str]:
-        """`预填充：一次算完…`; a definition of several blocks stands below its term."""
+        """`预填充：一次算完…`; a definition of several blocks is written below its term."""
         found = _paragraphs(" ".join(str(text or "") for text in (element.text, *(child.tail for child in element))))
         terms: list[str] = []
         for child in _entries(element):
@@ -156,7 +156,7 @@ class _Writer:
         return [block for block in (*blocks, *found.below) if block]
 
     def _between(self, element: Any) -> list[str]:
-        """What stands in a table outside of its cells, where HTML has no place for it."""
+        """The content of a table outside its cells, where HTML allows none."""
         blocks = _paragraphs(str(element.text or ""))
         for part in element:
             name = name_of(part)
@@ -168,7 +168,7 @@ class _Writer:
         return blocks
 
     def _records(self, head: list[str], rows: list[list[Place]]) -> list[str]:
-        """Rows whose cells hold blocks, one after the other: each cell below the name of its column."""
+        """Rows whose cells hold blocks, written one after the other: each cell below the name of its column."""
         blocks: list[str] = []
         for row in rows:
             names = [*head, *[""] * len(row)]
@@ -181,7 +181,7 @@ class _Writer:
         return blocks
 
     def cell(self, element: Any) -> str:
-        """What a cell holds, in one line."""
+        """The content of a cell in one line."""
         if element not in self._cells:  # tables within tables ask for it again and again
             self._cells[element] = self.line(element, in_cell=True)
         return self._cells[element]
@@ -189,7 +189,7 @@ class _Writer:
     # Lines
 
     def line(self, element: Any, *, bold: bool = True, in_cell: bool = False) -> str:
-        """What an element holds, in one line, its blocks one after the other."""
+        """The content of an element in one line, its blocks one after the other."""
         parts = [str(element.text or "")]
         for child in element:
             parts += [self._in_line(child, bold=bold, in_cell=in_cell), str(child.tail or "")]
@@ -250,7 +250,7 @@ def _entries(element: Any) -> Iterable[Any]:
 
 
 def _said_of(picture: Any, *, in_cell: bool) -> str:
-    """What a picture shows, where somebody has written it down."""
+    """The alternative text of a picture, if it says something."""
     said = " ".join(str(picture.get("alt") or "").split())
     if not said or said.lower() in SAYS_NOTHING or FILE_NAME.fullmatch(said):
         return ""
@@ -259,7 +259,7 @@ def _said_of(picture: Any, *, in_cell: bool) -> str:
 
 
 def _bold(text: str) -> str:
-    """A label in bold. Whole sentences need no mark, and `：**` before a letter would be none."""
+    """A label in bold. Whole sentences need no bold, and `：**` before a letter would not end it."""
     found = BOLD.fullmatch(text)
     if found is None or not found[2] or re.search(r"[。？！?!.]", found[3]):
         return text

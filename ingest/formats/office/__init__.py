@@ -1,1 +1,1 @@
-"""What Word and PowerPoint files are made of."""
+"""The building blocks of Word and PowerPoint files."""

@@ -1,4 +1,4 @@
-"""The values of a chart as a table: from what the file keeps of them, which needs no workbook."""
+"""The values of a chart as a table, read from the copy in the file, which needs no workbook."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from ingest.formats.markdown import table
 from ingest.formats.office_xml import attribute, child, local_name, number, text_of, value
 
-# Points of a series that are read.
+# The most points of a series that are read.
 MOST_POINTS = 5_000
 QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 FIRST_DAY = date(1899, 12, 30)
@@ -18,7 +18,7 @@ LAST_DAY = 2_958_465
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A name, and by place the categories and the values."""
+    """The name of a series, and its categories, values and sizes by place."""
 
     name: str
     categories: dict[int, str]
@@ -84,7 +84,7 @@ def _series(element: Any) -> Series:
 
 
 def _points(holder: Any) -> dict[int, str]:
-    """The points of a cache by their places; those of several levels joined, the widest first."""
+    """The points of a cache by place; those of several levels are joined, the outermost first."""
     if holder is None:
         return {}
     plain = child(holder, "v")
@@ -118,7 +118,7 @@ def _level(level: Any, form: str) -> dict[int, str]:
 
 
 def _spread(level: dict[int, str], last: int) -> None:
-    """A name of an outer level holds until the next one."""
+    """Repeat each name of an outer level until the next one."""
     name = ""
     for place in range(last + 1):
         name = level.setdefault(place, name)
@@ -143,7 +143,7 @@ def _shown(text: str, form: str) -> str:
 
 
 def _words(element: Any) -> str:
-    """The text of a title: its own, or what a formula shows."""
+    """The text of a title: its own, or the value of its formula."""
     if element is None:
         return ""
     said = [text_of(one) for one in element.iter() if local_name(one) == "p"]
@@ -168,7 +168,7 @@ def _of_new_kind(root: Any, space: Any) -> list[str]:
 
 
 def value_of(series: Any) -> str:
-    """The name of the data that a series shows."""
+    """The id of the data that a series shows."""
     return value(series, "dataId") or ""
 
 

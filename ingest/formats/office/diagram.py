@@ -4,7 +4,7 @@ from typing import Any
 
 from ingest.formats.office_xml import attribute, child, local_name, number, text_of
 
-# What holds no text of its own: places of the layout, and what joins points.
+# Points without text of their own: places of the layout, and connections.
 NO_POINTS = frozenset({"pres", "parTrans", "sibTrans"})
 DEEPEST = 12
 

@@ -1,4 +1,4 @@
-"""Tables whose cells go over several places -> Markdown: what is above a table, its head, and its rows."""
+"""Tables with cells that span several places -> Markdown: the text above a table, its head, and its rows."""
 
 from collections.abc import Callable, Sequence, Set
 from itertools import groupby, pairwise, takewhile
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from ingest.formats.markdown import table
 
-# Columns over which a cell may go, and rows that a head may have.
+# The most columns that a cell may span, and rows that a head may have.
 MOST_COLUMNS = 100
 MOST_HEAD_ROWS = 4
-# Rows below a head that are looked at.
+# How many rows below a head are looked at.
 LOOKED_AT = 50
 
 
-# Whether a text may stand in so many more places.
+# Whether a text may be repeated in this many more places.
 MayCopy = Callable[[str, int], bool]
 
 
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place of the grid. Places with the same `cell`, a number, belong to one cell; those of 0 to none."""
+    """A place of the grid. Places with the same `cell`, a number, belong to one cell; those with 0 to none."""
 
     text: str = ""
     cell: int = 0
@@ -44,7 +44,7 @@ Rows = Sequence[Sequence[Place]]
 
 
 def write(rows: Sequence[Row], may_copy: MayCopy) -> list[str]:
-    """The blocks of a table. Rows of one cell stand as text between its parts, each of which has the head."""
+    """The blocks of a table. Rows of one cell become text between its parts, each of which repeats the head."""
     places = _laid_out(rows, may_copy)
     is_full = [_is_full(row, laid) for row, laid in zip(rows, places, strict=True)]
     filled = [
@@ -54,7 +54,7 @@ def write(rows: Sequence[Row], may_copy: MayCopy) -> list[str]:
     ]
     blocks: list[str] = []
     head: list[str] = []
-    unwritten = -1  # where a head stands below which nothing has come so far
+    unwritten = -1  # the place of a head that has no rows below it so far
     for full, group in groupby(filled, key=lambda one: one[1]):
         part = list(group)
         if full:
@@ -91,7 +91,7 @@ def in_a_line(rows: Sequence[Row], may_copy: MayCopy) -> str:
 
 
 def _laid_out(rows: Sequence[Row], may_copy: MayCopy) -> list[list[Place]]:
-    """The grid, with the text of each cell in all the places that it goes over."""
+    """The grid, with the text of each cell in all the places that it spans."""
     grid: list[list[Place]] = []
     count = 0
     for row in rows:
@@ -113,7 +113,7 @@ def _laid_out(rows: Sequence[Row], may_copy: MayCopy) -> list[list[Place]]:
 
 
 def _is_full(row: Row, laid: Sequence[Place]) -> bool:
-    """Whether a row is one cell, over several columns."""
+    """Whether a row is a single cell that spans several columns."""
     if len(laid) < 2:
         return False
     is_alone = len(row.cells) == 1 and row.cells[0].across >= max(2, len(laid) - 1)
@@ -121,7 +121,7 @@ def _is_full(row: Row, laid: Sequence[Place]) -> bool:
 
 
 def head_rows(rows: Rows, marked: int) -> int:
-    """How many of the first rows are the head: those that are marked as such, and those that go on with it."""
+    """How many of the first rows are the head: those marked as such, and those that continue it."""
     count = max(1, min(marked, len(rows) - 1, MOST_HEAD_ROWS))
     while count < min(MOST_HEAD_ROWS, len(rows) - 1) and _goes_on(rows, count):
         count += 1
@@ -129,7 +129,7 @@ def head_rows(rows: Rows, marked: int) -> int:
 
 
 def _goes_on(rows: Rows, count: int) -> bool:
-    """Whether a row holds the names below those of a head that stand over several columns."""
+    """Whether a row continues a head: with the names below those that span several columns."""
     above, below = rows[count - 1], rows[count]
     wide = {place.cell for place, right in pairwise(above) if place.cell and place.cell == right.cell}
     far = {place.cell for row in rows[MOST_HEAD_ROWS:][:1] for place in row}
@@ -144,9 +144,9 @@ def _goes_on(rows: Rows, count: int) -> bool:
 
 
 def _names_below(above: Sequence[Place], below: Sequence[Place], wide: Set[int], down: Set[int], rest: Rows) -> bool:
-    """The same for a row below cells that go over several columns.
+    """The same for a row below cells that span several columns.
 
-    A cell of one column must then go down into the row, or be empty, or have nothing below it.
+    A cell of one column must then reach down into the row, or be empty, or have nothing below it.
     """
     columns = list(zip(above, below, strict=True))
     under = [other.text for one, other in columns if one.cell in wide and one.cell != other.cell]
@@ -154,7 +154,7 @@ def _names_below(above: Sequence[Place], below: Sequence[Place], wide: Set[int],
     if not any(under):
         return False
     if not below[0].text and above[0].text and not has_numbers:
-        return True  # units: no row of values is without a name
+        return True  # units: a row of values would have a name
     narrow = [(one, other) for one, other in columns if one.cell not in wide]
     if not all(not one.text or not other.text or one.text == other.text for one, other in narrow):
         return False
@@ -168,13 +168,13 @@ def _has_digit(text: str) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is a value: half of it or more is figures."""
+    """Whether a text is a value: at least half of it is digits."""
     said = [character for character in text if not character.isspace()]
     return bool(said) and 2 * sum(map(str.isdigit, said)) >= len(said)
 
 
 def joined(rows: Rows) -> list[str]:
-    """One name for each column, of the rows of a head: what is said twice, once.
+    """One name for each column from the rows of a head; repeated names only once.
 
     >>> joined([[Place("训练", 1), Place("训练", 1)], [Place("显存", 2), Place("时间", 3)]])
     ['训练 显存', '训练 时间']

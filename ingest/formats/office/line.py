@@ -21,7 +21,7 @@ class Line:
     _notes: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, text: str, place: int = 0, link: str = "") -> None:
-        """Text; `place` is 1 for what is raised and -1 for what is lowered, `link` an address."""
+        """Add text; `place` is 1 for raised and -1 for lowered text, `link` an address."""
         if not text:
             return
         if (place, link) != self._kind:
@@ -30,17 +30,17 @@ class Line:
         self._run.append(text)
 
     def note(self, text: str) -> None:
-        """A remark on the sentence that is being written."""
+        """Add a remark on the sentence being written."""
         self._flush()
         self._notes.append((self._length, text))
 
     def length(self) -> int:
-        """How much is written so far."""
+        """The length of the text so far."""
         self._flush()
         return self._length
 
     def link_from(self, start: int, address: str) -> None:
-        """Make a link of what was written since then."""
+        """Turn the text written since `start` into a link."""
         self._flush()
         said: list[str] = []
         while self._parts and self._length > start:
@@ -59,7 +59,7 @@ class Line:
         self._run, self._kind = [], (0, "")
 
     def bare(self) -> str:
-        """What was written, without the notes."""
+        """The text without the notes."""
         self._flush()
         return "".join(self._parts)
 
@@ -68,7 +68,7 @@ class Line:
         return [_marked(note, self.bare()) for _, note in self._notes]
 
     def text(self) -> str:
-        """What was written, each note after the end of its sentence."""
+        """The text with each note after the end of its sentence."""
         text = self.bare()
         places: dict[int, list[str]] = {}
         end = -1
@@ -105,7 +105,7 @@ def _in_brackets(note: str, text: str) -> str:
 
 
 def remark(text: str, author: str) -> str:
-    """A comment as a block of its own, marked as what it is."""
+    """A comment as a block of its own, marked as such."""
     author = " ".join(author.split())[:60]
     if has_chinese(text) or has_chinese(author):
         return f"批注（{author}）：{text}" if author else f"批注：{text}"

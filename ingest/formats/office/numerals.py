@@ -56,7 +56,7 @@ def letters(number: int) -> str:
 
 
 def _of(row: str) -> Callable[[int], str]:
-    """The signs of a row one after the other, as long as there are any."""
+    """The signs of a row in order; figures for numbers beyond the last sign."""
     return lambda number: row[number - 1] if 0 < number <= len(row) else str(number)
 
 
@@ -116,5 +116,5 @@ FORMATS: dict[str, Callable[[int], str]] = {
 
 
 def written(number: int, form: str) -> str:
-    """A number in one of the standard's forms, by its name; in figures where it has none there."""
+    """A number in one of the standard's forms, given by name; in figures if the form is unknown."""
     return FORMATS.get(form, str)(number)

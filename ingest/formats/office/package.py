@@ -1,4 +1,4 @@
-"""The parts of an Office file, and what each of them refers to."""
+"""The parts of an Office file, and the references of each of them."""
 
 import posixpath
 import zipfile
@@ -14,17 +14,17 @@ from ingest.formats.extract import UnreadableError
 from ingest.formats.mathematics import OMML
 from ingest.formats.office_xml import attribute, child, local_name
 
-# How the strict edition of the standard calls the namespace of formulas, which are read by their full names.
+# The namespace of formulas in the strict edition of the standard; formulas are read by their full names.
 STRICT_MATH = b"http://purl.oclc.org/ooxml/officeDocument/math"
-# Addresses that lead somewhere, and do nothing by themselves.
+# Addresses that only lead somewhere and do nothing by themselves.
 ADDRESSES = ("http://", "https://", "mailto:", "ftp://")
 LONGEST_ADDRESS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`kind` is the last word of its type: `styles`, `slide`, `hyperlink`. `target` is the name of a part, or outside
-    of the file an address."""
+    """`kind` is the last word of its type: `styles`, `slide`, `hyperlink`. `target` is the name of a part or,
+    outside the file, an address."""
 
     kind: str
     target: str
@@ -33,20 +33,20 @@ class Relation:
 
 @dataclass(slots=True)
 class Part:
-    """An XML part. `relations` are what it refers to, by their names."""
+    """An XML part. `relations` are its references, by name."""
 
     name: str
     root: Any
     relations: dict[str, Relation] = field(default_factory=dict)
 
     def address(self, name: str) -> str:
-        """Where a link of this part leads; empty where it leads into the file or to what is no address."""
+        """The address to which a link of this part leads; empty if it leads into the file or is not safe."""
         relation = self.relations.get(name)
         return "" if relation is None or not relation.is_outside else safe_address(relation.target)
 
 
 def safe_address(address: str) -> str:
-    """An address as Markdown holds it; empty for one that is none."""
+    """An address as Markdown writes it; empty if it is not one that only leads somewhere."""
     address = address.strip()
     if not address.lower().startswith(ADDRESSES) or len(address) > LONGEST_ADDRESS or "\n" in address:
         return ""
@@ -59,7 +59,7 @@ def open_package(data: bytes, kind: str, root: str) -> Iterator["Package"]:
     with open_archive(data, kind) as archive, parsing(kind, "lxml"):
         package = Package(archive)
         if package.main is None or local_name(package.main.root) != root:
-            raise UnreadableError(f"is no {kind} file: it holds no {root}", hint=f"save it anew as {kind}")
+            raise UnreadableError(f"is not a valid {kind} file: it has no {root}", hint=f"save it again as {kind}")
         yield package
 
 
@@ -77,7 +77,7 @@ class Package:
         return self._read(name) if name else None
 
     def part(self, relation: Relation | None) -> Part | None:
-        """The part that a relation leads to; None where it is not there or cannot be read, which is noted."""
+        """The part that a relation leads to; None if it is missing or cannot be read (the latter is noted)."""
         if relation is None or relation.is_outside:
             return None
         if relation.target not in self._parts:
@@ -89,7 +89,7 @@ class Package:
         return next((self.part(one) for one in part.relations.values() if one.kind == kind), None)
 
     def title(self) -> str:
-        """What the file calls itself."""
+        """The title in the file's properties."""
         core = next((one for one in self._relations("").values() if one.kind == "core-properties"), None)
         part = self.part(core)
         title = None if part is None else child(part.root, "title")

@@ -1,4 +1,4 @@
-"""What drawings say: text boxes, charts, diagrams, and the descriptions of pictures."""
+"""The text of drawings: text boxes, charts, diagrams, and the descriptions of pictures."""
 
 import re
 from collections.abc import Iterator
@@ -8,41 +8,38 @@ from ingest.formats.office.chart import chart_blocks
 from ingest.formats.office.diagram import diagram_block
 from ingest.formats.office.story import Story
 from ingest.formats.office.told import NO_DESCRIPTION, NO_VALUES
-from ingest.formats.office_xml import attribute, child, local_name, shown_form
+from ingest.formats.office_xml import ON, attribute, child, local_name, shown_form
 
 FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|svg|webp|bmp|emf|wmf|tiff?)", re.IGNORECASE)
-HIDDEN_OR_DECORATIVE = ("1", "true", "on")
 
 
 def description(properties: Any) -> str:
-    """What somebody has written down about a picture (`docPr`, `cNvPr`); the name of a file says nothing."""
+    """The description of a picture (`docPr`, `cNvPr`); empty if it is only the name of a file."""
     said = " ".join(attribute(properties, "descr").split())
     return "" if FILE_NAME.fullmatch(said) else said
 
 
 def is_decorative(properties: Any) -> bool:
-    return any(
-        local_name(one) == "decorative" and attribute(one, "val") in HIDDEN_OR_DECORATIVE for one in properties.iter()
-    )
+    return any(local_name(one) == "decorative" and attribute(one, "val") in ON for one in properties.iter())
 
 
 def is_hidden(properties: Any) -> bool:
-    return attribute(properties, "hidden") in HIDDEN_OR_DECORATIVE
+    return attribute(properties, "hidden") in ON
 
 
 def graphic_blocks(element: Any, story: Story) -> list[str]:
-    """The blocks of a chart or of a diagram, whose element refers to the part that holds it."""
+    """The blocks of a chart or diagram, given the element that refers to its part."""
     is_chart = local_name(element) == "chart"
     part = story.drawn(element, "id" if is_chart else "dm")
     if part is None:
         return []
     blocks = [block for block in (chart_blocks(part.root) if is_chart else [diagram_block(part.root)]) if block]
-    story.told.things.update({} if blocks else {NO_VALUES: 1})
+    story.omissions.things.update({} if blocks else {NO_VALUES: 1})
     return blocks
 
 
 def in_drawing(drawing: Any, story: Story) -> Iterator[Any]:
-    """What a drawing of Word says: elements that hold paragraphs (`txbxContent`), and blocks of text."""
+    """The text of a Word drawing: elements that hold paragraphs (`txbxContent`), and blocks of text."""
     stack = [drawing]
     pictures, says = 0, False
     described: set[str] = set()
@@ -58,7 +55,7 @@ def in_drawing(drawing: Any, story: Story) -> Iterator[Any]:
             yield from blocks
         elif name in ("docPr", "cNvPr"):
             if is_hidden(one):
-                story.told.things["hidden drawings"] += name == "docPr"
+                story.omissions.things["hidden drawings"] += name == "docPr"
                 if name == "docPr":
                     return
             elif text := description(one):
@@ -70,7 +67,7 @@ def in_drawing(drawing: Any, story: Story) -> Iterator[Any]:
             says = True
             yield attribute(one, "string")
         elif name == "OLEObject":
-            story.told.things[f"embedded objects ({attribute(one, 'ProgID')[:40] or 'of another program'})"] += 1
+            story.omissions.things[f"embedded objects ({attribute(one, 'ProgID')[:40] or 'of another program'})"] += 1
             says = True
         elif name == "AlternateContent":
             stack += list(shown_form(one))[::-1]
@@ -81,4 +78,4 @@ def in_drawing(drawing: Any, story: Story) -> Iterator[Any]:
                 yield attribute(one, "alt")
             stack += list(one)[::-1]
     if pictures and not says:
-        story.told.things[NO_DESCRIPTION] += pictures
+        story.omissions.things[NO_DESCRIPTION] += pictures

@@ -1,6 +1,6 @@
 """Characters of symbol fonts, which hold signs in the places of letters."""
 
-# The private characters that stand for the places of such a font.
+# The private characters that represent the codes of such a font.
 FIRST, LAST = 0xF020, 0xF0FF
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 GREEK = "αβχδεφγηιϕκλμνοπθρστυϖωξψζΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"
@@ -24,7 +24,7 @@ FONTS = {"symbol": SYMBOL, "wingdings": WINGDINGS, "wingdings 2": WINGDINGS_2}
 
 
 def symbol(code: int, font: str) -> str | None:
-    """The character that a place of a font shows; None where that is not known."""
+    """The character that a font shows for a code; None if that is not known."""
     signs = FONTS.get(font.lower())
     if not FIRST <= code <= LAST:
         return None if signs is None or code > 0xFF else signs.get(code, chr(code))
@@ -35,7 +35,7 @@ def symbol(code: int, font: str) -> str | None:
 
 
 def plain(text: str, font: str) -> tuple[str, int]:
-    """A text with the private characters of symbol fonts replaced, and how many of them are not known."""
+    """A text with the private characters of symbol fonts replaced, and how many of them are unknown."""
     if not any(FIRST <= ord(character) <= LAST for character in text):
         return text, 0
     found = [symbol(ord(one), font) if FIRST <= ord(one) <= LAST else one for one in text]

@@ -1,25 +1,25 @@
-"""What is left out of a document, for those whose document it is."""
+"""Collects what was left out of a document, for its owner."""
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-# What is left out, as it is told.
+# Things that are left out, as they are reported.
 STRUCK, HIDDEN, DELETED = "struck-out text", "hidden text", "deleted text (a tracked change)"
-PROMPTS, STRANGE = "prompts of fields that nobody has filled in", "signs of fonts that are not known"
+PROMPTS, STRANGE = "prompts of fields that nobody has filled in", "unknown signs of symbol fonts"
 NO_DATA = "drawings, headers and footers whose data are not in the file"
 NO_VALUES = "charts and diagrams without values"
 NO_DESCRIPTION, RESOLVED = "pictures without a description", "resolved comments"
 MOST_LINES, LONGEST_LINE, LONGEST_QUOTE = 200, 500, 60
-# Characters that merged cells may add by standing in all the places that they go over; more is made to do harm.
+# Characters that merged cells may add by being repeated in all their places; more are meant to do harm.
 MOST_COPIED = 2_000_000
-# Of one cell: a line of a table should stay one that can be read.
+# The same for one cell: a row of a table should stay readable.
 LONGEST_COPIED = 2_000
 
 
 @dataclass(slots=True)
-class Told:
-    """Pieces of text by what they are ("struck-out text"), things by their names with a count, and other remarks.
-    `lines` is text that a remark speaks of."""
+class Omissions:
+    """Pieces of text by their kind ("struck-out text"), counts of things by name, and other remarks. `lines` is text
+    that a remark mentions."""
 
     texts: dict[str, list[str]] = field(default_factory=dict)
     things: Counter[str] = field(default_factory=Counter)
@@ -29,7 +29,7 @@ class Told:
     is_full: bool = False
 
     def text(self, kind: str, said: str) -> None:
-        """A piece of text that was left out."""
+        """Add a piece of text that was left out."""
         if said.strip():
             self.texts.setdefault(kind, []).append(" ".join(said.split()))
 
@@ -43,7 +43,7 @@ class Told:
     def warnings(self) -> tuple[str, ...]:
         quoted = (f"{kind} was left out: {_quoted(pieces)}" for kind, pieces in self.texts.items())
         counted = (f"{thing} were left out: {count:,}" for thing, count in self.things.items())
-        full = ["merged cells do not stand in all their places: they hold too much text"]
+        full = ["merged cells were not repeated in all their places: they hold too much text"]
         return (*quoted, *counted, *self.remarks, *(full if self.is_full else ()))
 
     def removed(self) -> tuple[str, ...]:

@@ -9,16 +9,16 @@ from ingest.formats.pdf.words import Words, glue, units
 
 LEAST_ROWS = 3
 SAME_HEIGHT = 0.3
-# The next row stands at most this far below, in sizes of type.
+# The next row is at most this far below, in type sizes.
 MOST_STEP = 3.2
-# A line nearer to the one above it than this share of the rows' distance goes on with it.
+# A line closer to the one above it than this share of the row distance continues it.
 WRAPPED = 0.85
-# Columns of prose: as many units (two for a Chinese character) in most lines, which fill most of the width.
+# Columns of prose: this many units (two for a Chinese character) in most lines, which fill most of the width.
 PROSE_UNITS, PROSE_SHARE = 18, 0.75
 MOST_COLUMNS, MOST_ROWS = 30, 200
-# Rows of a page from which on a table is looked for and not found.
+# How many rows of a page may be tried in vain as the start of a table.
 MOST_ATTEMPTS = 300
-# The share of the rows in which each column holds something.
+# The least share of the rows in which each column holds something.
 LEAST_FILLED = 0.3
 
 Row = list[Line]
@@ -26,7 +26,7 @@ Column = tuple[float, float]
 
 
 def with_tables(lines: Sequence[Line], words: Words) -> list[Line]:
-    """The lines, those that make a table put together as one."""
+    """The lines, with those that form a table joined into one."""
     rows = _rows(lines)
     result: list[Line] = []
     place, attempts = 0, 0
@@ -44,7 +44,7 @@ def with_tables(lines: Sequence[Line], words: Words) -> list[Line]:
 
 
 def _rows(lines: Sequence[Line]) -> list[Row]:
-    """Lines at the same height, one painted after the other from the left to the right."""
+    """Groups of lines at the same height, painted one after the other from left to right."""
     rows: list[Row] = []
     for line in lines:
         last = rows[-1][-1] if rows else None
@@ -61,7 +61,7 @@ def _rows(lines: Sequence[Line]) -> list[Row]:
 
 
 def _end_of_table(rows: Sequence[Row], start: int) -> int:
-    """Where the rows end that stand below each other and may be one table, which begins with several pieces."""
+    """The end of the consecutive rows that may be one table; its first row must have several pieces."""
     if not 2 <= len(rows[start]) <= MOST_COLUMNS or _is_code(rows[start]):
         return start
     end = last_full = start + 1
@@ -80,14 +80,14 @@ def _end_of_table(rows: Sequence[Row], start: int) -> int:
         elif len(_touched(row[0], columns)) > 1:
             break
         end += 1
-    # What hangs below the last full row belongs to it only where it stands nearer than rows do.
+    # Lines below the last full row belong to it only if they are closer than rows are.
     while last_full < end and _is_wrapped(rows[last_full - 1][0], rows[last_full][0], _step(rows[start:last_full])):
         last_full += 1
     return last_full
 
 
 def _before_crossing(rows: Sequence[Row], start: int, end: int) -> int:
-    """Where a line across the columns ends the rows; a head may go over several columns, but not over the first."""
+    """The row where a line across the columns ends the table; a head may span several columns, but not the first."""
     if end - start < LEAST_ROWS:
         return start
     columns = _columns(rows[start:end])
@@ -107,7 +107,7 @@ def _is_below(above: Line, line: Line) -> bool:
 
 
 def _columns(rows: Sequence[Row]) -> list[Column]:
-    """The strips in which the rows that have most pieces stand."""
+    """The columns as strips, taken from the rows with the most pieces."""
     most = max(map(len, rows))
     spans = sorted((line.box[0], line.box[2]) for row in rows if len(row) == most for line in row)
     columns: list[Column] = []
@@ -120,7 +120,7 @@ def _columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def _touched(line: Line, columns: Sequence[Column]) -> list[int]:
-    """The columns that a piece stands in; where it touches none, the nearest."""
+    """The columns that a piece touches; if it touches none, the nearest."""
     found = [n for n, (left, right) in enumerate(columns) if line.box[0] < right and line.box[2] > left]
     if found:
         return found
@@ -168,7 +168,7 @@ def _table(rows: Sequence[Row], words: Words) -> Line | None:
 
 
 def _laid_out(row: Row, columns: Sequence[Column]) -> list[str]:
-    """The cells of a row; what goes over several columns stands in all of them."""
+    """The cells of a row; a piece that spans several columns is repeated in each."""
     cells = [""] * len(columns)
     for line in row:
         for number in _touched(line, columns):

@@ -10,9 +10,9 @@ from ingest.formats.pdf.lines import Line
 from ingest.formats.pdf.paragraphs import BULLET, NUMBERED, SENTENCE_END, Edge, Layout, right_edges
 from ingest.formats.pdf.words import Words, glue
 
-# Columns of tables on two pages that stand this near to each other are the same, in points.
+# Columns of tables on two pages that are this close to each other, in points, are the same.
 SAME_COLUMN = 6.0
-# Of a document set in type of one width, what is not code has so many lines that fill the page.
+# A document with more than MOST_MONO monospaced lines is prose, not code, if LEAST_FULL of them fill the page.
 MOST_MONO, LEAST_FULL = 0.6, 0.35
 MONO_EDGE, SHORTEST_FULL = 8, 50
 MOST_HEADS, LEAST_ROWS = 3, 3
@@ -21,8 +21,8 @@ MOST_OF_FOOTNOTE = 0.92
 
 @dataclass(slots=True)
 class Table:
-    """A table that may go on on the next page. `begins_page` says that it is the first on its page, `breaks` at which
-    rows others begin."""
+    """A table that may continue on the next page. `begins_page`: it is the first on its page. `breaks`: the rows at
+    which the next pages begin."""
 
     rows: list[tuple[str, ...]]
     columns: tuple[float, ...]
@@ -31,7 +31,7 @@ class Table:
 
     @property
     def has_head(self) -> bool:
-        """Whether the first row is told from the others: these begin with numbers, say, and it does not."""
+        """Whether the first row is a head: not if there are several rows and all of them begin with numbers."""
         return len(self.rows) < LEAST_ROWS or not all(row[0].isdecimal() for row in self.rows)
 
     def goes_on(self, line: Line) -> bool:
@@ -42,8 +42,8 @@ class Table:
         return all(abs(one - other) <= slack for one, other in zip(self.columns, line.columns, strict=True))
 
     def extend(self, rows: Sequence[tuple[str, ...]]) -> None:
-        """Add the rows of the next page: without the head that is repeated there, and with what stands in a cell that
-        the page's end cuts."""
+        """Add the rows of the next page without a repeated head. Where the page break cuts a cell of the first column,
+        its text is repeated."""
         self.breaks.append(len(self.rows))
         repeated = 0
         while repeated < min(len(rows) - 1, MOST_HEADS) and rows[repeated] == self.rows[repeated]:
@@ -56,7 +56,7 @@ class Table:
 
 @dataclass(slots=True)
 class Assembly:
-    """What is put together so far. `borders` holds the offset at which each page begins."""
+    """The text put together so far. `borders` holds the offset at which each page begins."""
 
     words: Words
     layout: Layout
@@ -94,7 +94,7 @@ class Assembly:
             self._begin_page(0)
 
     def add_feet(self, lines: Sequence[Line]) -> None:
-        """Put the footnotes of a page before the paragraph that goes on on the next one."""
+        """Put the footnotes of a page before the paragraph that continues on the next one."""
         if not lines:
             return
         feet = Assembly(self.words, self.layout, self.type)
@@ -113,7 +113,7 @@ class Assembly:
         return "".join(self.parts).strip("\n") + "\n"
 
     def _close(self) -> None:
-        """End the block that is open, and put the remarks on it."""
+        """End the open block, and put the remarks on it after it."""
         self._close_code()
         self._close_table()
         notes, self._notes = self._notes, []
@@ -232,7 +232,7 @@ def assemble(pages: Sequence[Sequence[Line]]) -> Assembly:
 
 
 def _feet(page: Sequence[Line], following: Sequence[Line], body: float) -> int:
-    """How many lines at the end of a page are footnotes that part a sentence from the rest of it on the next page."""
+    """How many lines at the end of a page are footnotes that separate a sentence from its rest on the next page."""
     count = 0
     while count < len(page) and 0 < page[-1 - count].size <= MOST_OF_FOOTNOTE * body:
         count += 1
@@ -244,7 +244,7 @@ def _feet(page: Sequence[Line], following: Sequence[Line], body: float) -> int:
 
 
 def _is_typed(pages: Sequence[Sequence[Line]]) -> bool:
-    """Whether a document is a text in type of one width, not code: most of it is, and many of its lines are full."""
+    """Whether a document is prose in monospaced type, not code: most of its lines are, and many of them are full."""
     lines = [line for page in pages for line in page if line.size]
     typed = [line for line in lines if line.is_mono]
     if len(typed) <= MOST_MONO * len(lines):
@@ -260,7 +260,7 @@ def _as_prose(line: Line) -> Line:
 
 
 def _indent(line: Line, page: Sequence[Line], place: int) -> str:
-    """The spaces that a line of code was indented by; PDF has only their width."""
+    """The spaces by which a line of code was indented; a PDF only has their width."""
     run = [other for other in page[max(0, place - 60) : place + 60] if other.is_mono]
     left = min(other.box[0] for other in run)
     width = min((other.box[2] - other.box[0]) / len(other.text) for other in run)

@@ -1,4 +1,4 @@
-"""The runs within a table's rules -> its rows. A cell that goes over several places stands in all of them."""
+"""The runs within the rules of a table -> its rows. A cell that spans several places is repeated in each."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,11 +8,11 @@ from ingest.formats.pdf.lines import Line, join_pieces, join_runs
 from ingest.formats.pdf.rules import Grid, Spot
 from ingest.formats.pdf.words import Words, glue
 
-# Lines of text in one row of rules that are rows of their own, where they stand at the same height in all columns.
+# From this many lines on, the lines of a ruled row are rows of their own if they are level in all columns.
 LEAST_ROWS = 3
 SAME_HEIGHT = 3.0
 WORD = re.compile(f"[^ {GUESSED_SPACE}]+")
-# Places over which a cell may go; more are a frame, or made to do harm.
+# Limits on the places that a cell may span; more are a frame, or meant to do harm.
 MOST_COPIES, MOST_SPAN, MOST_PLACES = 500, 100, 20_000
 
 
@@ -22,7 +22,7 @@ def in_grid(run: Run, grid: Grid) -> bool:
 
 
 def table_of(grid: Grid, runs: Sequence[Run], words: Words) -> Line:
-    """The table that a grid and the runs in it make."""
+    """The table formed by a grid and the runs in it."""
     regions = _regions(grid, runs)
     contents: dict[Spot, list[Run]] = {}
     for run in runs:
@@ -58,7 +58,7 @@ def _spot(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Spot:
 
 
 def _cut_at_columns(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Iterator[Run]:
-    """The parts of a run that stand in different cells, cut between words that lie on different sides of a rule."""
+    """The parts of a run that are in different cells, cut between words on different sides of a rule."""
     row = grid.row((run.bottom + run.top) / 2)
     start, before = 0, None
     for word in WORD.finditer(run.text):
@@ -72,7 +72,7 @@ def _cut_at_columns(run: Run, grid: Grid, regions: dict[Spot, Spot]) -> Iterator
 
 
 def _regions(grid: Grid, runs: Sequence[Run]) -> dict[Spot, Spot]:
-    """For each place in a cell that goes over several, the upper left one of that cell."""
+    """For each place of a cell that spans several, the upper left place of that cell."""
     height, width = len(grid.rows) - 1, len(grid.columns) - 1
     if height * width > MOST_PLACES:
         return {}
@@ -107,8 +107,8 @@ def _regions(grid: Grid, runs: Sequence[Run]) -> dict[Spot, Spot]:
 
 
 def _are_cells(grid: Grid, inside: Sequence[tuple[int, Run]], height: int, width: int) -> bool:
-    """Whether places without a rule between them are cells of their own: each run, here with its row, stands within
-    one, and several of them beside each other, or one in each row."""
+    """Whether places without a rule between them are cells of their own: each run (given with its row) is within one
+    column, and several are side by side, or there is one line in each row."""
     beside: dict[tuple[int, int], set[int]] = {}
     for row, run in inside:
         one, other = grid.column(run.left + 1), grid.column(run.right - 1)
@@ -122,7 +122,7 @@ def _are_cells(grid: Grid, inside: Sequence[tuple[int, Run]], height: int, width
 
 
 def _heights_of_rows(cells: Sequence[Sequence[Line]]) -> list[float]:
-    """The baselines of the rows that one row of rules holds; none where it is one row, of wrapped lines perhaps."""
+    """The baselines of the rows within a ruled row; empty if it is a single row, perhaps of wrapped lines."""
     if len(cells) < 2 or min(map(len, cells)) < LEAST_ROWS or len({len(lines) for lines in cells}) > 1:
         return []
     heights = [line.baseline for line in cells[0]]

@@ -1,21 +1,21 @@
-"""The order in which the lines of a page are read: one column after the other."""
+"""The reading order of the lines of a page: one column after the other."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 
 from ingest.formats.pdf.lines import Line
 
-# Higher lines are turned. Lines of which a larger share lies beside each other stand in one row, or in two columns.
+# Taller lines are turned. Lines that overlap in height by a larger share are in one row, or in two columns.
 TALL, OVERLAP = 100.0, 0.35
-# Sizes of type that the next line may stand higher: beside a cell of several lines.
+# By how many type sizes the next line may be higher, as beside a cell of several lines.
 MOST_STEP_UP = 3.0
 
 
 def in_columns(lines: Sequence[Line], width: float) -> list[Line]:
-    """The lines in the order of reading.
+    """The lines in reading order.
 
-    What is painted is mostly painted in that order, and it is kept, unless it jumps to and fro between two columns, or
-    nothing stands beside anything else.
+    PDF files usually paint text in that order. It is kept unless it alternates between two columns, or the page has
+    one column that is painted in another order.
     """
     gutter = _gutter(lines, width)
     if gutter is None:
@@ -24,7 +24,7 @@ def in_columns(lines: Sequence[Line], width: float) -> list[Line]:
     beside = [side for side in sides if side]
     if sum(one != other for one, other in pairwise(beside)) <= 3:
         return list(lines)
-    # Lines over both columns part the page into bands; in each the left column goes before the right one.
+    # Lines across both columns divide the page into bands; in each the left column comes before the right one.
     across = sorted((line for line, side in zip(lines, sides, strict=True) if not side), key=lambda line: -line.box[3])
 
     def place(item: tuple[Line, int]) -> tuple[int, int, float]:
@@ -49,7 +49,7 @@ def _gutter(lines: Sequence[Line], width: float) -> float | None:
 
 
 def _downwards(lines: Sequence[Line]) -> list[Line] | None:
-    """The lines from the top down, where they are painted otherwise and none stands beside another but in one row."""
+    """The lines from the top down; None if they are painted so anyway, or some are side by side outside a row."""
     ups = [(other.box[3] - one.box[3]) / max(other.size, 8.0) for one, other in pairwise(lines)]
     if max(ups, default=0.0) <= MOST_STEP_UP and 2 * sum(up > 0.5 for up in ups) <= len(ups):
         return None

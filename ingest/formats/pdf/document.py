@@ -1,4 +1,4 @@
-"""PDF -> Markdown with page borders: headings by their type, whole paragraphs, running heads left out and told."""
+"""PDF -> Markdown with page borders: headings by their type, whole paragraphs, running heads left out and listed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from rag.errors import Unreadable
 
 MAX_PAGES = 3_000
 RECOGNIZED_SIZE = 10.0
-# Names of attached files that are told.
+# How many names of attached files are listed.
 MOST_NAMES = 10
 
 Recognize = Callable[[pypdfium2.PdfPage], Sequence[tuple[str, Box]]]
@@ -26,15 +26,15 @@ Recognize = Callable[[pypdfium2.PdfPage], Sequence[tuple[str, Box]]]
 
 def read(data: bytes, recognize: Recognize | None = None) -> Extract:
     if b"%PDF-" not in data[:1024]:
-        raise UnreadableError("is no PDF file", hint="give it the ending of what it is, or save it anew as PDF")
+        raise UnreadableError("is not a PDF file", hint="give it the ending of its real type, or save it as PDF again")
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise UnreadableError(
-                "is password-protected", hint="remove the password and save it anew", reason=Unreadable.PROTECTED
+                "is password-protected", hint="remove the password and save it again", reason=Unreadable.PROTECTED
             ) from error
-        raise UnreadableError(f"is a damaged PDF file: {error}", hint="save or print it anew as PDF") from error
+        raise UnreadableError(f"is a damaged PDF file: {error}", hint="save or print it as PDF again") from error
     try:
         return _read(document, recognize)
     finally:
@@ -43,10 +43,10 @@ def read(data: bytes, recognize: Recognize | None = None) -> Extract:
 
 @dataclass(slots=True)
 class Reading:
-    """The pages that are read, and what was found amiss, by page."""
+    """The pages read so far, and the numbers of the damaged ones."""
 
     pages: list[Page] = field(default_factory=list)
-    damaged: list[int] = field(default_factory=list)
+    damaged_pages: list[int] = field(default_factory=list)
     characters: int = 0
 
     def add(self, page: Page) -> None:
@@ -56,7 +56,7 @@ class Reading:
         )
         if self.characters > MAX_CHARACTERS:
             raise UnreadableError(
-                f"holds more than {MAX_CHARACTERS:,} characters of text",
+                f"contains more than {MAX_CHARACTERS:,} characters of text",
                 hint="split the document",
                 reason=Unreadable.LARGE,
             )
@@ -69,20 +69,24 @@ class Reading:
         found = [
             ("scanned pages without text were left out: {}", self.numbers(lambda page: page.is_scan)),
             (
-                "the letters of these pages cannot be read as text, as their font does not name them, and were left "
-                "out: {}; `ocr = true` would read them",
+                "the letters of these pages cannot be read as text, because their font does not map them to Unicode, "
+                "and were left out: {}; `ocr = true` would read them",
                 self.numbers(lambda page: page.illegible and not page.lines),
             ),
             (
-                "some letters cannot be read as text, as their font does not name them, and were left out: {}",
+                "some letters cannot be read as text, because their font does not map them to Unicode, and were left "
+                "out: {}",
                 self.numbers(lambda page: page.illegible and page.lines),
             ),
-            ("pages that a picture fills, whose words were left out: {}", self.numbers(lambda page: page.is_pictured)),
+            (
+                "the words in pictures that fill these pages were left out: {}",
+                self.numbers(lambda page: page.is_pictured),
+            ),
             (
                 f"pages of which no more than {MAX_PAGE_CHARACTERS:,} characters were read: {{}}",
                 self.numbers(lambda page: page.is_cut),
             ),
-            ("damaged pages were left out: {}", self.damaged),
+            ("damaged pages were left out: {}", self.damaged_pages),
         ]
         return [text.format(ranges(numbers)) for text, numbers in found if numbers]
 
@@ -99,16 +103,16 @@ def _read(document: pypdfium2.PdfDocument, recognize: Recognize | None) -> Extra
         try:
             reading.add(_page(document, number, notes, recognize))
         except pypdfium2.PdfiumError:
-            reading.damaged.append(number)
+            reading.damaged_pages.append(number)
             reading.add(Page((), 1.0, 1.0))
-    if reading.damaged and len(reading.damaged) == count:
-        raise UnreadableError("is a damaged PDF file: no page can be read", hint="save or print it anew as PDF")
+    if reading.damaged_pages and len(reading.damaged_pages) == count:
+        raise UnreadableError("is a damaged PDF file: no page can be read", hint="save or print it as PDF again")
     if not reading.characters:
         _refuse(reading)
     lines, removed = without_running_heads(reading.pages)
     assembly = assemble(lines)
     text = assembly.text()
-    if not text.strip():  # what there is stands in the margins of all pages
+    if not text.strip():  # all the text is in the margins of the pages
         assembly, removed = assemble([page.lines for page in reading.pages]), ()
         text = assembly.text()
     title = str(document.get_metadata_value("Title")).strip()
@@ -133,7 +137,7 @@ def _page(document: pypdfium2.PdfDocument, number: int, notes: Notes, recognize:
 
 
 def _recognized(page: Page, found: Sequence[tuple[str, Box]]) -> Page:
-    # A picture does not tell sizes of type exactly enough to know headings by them.
+    # Type sizes in a picture are not exact enough to recognise headings.
     lines = tuple(Line(text, box, RECOGNIZED_SIZE, box[1]) for text, box in found if text.strip())
     notes = tuple(line for line in page.lines if line.is_note)
     return replace(page, lines=lines + notes, is_scan=not lines, illegible=0 if lines else page.illegible)
@@ -145,21 +149,21 @@ def _refuse(reading: Reading) -> None:
     illegible = reading.numbers(lambda page: page.illegible)
     if scans and len(scans) >= len(illegible):
         raise UnreadableError(
-            f"holds pictures of text, no text ({len(scans)} scanned pages); `ocr = true` would read them",
+            f"contains pictures of text, but no text ({len(scans)} scanned pages); `ocr = true` would read them",
             hint="set `ocr = true`, which needs the extra `ocr`, or recognise the text with another program",
             reason=Unreadable.SCANNED,
         )
     if illegible:
         raise UnreadableError(
-            f"holds letters that cannot be read as text: its fonts do not name them (pages {ranges(illegible)}); "
-            "`ocr = true` would read them",
-            hint="set `ocr = true`, which needs the extra `ocr`, or save it anew with text that can be copied",
+            "contains letters that cannot be read as text: its fonts do not map them to Unicode "
+            f"(pages {ranges(illegible)}); `ocr = true` would read them",
+            hint="set `ocr = true`, which needs the extra `ocr`, or save it again with text that can be copied",
             reason=Unreadable.SCANNED,
         )
 
 
 def _beside(document: pypdfium2.PdfDocument) -> list[str]:
-    """What a document holds beside its pages."""
+    """Warnings about what a document contains besides its pages."""
     warnings = []
     if document.get_formtype() == pdfium.FORMTYPE_XFA_FULL:
         warnings.append("it is an XFA form, whose fields only Adobe's programs show; they were left out")

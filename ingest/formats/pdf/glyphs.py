@@ -8,11 +8,11 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 MAX_PAGE_CHARACTERS = 200_000
-# A gap this wide (in heights of the letters, about 0.8 of their size) parts two columns, not two words.
+# A gap this wide (in letter heights, about 0.8 of the type size) separates two columns, not two words.
 COLUMN_GAP = 1.6
-# A gap this wide, in sizes of type, may part two cells: no space between words is as wide.
+# A gap this wide, in type sizes, may separate two cells: no space between words is as wide.
 CELL_GAP = 0.7
-# Stands for a space that PDFium has put where two characters are apart.
+# Represents a space that PDFium inserted where two characters are apart.
 GUESSED_SPACE = "\x1f"
 SOFT_HYPHENS = "\x02\xad\ufffe"
 MONOSPACED = ("mono", "courier", "consolas", "menlo", "code", "typewriter", "cmtt")
@@ -21,7 +21,7 @@ FORCE_BOLD = 1 << 18
 BOLD_WEIGHT = 600
 FILLED_AND_DRAWN = 2
 SAMPLES = 4
-# Lower boxes are none.
+# Flatter boxes do not count as boxes.
 FLAT = 0.05
 SAME_BASELINE = 0.1
 TURNED, ASLANT = -1e9, 4
@@ -29,12 +29,12 @@ TURNED, ASLANT = -1e9, 4
 Box = tuple[float, float, float, float]
 """left, bottom, right, top in points, the origin at the lower left of the page as it is shown."""
 Style = tuple[float, float, bool]
-"""What tells that a character has the style of the one before: the same box but for its width."""
+"""The style of a character: its box except for the width, and whether its code is unmapped."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a page is shown: the corner of what is shown of it, its size, and by how many quarters it is turned."""
+    """How a page is shown: the corner and size of its visible part, and by how many quarters it is turned."""
 
     left: float
     bottom: float
@@ -43,7 +43,7 @@ class View:
     quarters: int = 0
 
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
-        """A box of the page as it is shown."""
+        """A box of the page, converted to the page as it is shown."""
         left, right = left - self.left, right - self.left
         bottom, top = bottom - self.bottom, top - self.bottom
         if self.quarters == 1:
@@ -55,7 +55,7 @@ class View:
         return left, bottom, right, top
 
     def turned(self, quarters: int) -> "View":
-        """The view of somebody who turns the page further."""
+        """The view after the page is turned further."""
         width, height = (self.height, self.width) if quarters % 2 else (self.width, self.height)
         return replace(self, width=width, height=height, quarters=(self.quarters + quarters) % 4)
 
@@ -91,7 +91,7 @@ class Run:
         return min(self.lefts), self.bottom, max(self.rights), self.top
 
     def cut(self, start: int, end: int) -> "Run":
-        """A part of the run, without the spaces around it; it has to hold something else."""
+        """A part of the run without the spaces around it; it must hold something else."""
         while self.text[start] in (" ", GUESSED_SPACE):
             start += 1
         while self.text[end - 1] in (" ", GUESSED_SPACE):
@@ -117,7 +117,7 @@ class Glyphs:
     """Reads the runs of one page. `is_cut` says that the page holds more characters than are read."""
 
     def __init__(self, text_page: pypdfium2.PdfTextPage, view: View) -> None:
-        self._text_page = text_page  # what is read of it is gone when it is
+        self._text_page = text_page  # kept alive, because `raw` is freed with it
         self.raw = text_page.raw
         self.count = text_page.count_chars()
         self.is_cut = self.count > MAX_PAGE_CHARACTERS
@@ -143,7 +143,7 @@ class Glyphs:
         )  # fmt: skip
         is_plain, is_moved = not view.quarters, bool(view.left or view.bottom)
         begins_row, high_half, right, widest, step_back = True, "", 0.0, 0.0, 0.0
-        styles: set[Style] = set()  # the boxes that letters of the run have
+        styles: set[Style] = set()  # the styles of the run's letters
         for index in range(min(self.count, MAX_PAGE_CHARACTERS)):
             code = unicode(raw, index)
             is_unmapped = bool(has_no_unicode(raw, index))
@@ -160,7 +160,7 @@ class Glyphs:
             loose_box(raw, index, rect)
             left, bottom, end, top = rect.left, rect.bottom, rect.right, rect.top
             if character.isspace() and not is_unmapped:
-                if self._text:  # one that stands apart begins what follows, and may be moved with it
+                if self._text:  # a space outside a run belongs to the text after it, and may move with it
                     is_guess = top == bottom or left - right > end - left
                     self._add(GUESSED_SPACE if is_guess else " ", right, right, self._last)
                 continue
@@ -190,7 +190,7 @@ class Glyphs:
         self._last = index
 
     def _keeps_style(self, index: int, found: Style) -> bool:
-        """Whether another box is that of the letter alone, as with fonts that say nothing of their height."""
+        """Whether a different box is only the letter's own, as with fonts that do not state their height."""
         if not self._text or found[2] != self.runs[-1].is_unmapped:
             return False
         if self.runs[-1].turn:
@@ -205,7 +205,7 @@ class Glyphs:
     def _open(self, index: int, bottom: float, top: float, *, begins_row: bool, is_unmapped: bool) -> Run:
         self._first = self._last = index
         size, baseline, turn = self._size(index), self._baseline(index), self._turn(index)
-        if not turn:  # that of the letter alone may be lower
+        if not turn:  # the letter's own box may be lower
             bottom, top = baseline - 0.22 * size, baseline + 0.78 * size
         run = Run(
             "", [], [], bottom, top, size, baseline, begins_row=begins_row, turn=turn, is_unmapped=is_unmapped
@@ -226,7 +226,7 @@ class Glyphs:
         self._clear()
 
     def _tight(self, index: int, *, is_unmapped: bool) -> tuple[Box, Style]:
-        """The box and style of a character of which PDFium knows no loose box: that of turned type."""
+        """The box and style of a character for which PDFium knows no loose box, as in turned type."""
         left, right, bottom, top = self._numbers
         pdfium.FPDFText_GetCharBox(self.raw, index, left, right, bottom, top)
         box = self.view.box(left.value, bottom.value, right.value, top.value)
@@ -246,12 +246,12 @@ class Glyphs:
         return round(size * 2) / 2
 
     def _turn(self, index: int) -> int:
-        """By how many quarters the character is turned against the reader, clockwise; or that it stands aslant."""
+        """By how many quarters a character is turned clockwise for the reader; ASLANT if by something else."""
         quarters = float(pdfium.FPDFText_GetCharAngle(self.raw, index)) / (math.pi / 2)
         return ASLANT if abs(quarters - round(quarters)) > 0.1 else round(quarters + self.view.quarters) % 4
 
     def _kind(self, index: int) -> tuple[bool, bool]:
-        """Whether a character is of a width that all have, and whether it is bold."""
+        """Whether a character is monospaced, and whether it is bold."""
         pdfium.FPDFText_GetFontInfo(self.raw, index, self._name, 128, self._flags)
         name = self._name.value.decode("utf-8", "replace").lower()
         is_mono = "cjk" not in name and any(word in name for word in MONOSPACED)

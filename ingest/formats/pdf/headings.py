@@ -10,12 +10,12 @@ from ingest.formats.pdf.lines import Line
 LARGER = 1.15
 MAX_CHARACTERS = 80
 MOST_LEVELS = 4
-# Type of which a larger share is bold (or larger) is the body itself.
+# If a larger share of the text is bold (or in larger type), that is the body itself.
 MOST_BOLD, MOST_LARGER = 0.4, 0.3
-# More bold lines than this below each other are a bold paragraph, or a list.
+# More consecutive bold lines than this are a bold paragraph, or a list.
 MOST_BOLD_LINES = 2
 SENTENCE = re.compile(r"[。！!；;，,]$|[^.\d]\.$")
-# Numbers before a heading, where nothing but these tells it from the text.
+# Numbers before a heading that nothing else distinguishes from the text.
 NUMBERED = re.compile(
     r"(?P<chapter>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十百零\d]{1,4}[章节篇部])\s*\S"
     r"|(?P<part>\d{1,2}(?:\.\d{1,2})*)[.．]?\s+\S|[(（]\d{1,2}[)）]\s*\S"
@@ -28,7 +28,7 @@ PARTS_OF_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 @dataclass(frozen=True, slots=True)
 class Type:
     """The type of a document: the size of its body, the level of each larger size, and whether bold lines stand out.
-    `counts` says that short lines are numbered from one on."""
+    `counts`: short lines are numbered from 1."""
 
     body: float
     levels: dict[float, int]
@@ -36,7 +36,7 @@ class Type:
     counts: bool = False
 
     def level(self, page: Sequence[Line], place: int) -> int:
-        """The level of a line as a heading; 0 if it is none."""
+        """The level of a line as a heading; 0 if it is not one."""
         line = page[place]
         if line.is_table or line.is_note or not can_head(line.text):
             return 0
@@ -95,14 +95,14 @@ def type_of(pages: Sequence[Sequence[Line]]) -> Type:
 
 
 def _body(weights: Counter[float], lines_of: Counter[float]) -> float:
-    """The size of most of the text. A title of a line or two over hardly more text is not that."""
+    """The size of most of the text, but not that of a title of a line or two above little other text."""
     body = weights.most_common(1)[0][0]
     smaller = [size for size in weights if size < body and weights[size] >= weights[body] / 3]
     return max(smaller) if lines_of[body] <= 2 and smaller else body
 
 
 def _numbered_level(page: Sequence[Line], place: int, *, counts: bool) -> int:
-    """The level of a line in the type of the text: it has a number and is short, and text follows, no other number."""
+    """The level of a heading in body type: it is numbered and short, and text follows, not another such number."""
     text = page[place].text.strip()
     match = NUMBERED.match(text)
     if match is None or ENDS.search(text) or len(text) > MOST_NUMBERED or _is_beside(page, place):
@@ -127,7 +127,7 @@ def can_head(text: str) -> bool:
 
 
 def _is_beside(page: Sequence[Line], place: int) -> bool:
-    """Whether something else stands on the line, so that this is a label and no heading."""
+    """Whether something else is on the same line, so that this is a label, not a heading."""
     line = page[place]
     return any(
         abs(other.baseline - line.baseline) < 0.5 * line.size and other.size and not other.is_table

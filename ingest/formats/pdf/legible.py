@@ -8,8 +8,8 @@ from ingest.formats.pdf.glyphs import GUESSED_SPACE, SOFT_HYPHENS, Run
 
 # Codes that stand for no letter.
 NAMELESS = re.compile("[\x00-\x01\x03-\x08\x0b\x0c\x0e-\x1e\x7f-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
-# What is read from codes that no table names counts as text where it is written as a language is: mostly letters, and
-# among them vowels as often as English, German or Spanish have them.
+# Text from unmapped codes is trusted if it looks like a language: mostly letters, with as many vowels among them as
+# English, German or Spanish have.
 LEAST_LETTERS, LEAST_VOWELS, MOST_VOWELS, LEAST_SAMPLE = 0.6, 0.22, 0.65, 12
 VOWELS = frozenset("aeiouyAEIOUY")
 BULLET = "•"
@@ -17,8 +17,8 @@ UNREAD = "\ufffd"
 
 
 def legible(runs: Sequence[Run]) -> tuple[list[Run], int]:
-    """The runs that can be read as text, and how many letters cannot. In a line that is read otherwise, a sign stands
-    for them."""
+    """The runs that can be read as text, and how many letters cannot. In an otherwise readable line, a sign replaces
+    them."""
     if not any(run.is_unmapped or NAMELESS.search(run.text) for run in runs):
         return list(runs), 0
     unmapped = "".join(run.text for run in runs if run.is_unmapped)
@@ -56,12 +56,12 @@ def _is_language(text: str) -> bool:
 
 
 def _goes_on(runs: Sequence[Run], number: int) -> bool:
-    """Whether a run is the mark before an item: another follows on its line."""
+    """Whether another run follows on the same line, so that this one may be the mark before an item."""
     following = runs[number + 1] if number + 1 < len(runs) else None
     return following is not None and not following.begins_row and not following.is_unmapped
 
 
 def _is_within_line(runs: Sequence[Run], number: int, trusts: bool) -> bool:
-    """Whether what stands beside it on its line can be read."""
+    """Whether a neighbour of a run on its line can be read."""
     before = number > 0 and not runs[number].begins_row and (trusts or not runs[number - 1].is_unmapped)
     return before or _goes_on(runs, number)

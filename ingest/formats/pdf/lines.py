@@ -1,4 +1,4 @@
-"""Runs of characters -> lines, what stands raised or lowered in them written as such: 10²³, H₂O."""
+"""Runs of characters -> lines, with raised and lowered characters written as such: 10²³, H₂O."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,24 +9,24 @@ from ingest.formats.markdown import lowered, raised
 from ingest.formats.pdf.glyphs import GUESSED_SPACE, Box, Run, cell_gap, column_gap
 from ingest.formats.pdf.words import normal
 
-# Shares of the size of the type beside it. Type that is hardly smaller has to be moved further to count.
+# Shares of the neighbouring type size. Type that is hardly smaller must be moved further to count.
 SMALLER = 0.92
 LEAST_RAISED, MOST_RAISED = 0.1, 1.0
 LEAST_LOWERED, MOST_LOWERED = 0.05, 0.6
 LEAST_MOVED_IF_LARGE, MOST_MOVED_IF_LARGE = 0.2, 0.6
 SAME_BASELINE = 0.08
-# More than this is no exponent, but a line of its own.
+# A longer text is not an exponent but a line of its own.
 MOST_OFF_THE_LINE = 20
 MOST_STRAY, MOST_STRAYS = 8, 500
 TOUCHES = 0.45
 LEAST_INITIAL = 1.8
 MOST_CODE_GAP, LABEL_GAP = 40.0, 15.0
 WORD_GAP = 0.16
-# A mark of a list stands this far before its item, in sizes of type.
+# A list mark is at most this far before its item, in type sizes.
 MARK_GAP = 6.0
 MARKS = "•●▪■◦○‣⁃∙·➢✓–-*§"
 CLOSES_NUMBER = ".)、．）"
-# Lines are looked for by bands of the page this high, in points.
+# Lines are searched in bands of the page of this height, in points.
 BAND = 24.0
 
 
@@ -38,8 +38,8 @@ class Place(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What stands on one line of one column; `size` is its font's, in points. A table is a line of its own kind, with
-    the rows of it and where its columns begin and end; so is a note, which somebody has put on the page."""
+    """One line of one column; `size` is the font size in points. A table is a special line with `rows` and the borders
+    of its `columns`; so is a note that somebody added to the page."""
 
     text: str
     box: Box
@@ -72,7 +72,7 @@ def join_runs(runs: Sequence[Run]) -> list[Line]:
 
 
 def join_pieces(lines: Sequence[Line]) -> list[Line]:
-    """The lines, those put together that are parted by a gap which is wide, but not so wide as between columns."""
+    """The lines, joined where the gap between two is wide, but narrower than between columns."""
     joined: list[Line] = []
     for line in lines:
         last = joined[-1] if joined else None
@@ -93,12 +93,12 @@ def join_pieces(lines: Sequence[Line]) -> list[Line]:
 
 
 def _is_label(line: Line) -> bool:
-    """Whether what stands beside it on the line is its value."""
+    """Whether a line is a label whose value is beside it."""
     return line.text.endswith((":", "：")) and len(line.text) <= MOST_OFF_THE_LINE
 
 
 def _is_initial(letter: Line, line: Line) -> bool:
-    """Whether a letter is the large first one of a text that begins beside its top."""
+    """Whether a letter is the large initial of a text that begins beside its top."""
     gap = line.box[0] - letter.box[2]
     is_large = letter.size >= LEAST_INITIAL * line.size > 0
     return (
@@ -120,7 +120,7 @@ def _united(one: Line, other: Line, spaces: int) -> Line:
 
 
 def place_of(run: Run, beside: Run) -> Place | None:
-    """Where a run stands by the line of another; None where it stands on another line."""
+    """The place of a run relative to the line of another; None if it is on a different line."""
     size = max(beside.size, 1.0)
     moved, share = (run.baseline - beside.baseline) / size, run.size / size
     if abs(moved) <= (SAME_BASELINE if share > SMALLER else LEAST_LOWERED):
@@ -130,7 +130,7 @@ def place_of(run: Run, beside: Run) -> Place | None:
     if share > SMALLER:
         if abs(moved) > MOST_MOVED_IF_LARGE:
             return None
-        # Some fonts hold their signs above or below the line.
+        # Some fonts place their signs above or below the line.
         if abs(moved) < LEAST_MOVED_IF_LARGE or not any(map(str.isalnum, run.text)):
             return Place.ON
         return Place.RAISED if moved > 0 else Place.LOWERED
@@ -140,7 +140,7 @@ def place_of(run: Run, beside: Run) -> Place | None:
 
 
 def _main(group: Sequence[Run]) -> Run:
-    """The run that the others stand on the line of: the largest, and of these the longest."""
+    """The run that defines the line of a group: the largest, and the longest of those."""
     return max(group, key=lambda run: (run.size, len(run.text)))
 
 
@@ -157,7 +157,7 @@ def _belongs(group: Sequence[Run], run: Run) -> bool:
         return -4 * size <= gap <= cell_gap(size)
     if place is None and (run.size <= main.size or any(place_of(other, run) is None for other in group)):
         return False
-    # What is raised may stand over what is lowered.
+    # Raised text may be above lowered text.
     back = max(last.right - last.left + 0.3 * size, 0.6 * size) if place_of(last, main) is not Place.ON else 0.6 * size
     return -back <= gap <= TOUCHES * size
 
@@ -170,7 +170,7 @@ def _is_mark(group: Sequence[Run]) -> bool:
 
 
 def _with_strays(groups: Sequence[list[Run]]) -> list[list[Run]]:
-    """The groups, with exponents that were painted before or after their line put where it leaves room for them."""
+    """The groups, with exponents painted before or after their line moved to the room that it leaves for them."""
     largest = max((group[0].size for group in groups), default=0.0)
     strays = [group for group in groups if _may_stray(group, largest)]
     if not strays:
@@ -199,7 +199,7 @@ def _band(baseline: float) -> int:
 
 
 def _at_end(stray: Run, group: list[Run]) -> bool:
-    """Put a run after a line, where it stands there; whether it does. So do the next two."""
+    """Append a run that follows a line; returns whether it does. `_at_start` and `_within` do so for their places."""
     is_there = _touches(stray.left - group[-1].right, group)
     if is_there:
         group.append(stray)
@@ -261,7 +261,7 @@ def _line(group: Sequence[Run]) -> Line:
 
 
 def _space_between(before: Run, run: Run, pieces: list[tuple[Place, str]], place: Place, size: float) -> str:
-    """What stands between two runs; a space that PDFium guessed where only the line is left is taken back."""
+    """The space between two runs; one that PDFium guessed only because the text leaves the line is removed."""
     has_space = before.text[-1:] == " " or run.text[:1] == " "
     was_guessed = before.text[-1:] == GUESSED_SPACE or run.text[:1] == GUESSED_SPACE
     if was_guessed:
@@ -274,7 +274,7 @@ def _space_between(before: Run, run: Run, pieces: list[tuple[Place, str]], place
 
 
 def _around(text: str, write: Callable[[str], str]) -> str:
-    """The text written in a way, the spaces around it as they are."""
+    """The text as `write` writes it, with the spaces around it unchanged."""
     inner = text.strip()
     start = text.index(inner) if inner else len(text)
     return text[:start] + write(inner) + text[start + len(inner) :]

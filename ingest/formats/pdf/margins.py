@@ -1,4 +1,4 @@
-"""Running heads, running feet and page numbers: what stands at the same edge of many pages, or counts them."""
+"""Running heads, running feet and page numbers: lines at the same edge of many pages, or that count them."""
 
 import re
 from collections import Counter
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from ingest.formats.pdf.lines import Line
 from ingest.formats.pdf.page import Page
 
-# Lines this near to the upper and lower edge (share of the height, points) may be running heads and page numbers.
+# Lines this close to the upper or lower edge (share of the height, points) may be running heads or page numbers.
 MARGIN, MIN_MARGIN = 0.12, 85.0
 EDGE_LINES = 3
 NUMBER = re.compile(r"\d+")
-# A number alone, or with the signs and words that page numbers have around them.
+# A number alone, or with the signs and words that surround page numbers.
 PAGE_NUMBER = re.compile(
     r"[\s\-–—|·.~]*(?:第|page|p\.)?\s*(\d{1,4}|[ivxlc]{1,7})\s*[页頁]?[\s\-–—|·.,，~]*"
     r"(?:(?:of|/|共|全)\s*\d{1,4}\s*[页頁]?[\s\-–—|·.~]*)?",
@@ -22,11 +22,11 @@ ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 MOST_NUMBERS = 6
 
 Key = tuple[str, int]
-"""What a line says, with numbers that count pages as their distance to the page's, and how high it stands."""
+"""A line's text, with a number that may count pages as its distance from the page number, and the line's height."""
 
 
 def without_running_heads(pages: Sequence[Page]) -> tuple[list[list[Line]], tuple[str, ...]]:
-    """The lines of each page without those that run through the document, and the latter, each once."""
+    """The lines of each page without the running ones and page numbers, and the texts removed, each once."""
     edges = [_edge_lines(page) for page in pages]
     keys = [
         {place: tuple(_keys(page.lines[place], number)) for place in edge}
@@ -58,7 +58,7 @@ def without_running_heads(pages: Sequence[Page]) -> tuple[list[list[Line]], tupl
 
 
 def _edge_lines(page: Page) -> frozenset[int]:
-    """The places of the outermost lines of a page, and of what is turned, wherever it stands."""
+    """The places of the outermost lines of a page, and of turned lines anywhere on it."""
     margin = min(max(MARGIN * page.height, MIN_MARGIN), page.height / 4)
     ranked = sorted(
         (line.baseline, place)
@@ -70,8 +70,8 @@ def _edge_lines(page: Page) -> frozenset[int]:
 
 
 def _keys(line: Line, number: int) -> Iterator[Key]:
-    """What a line says as it stands, and with each of its numbers as the distance to that of the page. A number alone
-    says nothing as it stands: it may be a value."""
+    """A line's text, and the same with each number in turn replaced by its distance from the page number. The text of
+    a mere number does not count: it may be a value."""
     height = round(line.baseline / 6)
     text = "".join(line.text.split())
     found = list(NUMBER.finditer(text))
@@ -83,7 +83,7 @@ def _keys(line: Line, number: int) -> Iterator[Key]:
 
 
 def _distance(text: str, number: int) -> int | None:
-    """How far the number that a line consists of is from the page's; None where it is no page number."""
+    """How far a line's page number is from the page's own number; None if the line is not a page number."""
     match = PAGE_NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -96,6 +96,6 @@ def _roman(text: str) -> int:
 
 
 def _is_page_number(text: str, number: int) -> bool:
-    """Whether a number that no other page goes on counting is that of the page: by what stands around it, or since it
-    is the right one."""
+    """Whether a number that no other page continues is a page number: because of the signs or words around it, or
+    because it is the right one."""
     return bool(SAYS_PAGE.search(text)) or text.strip() == str(number)

@@ -1,4 +1,4 @@
-"""What people have put on a page: the values of form fields, and remarks."""
+"""Reads what people have added to a page: the values of form fields, and remarks."""
 
 import ctypes
 import re
@@ -33,8 +33,8 @@ NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`text` is what is entered or said, `name` the field's or the author's. `is_tick` says that the field is a box to
-    be ticked."""
+    """`text` is the value or the remark, `name` that of the field or of the author. `is_tick`: the field is a box to
+    tick."""
 
     text: str
     name: str
@@ -44,7 +44,7 @@ class Note:
 
 
 class Notes:
-    """Reads the notes of the pages of one document. `left_out` says what it found and did not read."""
+    """Reads the notes of the pages of one document. `left_out` lists what it found but did not read."""
 
     def __init__(self, document: pypdfium2.PdfDocument) -> None:
         document.init_forms()
@@ -105,7 +105,7 @@ class Notes:
         return Note(value, name or _string(annotation, "TU") or _string(annotation, "T"), NOWHERE, is_field=True)
 
     def _chosen(self, annotation: Any) -> str:
-        """The labels of the options that are chosen, which may differ from the values that the form sends."""
+        """The labels of the chosen options, which may differ from the values that the form sends."""
         count = min(pdfium.FPDFAnnot_GetOptionCount(self._form, annotation), MOST_OPTIONS)
         chosen = [n for n in range(count) if pdfium.FPDFAnnot_IsOptionSelected(self._form, annotation, n)]
         labels = [_text(partial(pdfium.FPDFAnnot_GetOptionLabel, self._form, annotation, n)) for n in chosen]
@@ -127,7 +127,7 @@ def _string(annotation: Any, key: str) -> str:
 
 
 def _text(write: Callable[[Any, int], int]) -> str:
-    """What a function of PDFium writes, which first says how many bytes it needs; white space as single spaces."""
+    """The text that a PDFium function writes, first asked for its size in bytes; white space becomes single spaces."""
     size = min(write(None, 0), MAX_BYTES)
     if size <= 2:
         return ""

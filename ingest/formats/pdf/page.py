@@ -1,4 +1,4 @@
-"""One page of a PDF -> its lines in the order of reading, tables put together."""
+"""One page of a PDF -> its lines in reading order, tables put together."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ingest.formats.pdf.words import Words
 
 # A page with less text than this, most of it a picture, is a scan.
 FEW_CHARACTERS, PICTURE = 16, 0.4
-# A page that shows a picture over most of it, and no more text than a caption has, hides what the picture says.
+# A page that is mostly a picture, with no more text than a caption, hides what the picture says.
 MOST_OF_A_CAPTION, LARGE_PICTURE = 160, 0.7
 # Shapes on a page without text or picture that may be letters.
 MANY_SHAPES = 40
@@ -27,8 +27,8 @@ MANY_SHAPES = 40
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`illegible` counts the letters that cannot be read as text. `is_scan` says that a picture stands for the text,
-    `is_pictured` that one covers most of what little text there is, `is_cut` that not all characters are read."""
+    """`illegible` counts the letters that cannot be read as text. `is_scan`: a picture replaces the text.
+    `is_pictured`: a picture covers most of a page with little text. `is_cut`: not all characters were read."""
 
     lines: tuple[Line, ...]
     width: float
@@ -73,7 +73,7 @@ def read_page(page: pypdfium2.PdfPage, number: int, notes: Notes) -> Page:
 
 
 def _turn_of_most(runs: Sequence[Run]) -> int:
-    """By how many quarters most of the text is turned: a wide table, say, that is printed along the page."""
+    """By how many quarters most of the text is turned, as in a wide table that is printed sideways."""
     turns: Counter[int] = Counter()
     for run in runs:
         turns[run.turn % ASLANT] += len(run.text)
@@ -82,7 +82,7 @@ def _turn_of_most(runs: Sequence[Run]) -> int:
 
 
 def _lines(runs: Sequence[Run], found: Sequence[Grid], words: Words) -> list[Line]:
-    """The lines outside of rules, and a table for each grid where its first run is painted."""
+    """The lines outside the grids, and a table for each grid where its first run is painted."""
     lines: list[Line] = []
     outside: list[Run] = []
     inside: dict[int, list[Run]] = {}

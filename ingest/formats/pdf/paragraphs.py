@@ -1,4 +1,4 @@
-"""Which lines are one paragraph: told by the distance, the indent, how full the line before is, and how it ends."""
+"""Which lines form a paragraph: decided by their distance, the indent, and how full the line before is and ends."""
 
 import re
 from collections import Counter
@@ -18,18 +18,18 @@ NUMBERED = re.compile(
 # Closing punctuation does not begin a line: it takes the character before it along.
 FIRST_WORD = re.compile(r"(?:[!-~]+|.)[，。、；：！？）》」』”’…]*")
 SENTENCE_END = re.compile(r"[。！？.!?:：;；…][”’\"）)]?$")
-# The dots that lead to a page number in a list of contents.
+# The dots that lead to a page number in a table of contents.
 LEADER = re.compile(r"(?:[.·…_]\s?){4,}\s*[\divxlc]+$")
 # A label with its value; two of them below each other are two lines.
 LABELLED = re.compile(r"[^\s:：][^:：]{0,20}[:：]\s?[^\s/]")
 COMMA = re.compile(r"[,，、]$")
-# Shares of the size of type, or of the width of the column.
+# Shares of the type size, or of the column width.
 INDENT, MOST_INDENT, SAME_SIZE = 0.8, 5.0, 0.06
 LONG_ENOUGH = 0.55
 NEIGHBOURS = 40
 ALIKE = 60.0
 MANY = 4
-# A column of less than this, in sizes of type, is narrow.
+# A column narrower than this, in type sizes, is narrow.
 NARROW = 24
 # Units of the shortest line that an author may have broken.
 SHORTEST = 24
@@ -38,23 +38,23 @@ Pitches = dict[tuple[float, bool, bool], float]
 
 
 class Edge(NamedTuple):
-    """Where a column ends on the right, and how many lines reach it. `is_lone` says that of many only one does, so that
-    it tells nothing of where lines are broken."""
+    """The right end of a column, and how many lines reach it. `is_lone`: only one of many does, which says nothing
+    about where lines are broken."""
 
     at: float
-    reached: int
+    line_count: int
     is_lone: bool
 
 
 class Layout:
-    """How far the lines of a document are from each other, and where its columns end."""
+    """Joins lines to paragraphs, knowing the usual distances between the lines of a document."""
 
     def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
         self._pitches = _pitches(pages)
 
     def continues(self, before: Line, line: Line, edge: Edge, *, is_first: bool, is_heading: bool, turns: bool) -> bool:
-        """Whether a line goes on with the paragraph of the one before, which `is_first` says begins it. `edge` is that
-        of its column; `turns` says that the line begins a new page."""
+        """Whether a line continues the paragraph of the one before. `is_first`: the one before begins its paragraph.
+        `edge` is that of its column. `turns`: the line begins a new page."""
         if line.is_table or line.is_mono or not line.size or abs(before.size - line.size) > SAME_SIZE * line.size:
             return False
         if BULLET.match(line.text) or (NUMBERED.match(line.text) and not is_heading):
@@ -67,7 +67,7 @@ class Layout:
             return False
         ends = bool(SENTENCE_END.search(text))
         fills = _fills(before, line, edge)
-        if turns or step < 0:  # a new column or page: after a full sentence nothing says that the paragraph goes on
+        if turns or step < 0:  # a new column or page: after a full sentence nothing shows that the paragraph goes on
             is_full = fills and units(text) >= SHORTEST
             return not is_heading and not ends and (is_full or line.text[:1].islower() or bool(COMMA.search(text)))
         indent = line.box[0] - before.box[0]
@@ -83,7 +83,7 @@ class Layout:
 
 
 def right_edges(page: Sequence[Line]) -> list[Edge]:
-    """For each line the edge of the column it stands in: how far neighbours that begin alike reach."""
+    """The edge of each line's column: how far neighbours with a similar left edge reach."""
     edges = []
     for place, line in enumerate(page):
         left, right = line.box[0], line.box[2]
@@ -93,7 +93,7 @@ def right_edges(page: Sequence[Line]) -> list[Edge]:
             if not other.rows and other.box[0] < right and -ALIKE < other.box[0] - left < ALIKE
         ]
         farthest = max(alike, default=right)
-        # Of lines that reach far, short ones tell nothing: they may be the last of their paragraphs.
+        # In a wide column short lines tell nothing: they may be the last of their paragraphs.
         is_narrow = farthest - left < NARROW * line.size
         told = alike if is_narrow else [at for at in alike if 2 * (at - left) > farthest - left]
         reached = sum(at > farthest - 2 * line.size for at in told)
@@ -102,12 +102,12 @@ def right_edges(page: Sequence[Line]) -> list[Edge]:
 
 
 def _pitch_key(before: Line, line: Line) -> tuple[float, bool, bool]:
-    """Lines with Chinese in them are mostly higher than English ones of the same size."""
+    """The kind of a step between lines: lines with Chinese are mostly taller than English ones of the same size."""
     return line.size, bool(WIDE.search(before.text)), bool(WIDE.search(line.text))
 
 
 def _pitches(pages: Sequence[Sequence[Line]]) -> Pitches:
-    """How far one line of a paragraph is below the other."""
+    """The usual distance between two lines of a paragraph, for each kind of step."""
     steps: dict[tuple[float, bool, bool], Counter[float]] = {}
     for page in pages:
         for before, line in pairwise(page):
@@ -123,7 +123,7 @@ def _pitches(pages: Sequence[Sequence[Line]]) -> Pitches:
 
 def _fills(before: Line, line: Line, edge: Edge) -> bool:
     """Whether the line before was full, so that the first word of this one had to move here."""
-    if edge.is_lone or (edge.reached < 2 and units(before.text) < SHORTEST):
+    if edge.is_lone or (edge.line_count < 2 and units(before.text) < SHORTEST):
         return False
     width = _first_word_width(line)
     if _is_centred(before, line):
@@ -132,7 +132,7 @@ def _fills(before: Line, line: Line, edge: Edge) -> bool:
 
 
 def _is_unfinished(before: Line, line: Line, edge: Edge) -> bool:
-    """Whether a line that is not full, as where an author has broken it, still goes on in this one."""
+    """Whether a line that is not full, perhaps broken by its author, still continues in this one."""
     text, first = before.text.rstrip(), line.text.lstrip()[:1]
     if SENTENCE_END.search(text) or not first or units(text) < SHORTEST:
         return False

@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture, and where a quote stands on it."""
+"""A page of a PDF as a picture, and the places of a quote on it."""
 
 import math
 import struct
@@ -12,17 +12,19 @@ from ingest.formats.picture import PNG, Picture
 
 # Pixels from side to side, and in all.
 WIDTH, MOST_PIXELS = 1_200, 4_000_000
-# What is said in fewer letters may stand on a page by chance.
+# A quote of fewer letters may match a page by chance.
 SHORTEST = 8
 
 
 def picture(data: bytes, number: int, quote: str) -> Picture:
-    """A page by its number, from 1. Raises UnreadableError where the file has no such page."""
+    """A page by its number, from 1. Raises UnreadableError if the file has no such page."""
     try:
         document = pypdfium2.PdfDocument(data)
         page = document[number - 1]
     except (pypdfium2.PdfiumError, IndexError) as error:
-        raise UnreadableError(f"has no page {number} that can be shown", hint="save or print it anew as PDF") from error
+        raise UnreadableError(
+            f"has no page {number} that can be shown", hint="save or print it as PDF again"
+        ) from error
     width, height = page.get_size()
     scale = min(WIDTH / width, math.sqrt(MOST_PIXELS / (width * height)))
     bitmap = page.render(scale=scale, rev_byteorder=True)
@@ -42,8 +44,8 @@ def picture(data: bytes, number: int, quote: str) -> Picture:
 
 
 def _rectangles(page: pypdfium2.PdfPage, quote: str) -> list[tuple[float, float, float, float]]:
-    """Where the words of a quote stand, compared by their letters alone: lines break elsewhere on the page, and
-    Markdown has signs of its own. What is not found as a whole is sought line by line."""
+    """The rectangles of a quote's words, found by letters alone: lines break elsewhere on the page, and Markdown has
+    signs of its own. A quote that is not found as a whole is searched line by line."""
     text = page.get_textpage()
     letters, places = [], []
     for place in range(text.count_chars()):
@@ -67,7 +69,7 @@ def _squeezed(text: str) -> str:
 
 
 def _png(bitmap: pypdfium2.PdfBitmap) -> bytes:
-    """The picture as a PNG file, of red, green and blue."""
+    """The picture as a PNG file in red, green and blue."""
     pixels, channels = bytes(bitmap.buffer), bitmap.n_channels
     rows = []
     for line in range(bitmap.height):

@@ -1,4 +1,4 @@
-"""Where the values of fields and the remarks on a page belong in its text."""
+"""Puts the values of fields and the remarks on a page where they belong in its text."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from ingest.formats.pdf.notes import Note
 from ingest.formats.pdf.rules import Grid
 from rag.language.language import has_chinese
 
-# The label of a field stands beside it, or above it, at most this far away, in points.
+# The label of a field is beside or above it, at most this far away, in points.
 BESIDE, ABOVE = 220.0, 30.0
 FIELD_SIZE = 10.0
 NEAR = 2.0
 
 
 def with_fields(runs: Sequence[Run], fields: Sequence[Note], grids: Sequence[Grid]) -> list[Run]:
-    """The runs of a page, what is entered in its fields among them, each after its label (a tick before it)."""
+    """The runs of a page with the values of its fields among them, each after its label (a tick before it)."""
     before: dict[int, list[Run]] = {}
     after: dict[int, list[Run]] = {}
     rest: list[Run] = []
@@ -40,7 +40,7 @@ def with_fields(runs: Sequence[Run], fields: Sequence[Note], grids: Sequence[Gri
 
 
 def with_remarks(lines: Sequence[Line], remarks: Sequence[Note]) -> list[Line]:
-    """The lines of a page, each remark after the one at which it stands."""
+    """The lines of a page, with each remark after the line that it is beside."""
     after: dict[int, list[Line]] = {}
     for remark in remarks:
         x, y = _middle(remark.box)
@@ -60,7 +60,7 @@ def _remark(remark: Note, text: str) -> str:
 
 
 def _distance(box: Box, x: float, y: float) -> float:
-    """How far a place is from a box; above and below counts more, as a remark stands in the margin of its line."""
+    """How far a place is from a box; vertical distance counts more, as a remark is in the margin beside its line."""
     across = max(box[0] - x, x - box[2], 0.0)
     up = max(box[1] - y, y - box[3], 0.0)
     return across + 10 * up + abs((box[1] + box[3]) / 2 - y) / 10
@@ -71,7 +71,7 @@ def _middle(box: Box) -> tuple[float, float]:
 
 
 def _labels(runs: Sequence[Run], box: Box) -> tuple[int | None, int | None, int | None]:
-    """The places of the runs to the left and to the right of a field, and above it, where they are near."""
+    """The places of the nearest runs to the left of, to the right of and above a field, if they are close enough."""
     left: list[tuple[float, int]] = []
     right: list[tuple[float, int]] = []
     above: list[tuple[float, int]] = []
@@ -96,7 +96,7 @@ def _last_above(runs: Sequence[Run], box: Box) -> int:
 
 
 def _entered(field: Note, label: Run, *, near: bool, leads: bool = False) -> Run:
-    """What is entered, on the line of its label, and so near to it that it belongs to it."""
+    """The value of a field as a run on the line of its label; if `near`, close enough to belong to it."""
     gap = 0.3 * label.size
     if leads:
         start, end = label.left - gap - label.size, label.left - gap

@@ -1,4 +1,4 @@
-"""What is drawn on a page: the rules that make tables, with the cells that go over several places, and pictures."""
+"""The drawings of a page: the rules that make tables, with cells that span several places, and pictures."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ def drawings(page: pypdfium2.PdfPage, view: View) -> Drawings:
 
 
 def _on_the_page(item: pypdfium2.PdfObject) -> Box:
-    """The bounds of an object; those of one in a form are measured in the form."""
+    """The bounds of an object on the page; within a form, PDFium measures them relative to the form."""
     left, bottom, right, top = item.get_bounds()
     form = item.container
     while form is not None:
@@ -70,8 +70,8 @@ def _rules_of(left: float, bottom: float, right: float, top: float) -> list[Box]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table's rules: where its columns begin, left to right, and its rows, bottom to top; and the places below and
-    beside which there is one."""
+    """The rules of a table: the borders of its columns, left to right, and of its rows, bottom to top; and the places
+    that have a rule below or beside them."""
 
     columns: tuple[float, ...]
     rows: tuple[float, ...]
@@ -86,7 +86,7 @@ class Grid:
         return self.columns[0] < x < self.columns[-1] and self.rows[0] < y < self.rows[-1]
 
     def row(self, y: float) -> int:
-        """The number of the row, from the top, in which a height lies."""
+        """The number of the row, from the top, at a height."""
         return len(self.rows) - 1 - bisect_right(self.rows, y)
 
     def column(self, x: float) -> int:
@@ -98,7 +98,7 @@ class Grid:
 
 
 def grids(rules: Sequence[Box]) -> list[Grid]:
-    """Rules that touch each other and make at least two rows and two columns."""
+    """The grids of rules that touch each other and form at least two rows and two columns."""
     groups: list[list[Box]] = []
     for rule in rules:
         touching = [group for group in groups if any(_touch(rule, other) for other in group)]
@@ -114,7 +114,7 @@ def grids(rules: Sequence[Box]) -> list[Grid]:
 
 
 def _drawn(group: Sequence[Box], columns: Sequence[float], rows: Sequence[float]) -> tuple[frozenset[Spot], ...]:
-    """The places below which a rule is drawn, and those beside which one is."""
+    """The places with a rule below them, and those with a rule beside them."""
     below: set[Spot] = set()
     beside: set[Spot] = set()
     height = len(rows) - 1
@@ -132,7 +132,7 @@ def _drawn(group: Sequence[Box], columns: Sequence[float], rows: Sequence[float]
 
 
 def _nearest(places: Sequence[float], place: float) -> int:
-    """The number of the border that a rule is part of: the last one that begins no further than it."""
+    """The number of the border that a rule belongs to: the last one not beyond the rule."""
     return max(bisect_right(places, place + TOUCHING / 2) - 1, 0)
 
 

@@ -15,7 +15,7 @@ ADDRESS = re.compile(r"(?:\w+://|www\.)\S*[/_=&?#%.-]$")
 
 
 class Words:
-    """The words of a document, by which a hyphen at the end of a line is told from one that belongs to its word."""
+    """The words of a document, which distinguish a hyphen at a line end from one that belongs to its word."""
 
     def __init__(self, texts: Callable[[], Iterable[str]]) -> None:
         self._texts = texts
@@ -24,14 +24,14 @@ class Words:
         self._is_counted = False
 
     def has_hyphen(self, before: str, after: str) -> bool:
-        """Whether a word that a line end parts at a hyphen keeps it: the document writes it so elsewhere, or both
-        halves as words of their own, or the second with a capital; and nowhere without a hyphen."""
+        """Whether a word broken after a hyphen keeps it: the document elsewhere writes the word so, or both halves as
+        words of their own, or the second half has a capital; and it never writes the word without the hyphen."""
         self._count()
         is_name = not after[0].islower()
         before, after = before.lower(), after.lower()
         if self._whole[before + after]:
             return False
-        # Once each is what stands at this line end.
+        # Each half occurs once at this line end itself.
         return is_name or f"{before}-{after}" in self._hyphenated or min(self._whole[before], self._whole[after]) > 1
 
     def _count(self) -> None:
@@ -46,7 +46,7 @@ class Words:
 
 
 def glue(before: str, text: str, words: Words) -> tuple[str, int]:
-    """What stands between the two halves of a text that was broken, and how many characters of the first go."""
+    """The separator of the two halves of a broken text, and how many characters to cut from the first."""
     last, first = before[-1:], text[:1]
     if last == "-" and before[-2:-1].isalnum():
         parted, follows = LAST_WORD.search(before), FIRST_WORD.match(text)
@@ -60,7 +60,7 @@ def glue(before: str, text: str, words: Words) -> tuple[str, int]:
 
 
 def is_wide(character: str) -> bool:
-    """Whether a character is of a script that is written without spaces; Korean has them."""
+    """Whether a character belongs to a script that is written without spaces (not Korean)."""
     return bool(character) and unicodedata.east_asian_width(character) in "WF" and not _is_hangul(character)
 
 
@@ -74,14 +74,14 @@ def _is_hangul(character: str) -> bool:
 
 
 def _is_off_the_line(text: str) -> bool:
-    """Whether an exponent begins the line: it belongs to what it was parted from."""
+    """Whether an exponent or index begins the line: it belongs to the text before the line break."""
     return text.startswith(("^{", "_{")) or (
         bool(text) and unicodedata.decomposition(text[0]).startswith(("<super", "<sub"))
     )
 
 
 def normal(text: str) -> str:
-    """Ligatures and radicals as the letters that they stand for; a soft hyphen as a hyphen."""
+    """The text with ligatures and radicals replaced by their letters, and soft hyphens by hyphens."""
     for hyphen in SOFT_HYPHENS:
         text = text.replace(hyphen, "-")
     if any("\u2e80" <= c <= "\u2fdf" or "\ufb00" <= c <= "\ufb06" or "\uf900" <= c <= "\ufaff" for c in text):

@@ -1,4 +1,4 @@
-"""Dates and times as spreadsheets keep them, days since a day before the year 1900, as their formats show them."""
+"""Dates and times, which spreadsheets store as days since a day before the year 1900, as their formats show them."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,12 +14,12 @@ MONTHS = (
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CHINESE_DAYS, JAPANESE_DAYS, KOREAN_DAYS = "一二三四五六日", "月火水木金土日", "월화수목금토일"
 CHINESE_MONTHS = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
-# The last byte of a language's number says the language, the first its country.
+# The last byte of a language's number is the language, the first its country.
 CHINESE, JAPANESE, KOREAN = 0x04, 0x11, 0x12
 
 
 def moment_of(value: float, *, from_1904: bool) -> datetime | None:
-    """The date and time of a number, to the millisecond; None where there is none."""
+    """The date and time of a number, to the millisecond; None if it has none."""
     if not 0 <= value < LAST_DAY:
         return None
     start = EPOCH_1904 if from_1904 else EPOCH_1900 + timedelta(days=value < DAY_THAT_NEVER_WAS)
@@ -27,18 +27,18 @@ def moment_of(value: float, *, from_1904: bool) -> datetime | None:
 
 
 def number_of(moment: datetime, *, from_1904: bool) -> float:
-    """The days that a cell keeps for a date."""
+    """The number of days that a cell stores for a date."""
     return (moment.replace(tzinfo=None) - (EPOCH_1904 if from_1904 else EPOCH_1900)) / timedelta(days=1)
 
 
 def date_shown(value: float, tokens: Sequence[tuple[str, str]], *, language: int, from_1904: bool) -> str | None:
-    """The text of a date by the tokens of its format (kind and text); None for a number that is no date."""
+    """The text of a date by the tokens of its format (kind and text); None if the number is not a date."""
     moment = moment_of(value, from_1904=from_1904)
     if moment is None:
         return None
     kinds = [kind for kind, _ in tokens]
     parts = _fractions_of_seconds(tokens)
-    if not parts:  # what is shown of seconds is rounded
+    if not parts:  # whole seconds are shown, rounded
         moment += timedelta(milliseconds=500)
         moment = moment.replace(microsecond=0)
     total = round(value * 86_400, 3 if parts else 0)
@@ -62,7 +62,7 @@ def date_shown(value: float, tokens: Sequence[tuple[str, str]], *, language: int
 
 
 def _fractions_of_seconds(tokens: Sequence[tuple[str, str]]) -> dict[int, int]:
-    """By their places, which digit of the fraction of a second each digit behind seconds is."""
+    """For each digit after the seconds, by its place, which digit of their fraction it shows."""
     found: dict[int, int] = {}
     for place, token in enumerate(tokens):
         if token[0] == "digit" and (place - 1 in found or (place and tokens[place - 1] == ("sign", "."))):
@@ -94,7 +94,7 @@ def _part(moment: datetime, text: str, language: int, *, is_minute: bool, by_noo
 
 
 def _named(moment: datetime, text: str, language: int) -> str:
-    """The name of a month or of a day of the week; `aaa` is one of East Asia whatever the language."""
+    """The name of a month or of a day of the week; `aaa` gives an East Asian day name whatever the language."""
     size, day = len(text), moment.weekday()
     if text[0] == "m":
         if language == CHINESE and size == 4:

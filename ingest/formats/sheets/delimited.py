@@ -14,24 +14,24 @@ from ingest.formats.sheets.layout import blocks_of
 from ingest.formats.sheets.sheet import MAX_CELLS, Sheet, listed
 from ingest.formats.sheets.written import written
 
-# In the order in which they are taken where several would do.
+# In the order in which they are preferred if several would do.
 DELIMITERS = "\t,;|"
-# For text whose lines are one field each; no text file holds it.
+# For text whose lines are one field each; no text file contains this character.
 NONE = "\x1f"
 SAMPLE_LINES = 50
 MAX_FIELD_CHARACTERS = 1_000_000
 MAX_ROWS = 50_000
-# How Excel is told what divides the fields.
+# The line that tells Excel the delimiter.
 SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 # A comma between digits may be part of a number.
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 NUMBER = re.compile(r"[-+(]?\s*[¥$€£₩￥]?\s*\d[\d.,' ]*\s*%?\)?")
-# Characters of a remark above the table that is told of, and remarks of a file.
+# How many characters of a remark above the table are reported, and how many remarks of a file.
 MOST_OF_A_REMARK, MOST_REMARKS = 200, 20
 
 
 class Dialect(NamedTuple):
-    """How the fields of a text are divided and quoted."""
+    """How the fields of a text are delimited and quoted."""
 
     delimiter: str
     skips_space: bool = False
@@ -54,9 +54,9 @@ def read(data: bytes) -> Extract:
 
 
 def read_delimited(data: bytes, usual: str = "") -> Extract:
-    """The tables of a text. `usual` divides the fields wherever it can. Raises UnreadableError."""
+    """The tables of a text. `usual` is the delimiter if it can be. Raises UnreadableError."""
     text, warnings = decoded(data)
-    # Not splitlines(): it ends a line at characters that fields may hold.
+    # Not splitlines(): it ends a line at characters that fields may contain.
     lines = [*io.StringIO(text, newline="")]
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     delimiter = ""
@@ -71,15 +71,15 @@ def read_delimited(data: bytes, usual: str = "") -> Extract:
     try:
         rows, more = _rows(lines, dialect)
     except csv.Error as error:
-        raise UnreadableError(f"is no CSV file: {error}", hint="save it anew as CSV in UTF-8") from error
+        raise UnreadableError(f"is not a valid CSV file: {error}", hint="save it again as CSV in UTF-8") from error
     return Extract(join_blocks(_shown(rows)), warnings=(*told, *more))
 
 
 def _rows(lines: Sequence[str], dialect: Dialect) -> tuple[list[list[str]], list[str]]:
-    """The rows, and what was not read, or not as it stands."""
+    """The rows, and warnings about what was not read, or not as it is written."""
     warnings: list[str] = []
     if dialect.quotes and sum(line.count('"') for line in lines) % 2 and _runs_on(lines, dialect):
-        warnings.append("a quotation mark is never closed: all of them are read as they stand")
+        warnings.append("a quotation mark is never closed: all quotation marks are read as text")
         dialect = dialect._replace(quotes=False)
     rows: list[list[str]] = []
     cells = 0
@@ -93,12 +93,12 @@ def _rows(lines: Sequence[str], dialect: Dialect) -> tuple[list[list[str]], list
     usual = widths.most_common(1)[0][0] if widths else 0
     other = [str(place) for place, row in enumerate(rows, start=1) if len(row) > usual]
     if other and len(widths) > 1:
-        warnings.append(f"rows with more than the {usual} fields of most: {listed(other)}")
+        warnings.append(f"rows with more than the usual {usual} fields: {listed(other)}")
     return rows, warnings
 
 
 def _runs_on(lines: Sequence[str], dialect: Dialect) -> bool:
-    """Whether the last field goes over lines, as one does whose quotation mark is never closed."""
+    """Whether the last field spans several lines, as with a quotation mark that is never closed."""
     last: list[str] = []
     try:
         for row in dialect.rows(lines):
@@ -122,7 +122,7 @@ def _shown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _delimiter(lines: Sequence[str], usual: str) -> str:
-    """What divides most lines into as many fields, the first line if possible as well; `NONE` where nothing does."""
+    """The delimiter that gives most lines, if possible also the first, as many fields; `NONE` if there is none."""
     # Not csv.Sniffer: its regular expressions take minutes on hostile lines.
     sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     worth = {delimiter: _worth(sample, delimiter) for delimiter in DELIMITERS}
@@ -135,8 +135,8 @@ def _delimiter(lines: Sequence[str], usual: str) -> str:
 
 
 def _worth(sample: Sequence[str], delimiter: str) -> tuple[bool, bool, float]:
-    """Whether quotation marks stand where fields begin and end, whether the first line has as many fields as most, and
-    how many lines have; of those that have others, half count."""
+    """Whether quotation marks are where fields begin and end, whether the first line has the usual number of fields,
+    and the share of lines that have it; lines with another number count half."""
     dialect = _dialect(sample, delimiter)
     try:
         rows = [row for row in dialect.rows(sample) if row]
@@ -147,7 +147,7 @@ def _worth(sample: Sequence[str], delimiter: str) -> tuple[bool, bool, float]:
     if usual < 2:
         return False, False, 0.0
     is_first = len(rows[0]) == usual
-    # In prose, which may stand below a name as well, a space follows.
+    # In prose, which may also be below a name, a space follows.
     spaced = sum(field.startswith(" ") for row in rows for field in row[1:])
     if not is_first and 2 * spaced > sum(len(row) - 1 for row in rows):
         return False, False, 0.0
@@ -163,7 +163,7 @@ def _is_quoted_right(sample: Sequence[str], dialect: Dialect) -> bool:
 
 
 def _is_decimal_comma(sample: Sequence[str]) -> bool:
-    """Whether commas stand between digits alone."""
+    """Whether all commas are between digits."""
     text = "".join(re.sub(r'"[^"]*"', "", line) for line in sample)
     return text.count(",") == len(DECIMAL_COMMA.findall(text)) > 0
 
@@ -179,7 +179,7 @@ def _dialect(lines: Sequence[str], delimiter: str) -> Dialect:
 
 
 def _head_among(remarks: Sequence[str], lines: Sequence[str], dialect: Dialect) -> list[str]:
-    """The last remark above a table, where it is its head: its first column is called #, or no other line can be."""
+    """The last remark above a table if it is its head: its first column is called #, or no other line can be."""
     if not remarks:
         return []
     rows = [row for row in dialect.rows(lines[:SAMPLE_LINES]) if row]

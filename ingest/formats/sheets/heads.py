@@ -1,4 +1,4 @@
-"""Which of the first rows of a table are its head, told by what they look like beside the rows below."""
+"""Which of the first rows of a table are its head, judged by how they differ from the rows below."""
 
 import re
 from collections import Counter
@@ -7,15 +7,15 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-# Rows that a head may have, and rows below it that are looked at.
+# How many rows a head may have, and how many rows below it are looked at.
 MOST_HEAD_ROWS, LOOKED_AT = 4, 200
 NUMBER = re.compile(r"\d[\d.,' ]*(?<![., '])")
-# What may stand before a number.
+# Signs that may precede a number.
 UNSIGNED = re.compile(r"^[-+(≈~<>≤≥\s]*[¥$€£₩￥]?\s*")
 SENTENCE_ENDS = "。？！?!；"
-# The share of a column that is of one kind, for the column to be of that kind.
+# A column is of a kind if at least this share of it is.
 MOST = 0.6
-# How far the numbers of a column may lie apart.
+# By what factor a number of a column may differ from the median.
 APART = 4.0
 
 
@@ -33,7 +33,7 @@ BLANK = Cell("")
 
 
 def head_of(rows: Rows) -> int:
-    """How many rows are the head: none where the first looks like those below it."""
+    """How many rows are the head: none if the first looks like those below it."""
     if len(rows) < 2:
         return min(len(rows), 1)
     if by_look := _by_look(rows):
@@ -45,25 +45,25 @@ def head_of(rows: Rows) -> int:
 
 
 def is_evident(rows: Rows) -> bool:
-    """Whether a head can be told from what is below it."""
+    """Whether a head can be distinguished from the rows below it."""
     if len(rows) < 2:
         return False
     return bool(_by_look(rows)) or _to_the_end_of_merges(rows, 1) > 1 or bool(_names_over_numbers(rows, 1))
 
 
 def is_data(rows: Rows) -> bool:
-    """Whether the first row is one like those below it."""
+    """Whether the first row is like those below it."""
     return len(rows) > 1 and not _by_look(rows) and _is_data(rows)
 
 
 def has_look(row: Sequence[Cell]) -> bool:
-    """Whether all that a row says is bold or filled."""
+    """Whether all texts of a row are bold or filled."""
     said = [cell for cell in row if cell.text]
     return bool(said) and all(cell.look for cell in said)
 
 
 def joined(rows: Rows) -> list[str]:
-    """One name for each column from the rows of a head: what is said twice, once; what stands over several, over all.
+    """One name for each column from the rows of a head; repeated names only once, names over several columns in each.
 
     >>> joined([[Cell("方法"), Cell("训练"), BLANK], [BLANK, Cell("显存"), Cell("时间")]])
     ['方法', '训练 显存', '训练 时间']
@@ -79,7 +79,7 @@ def joined(rows: Rows) -> list[str]:
 
 
 def keys_of(rows: Sequence[Sequence[str]]) -> int:
-    """How many columns, from the left, it takes to tell the rows apart: three at most, and one where none do.
+    """How many columns, from the left, it takes to tell the rows apart: three at most, and one if that is not enough.
 
     >>> keys_of([["北云", "H100", "3"], ["北云", "H200", "3"]]), keys_of([["a", "1"], ["a", "1"]])
     (2, 1)
@@ -91,7 +91,7 @@ def keys_of(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _by_look(rows: Rows) -> int:
-    """How many of the first rows have a look that most of the others have not."""
+    """How many of the first rows have formatting that most other rows lack."""
     looks = Counter(cell.look for row in rows[1 : LOOKED_AT + 1] for cell in row if cell.text)
     common = looks.most_common(1)[0][0] if looks else 0
     count = 0
@@ -104,8 +104,8 @@ def _by_look(rows: Rows) -> int:
 
 
 def _to_the_end_of_merges(rows: Rows, count: int, *, wide: bool = True) -> int:
-    """The rows of a head that has at least `count`: below a merge over columns (where `wide` counts) stand their names,
-    and a merge over rows ends with the head."""
+    """How many rows a head has, at least `count`: below a merge over columns (if `wide`) are the names of these, and a
+    merge over rows ends with the head."""
     while count < min(MOST_HEAD_ROWS, len(rows) - 1) and _goes_on(rows, count, wide=wide):
         count += 1
     return count
@@ -127,7 +127,7 @@ def _goes_on(rows: Rows, count: int, *, wide: bool) -> bool:
 
 
 def _has_second_row(rows: Rows) -> bool:
-    """Whether the second row goes on with the head: names below names that stand over several columns, or units."""
+    """Whether the second row continues the head: with names below names that span several columns, or with units."""
     first, second = ([cell.text for cell in row] for row in rows[:2])
     named = _names_over_numbers(rows, 2)
     if len(rows) < 3 or not named or any(map(_digits, second)) or len(first) != len(second):
@@ -142,7 +142,7 @@ def _is_short(text: str) -> bool:
 
 
 def _names_over_numbers(rows: Rows, count: int) -> list[int]:
-    """The columns in which most of the rows from `count` on are numbers, and the row before is none."""
+    """The columns with mostly numbers in the rows from `count` on, and text without a number in the row before."""
     found = []
     for column, cell in enumerate(rows[count - 1]):
         below = [row[column] for row in rows[count : count + LOOKED_AT] if column < len(row) and row[column].text]
@@ -153,7 +153,7 @@ def _names_over_numbers(rows: Rows, count: int) -> list[int]:
 
 
 def _is_data(rows: Rows) -> bool:
-    """Whether some cell of the first row is one like those below it, and none is a name over other things."""
+    """Whether some cell of the first row is like those below it, and none is a name above numbers."""
     if _counts_up([cell.text for cell in rows[0]]):
         return False
     alike = 0
@@ -169,7 +169,7 @@ def _is_data(rows: Rows) -> bool:
 
 
 def _is_of_the_shape(text: str, below: Sequence[str]) -> bool:
-    """Whether most of what is below has the same signs around its numbers, or ends as a sentence the same way."""
+    """Whether most cells below have the same signs around their numbers, or end as sentences like the text."""
     shapes = Counter(map(_shape, below))
     shape = _shape(text)
     if "9" in shape and shapes.most_common(1)[0][1] >= MOST * len(below):
@@ -187,7 +187,7 @@ def _is_of_the_size(text: str, below: Sequence[str]) -> bool:
 
 
 def _counts_up(texts: Sequence[str]) -> bool:
-    """Whether the numbers of a row are years, or others that rise from column to column by one."""
+    """Whether the numbers of a row, such as years, rise by one from column to column."""
     values = [_value(text) for text in texts if _shape(text) == "9"]
     return len(values) > 1 and all(other - one == values[1] - values[0] == 1 for one, other in pairwise(values))
 

@@ -1,4 +1,4 @@
-"""The cells of a sheet -> its texts and tables: blank rows and columns part them, merged cells stand in all places."""
+"""The cells of a sheet -> its texts and tables: blank rows and columns separate them, merged cells fill all places."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -19,22 +19,22 @@ from ingest.formats.sheets.heads import (
 )
 from ingest.formats.sheets.sheet import Sheet
 
-# Places that merged cells may fill, longer texts fewer; more is a mistake, or made to do harm.
+# Places that merged cells may fill, fewer with longer texts; more are a mistake, or meant to do harm.
 MOST_COPIES = 200_000
-# Tables within tables within tables; each is parted once more.
+# How deeply tables are split into tables.
 DEEPEST = 12
-# Tables side by side; more blank columns are no columns of one table.
+# Tables side by side; if there are more, blank columns never belong to a table.
 MOST_SIDES = 50
-# Titles above a table.
+# The most titles above a table.
 MOST_TITLES = 20
-# A cell that says more than this is prose.
+# A cell with more characters than this is prose.
 LONG = 40
 Places = Sequence[tuple[int, int]]
 
 
 @dataclass(slots=True)
 class Block:
-    """A table between texts, or texts alone. A part of it begins where a row says one thing over all columns, which is
+    """A table between texts, or texts alone. A row with one text over all columns begins a part of the table, and is
     its name."""
 
     above: list[str]
@@ -46,16 +46,16 @@ class Block:
 
 @dataclass(slots=True)
 class _Grid:
-    """The rows and columns of one table, blank ones among them left out."""
+    """The rows and columns of one table, without the blank ones."""
 
     rows: list[int]
     columns: list[int]
-    declared: int | None = None  # rows of the head, where the file says so
+    head_rows: int | None = None  # rows of the head, if the file says so
 
 
 def blocks_of(sheet: Sheet, *, is_delimited: bool = False) -> list[Block]:
-    """What the sheet shows, from its top to its bottom and from left to right. In delimited text blank columns part no
-    tables, and blank lines only those whose heads can be told."""
+    """The blocks of a sheet, from top to bottom and from left to right. In delimited text blank columns do not separate
+    tables, and blank lines only those with evident heads."""
     return _Layout(sheet, is_delimited=is_delimited).blocks()
 
 
@@ -65,7 +65,7 @@ class _Layout:
         self.is_delimited = is_delimited
         self.cells = dict(sheet.cells)
         self._fill_merges()
-        # A cell that is hidden says what a merge shows of it, and no more.
+        # The text of a hidden cell only counts where a merge shows it.
         self.cells = {place: cell for place, cell in self.cells.items() if not sheet.is_hidden(*place)}
 
     def blocks(self) -> list[Block]:
@@ -81,7 +81,7 @@ class _Layout:
         return [self._block(part) for grid in grids for part in self._cut_at_heads(grid)]
 
     def _fill_merges(self) -> None:
-        """Each merged cell in all the places that it goes over, of the rows and columns in which anything is said."""
+        """Repeat each merged cell in all its places, within the rows and columns that hold anything."""
         rows = sorted({row for row, _ in self.cells})
         columns = sorted({column for _, column in self.cells})
         left = MOST_COPIES
@@ -101,7 +101,7 @@ class _Layout:
             self.cells |= dict.fromkeys(inside, said._replace(merge=number))
 
     def _parted(self, places: Places, depth: int) -> list[_Grid]:
-        """The tables in these places, parted by blank rows, then by blank columns, then again."""
+        """The tables in these places, split at blank rows, then at blank columns, then again."""
         groups = self._split(places, axis=0)
         found: list[_Grid] = []
         for group in groups:
@@ -124,7 +124,7 @@ class _Layout:
         return depth < DEEPEST and not self.is_delimited
 
     def _split(self, places: Places, *, axis: int) -> list[list[tuple[int, int]]]:
-        """The places between rows (axis 0) or columns (axis 1) that are blank; those hidden are not there at all."""
+        """The places in groups between blank rows (axis 0) or columns (axis 1); hidden ones do not count as blank."""
         hidden = self._is_hidden_row if axis == 0 else self._is_hidden_column
         lines = sorted({place[axis] for place in places})
         starts = [b for a, b in pairwise(lines) if b - a > 1 and not all(map(hidden, range(a + 1, b)))]
@@ -140,7 +140,7 @@ class _Layout:
         return column in self.sheet.hidden_columns
 
     def _title_rows(self, places: Places) -> tuple[list[Places], Places]:
-        """The first rows that say one thing each, over rows that say more; and what stands below them."""
+        """The first rows with one text each, above rows with more; and the places below them."""
         if len({column for _, column in places}) < 2:
             return [], places
         rows = sorted({row for row, _ in places})
@@ -163,7 +163,7 @@ class _Layout:
         return first.merge > 0 and all(self.cells[place].merge == first.merge for place in row)
 
     def _rejoined(self, sides: list[list[tuple[int, int]]]) -> list[list[tuple[int, int]]]:
-        """The tables side by side, those put together between which there is only a blank column of one table."""
+        """The tables side by side, joined if there is only a blank column of one table between them."""
         found: list[list[tuple[int, int]]] = []
         for side in sides:
             if found and len(sides) <= MOST_SIDES and self._is_one_table(found[-1], side):
@@ -207,18 +207,18 @@ class _Layout:
         return is_data([below[0], *above[head_of(above) :]])
 
     def _cut_at_heads(self, grid: _Grid) -> Iterator[_Grid]:
-        """The tables that follow each other without a blank row: where a row of names looks as the head does."""
+        """The tables that follow each other without a blank row, cut where a row of names looks like the head."""
         rows = self._rows(grid)
-        count = head_of(rows) if grid.declared is None else len(rows)
+        count = head_of(rows) if grid.head_rows is None else len(rows)
         look = rows[0][0].look
         start = 0
         for place in range(count, len(rows) - 1):
             said = [cell for cell in rows[place] if cell.text]
             alike = all(cell.look == look and not cell.is_number and not cell.merge for cell in said)
             if look and count and alike and len(said) > 1 and not has_look(rows[place + 1]):
-                yield _Grid(grid.rows[start:place], grid.columns, grid.declared)
+                yield _Grid(grid.rows[start:place], grid.columns, grid.head_rows)
                 start = place
-        yield _Grid(grid.rows[start:], grid.columns, grid.declared)
+        yield _Grid(grid.rows[start:], grid.columns, grid.head_rows)
 
     def _grid(self, places: Places, declared: int | None = None) -> _Grid:
         return _Grid(sorted({row for row, _ in places}), sorted({column for _, column in places}), declared)
@@ -231,7 +231,7 @@ class _Layout:
         if self._is_prose(grid, rows):
             texts = [next(cell.text for cell in row if cell.text) for row in rows]
             return Block(texts, remarks=self._remarks(grid, [], 0))
-        count = head_of(rows) if grid.declared is None else min(grid.declared, len(rows))
+        count = head_of(rows) if grid.head_rows is None else min(grid.head_rows, len(rows))
         head = joined(rows[:count]) if count else [""] * len(grid.columns)
         numbers, body = grid.rows[count:], rows[count:]
         notes = self._notes(body)
@@ -245,8 +245,8 @@ class _Layout:
         return Block([], head, parts, notes, self._remarks(grid, head, count))
 
     def _notes(self, body: Sequence[Sequence[Cell]]) -> list[str]:
-        """The texts of the last rows, where each says one thing: over all columns, or in the first one and at greater
-        length than any name there."""
+        """The texts of the last rows that have one text each: over all columns, or in the first one and longer than any
+        name there."""
         longest = max((len(row[0].text) for row in body if any(cell.text for cell in row[1:])), default=0)
         notes: list[str] = []
         for row in reversed(body):
@@ -260,7 +260,7 @@ class _Layout:
 
     def _is_prose(self, grid: _Grid, rows: Sequence[Sequence[Cell]]) -> bool:
         """Whether each row is a text of its own: one cell over all columns, or one column of sentences."""
-        if grid.declared is not None:
+        if grid.head_rows is not None:
             return False
         if len(rows) == 1:
             return len({cell.text for cell in rows[0]}) == 1
@@ -293,7 +293,7 @@ class _Layout:
 
 
 def loose_remarks(sheet: Sheet) -> Iterator[str]:
-    """The remarks on cells that say nothing."""
+    """The remarks on cells without text."""
     for place in sorted(sheet.remarks):
         if place not in sheet.cells and not sheet.is_hidden(*place):
             yield sheet.remarks[place]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ingest.formats.sheets.dates import date_shown
 
 GENERAL = "General"
-# The formats that a file names by number alone; those of dates in the order year, month, day, whatever the country.
+# The formats that a file names by number alone; most dates are in the order year, month, day, whatever the country.
 BUILT_IN = {
     0: GENERAL, 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?",
     13: "# ??/??", 14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM",
@@ -26,7 +26,7 @@ BUILT_IN = {
     50: 'yyyy"年"m"月"', 51: 'm"月"d"日"', 52: 'yyyy"年"m"月"', 53: 'm"月"d"日"', 54: 'm"月"d"日"', 55: "h:mm AM/PM",
     56: "h:mm:ss AM/PM", 57: 'yyyy"年"m"月"', 58: 'm"月"d"日"',
 }  # fmt: skip
-# A code is no longer in what programs write; a longer one is made to do harm.
+# Programs write no longer codes; a longer one is meant to do harm.
 MOST_OF_A_CODE = 255
 TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*(?P<filled>.)|\[(?P<bracket>[^\]]*)\]'
@@ -50,12 +50,12 @@ class Token(NamedTuple):
 class Section(NamedTuple):
     tokens: tuple[Token, ...]
     condition: tuple[str, float] | None
-    language: int  # as Windows numbers them; 0 where none is named
+    language: int  # as Windows numbers them; 0 if none is named
     is_date: bool
 
 
 def shown(value: float, code: str, *, from_1904: bool = False) -> str:
-    """The text in which a cell shows a number; for what the code cannot show, the number as it is."""
+    """The text in which a cell shows a number; the number as it is if the code cannot show it."""
     sections = _sections(code[:MOST_OF_A_CODE])
     section, is_negated = _chosen(value, sections)
     if section is None:
@@ -179,7 +179,7 @@ def _scientific(number: Decimal, tokens: Sequence[Token], power: int) -> str:
 
 
 def _fraction(number: Decimal, tokens: Sequence[Token]) -> str | None:
-    """A whole number and a fraction, such as 2 1/4; None where the bar is one between numbers of another kind."""
+    """A whole number and a fraction, such as 2 1/4; None if the bar is not that of a fraction."""
     bar = next(place for place, token in enumerate(tokens) if token.text == "/")
     below = "".join(token.text for token in tokens[bar + 1 :] if token.kind in ("digit", "other")).strip()
     above = "".join(token.text if token.kind == "digit" else " " for token in tokens[:bar]).split()
@@ -204,13 +204,13 @@ def _rounded(number: Decimal, digits: int) -> Decimal:
 
 
 def _filled(number: Decimal, tokens: Sequence[Token]) -> str:
-    """The digits of a number in the places that a section has for them, with what stands between these."""
+    """The digits of a number in the places that a section has for them, with the text between these."""
     places = [place for place, token in enumerate(tokens) if token.kind == "digit"]
     point = next((place for place, token in enumerate(tokens) if token.text == "." and token.kind == "sign"), None)
     point = len(tokens) if point is None else point
     whole = [place for place in places if place < point]
     commas = [place for place, token in enumerate(tokens) if token.text == "," and token.kind == "sign"]
-    # Commas between digits part thousands; behind the last digit, or before the point, each divides by a thousand.
+    # Commas between digits group thousands; after the last digit, or before the point, each divides by a thousand.
     last = max(whole, default=-1)
     thousands = sum(last < place < point or place > max(places) for place in commas)
     is_grouped = any(whole and whole[0] < place < last for place in commas)

@@ -1,6 +1,6 @@
-"""The parts of an XLSX file: which sheets it has, its texts, the formats of its numbers, and what belongs to a sheet.
+"""The parts of an XLSX file: its sheets, its texts, the formats of its numbers, and the parts that belong to a sheet.
 
-All parts are read as a stream, so that what is held is what they say and not their trees; entities are not replaced.
+Large parts are read as a stream, which keeps their content and not their trees; entities are not replaced.
 """
 
 import io
@@ -16,20 +16,19 @@ from lxml import etree
 from ingest.formats.archive import open_archive, parse_xml, read_part
 from ingest.formats.extract import UnreadableError
 from ingest.formats.markdown import lowered, raised
-from ingest.formats.office_xml import local_name
+from ingest.formats.office_xml import ON, local_name
 from ingest.formats.sheets.number_formats import BUILT_IN, GENERAL
 
 # Cells may be formatted in 64,000 ways.
 MOST_STYLES = 70_000
 MOST_SHEETS = 1_000
-# How a character is written that XML has not.
+# How a character that XML does not allow is written.
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
-ON = ("1", "true", "on")
 
 
 class Style(NamedTuple):
-    """How cells are shown: the code of their numbers; their look, a number that is 0 for the plain one and another for
-    each way to be bold or filled; and whether they are struck out."""
+    """How cells are shown: `code` is the format of their numbers; `look` is 0 for a plain cell, and another number for
+    each way to be bold or filled."""
 
     code: str = GENERAL
     look: int = 0
@@ -38,7 +37,7 @@ class Style(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SheetPart:
-    """A sheet by its name and the part that holds it, which is empty where it is none of cells."""
+    """A sheet: its name and its part; `part` is empty for a sheet without cells, such as a chart sheet."""
 
     name: str
     part: str
@@ -68,7 +67,7 @@ def open_package(data: bytes) -> Package:
     main = next((target for target, kind in _relations(archive, "").values() if kind == "officeDocument"), "")
     root = parse_xml(read_part(archive, main)) if main in archive.NameToInfo else None
     if root is None or local_name(root) != "workbook":
-        raise UnreadableError("is no XLSX file: it holds no workbook", hint="save it anew as XLSX")
+        raise UnreadableError("is not a valid XLSX file: it has no workbook", hint="save it again as XLSX")
     relations = _relations(archive, main)
     sheets = []
     for sheet in (element for element in root.iter() if local_name(element) == "sheet"):
@@ -87,7 +86,7 @@ def open_package(data: bytes) -> Package:
 
 
 def elements(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Any]:
-    """The elements of these names in a part, each forgotten once the next is asked for. Raises UnreadableError."""
+    """The elements of these names in a part, each discarded once the next is asked for. Raises UnreadableError."""
     stream = io.BytesIO(read_part(archive, part))
     tags = [f"{{*}}{name}" for name in names]
     found = etree.iterparse(
@@ -102,12 +101,12 @@ def elements(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[Any]:
                 del parent[0]
     except (etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableError(
-            f"holds broken XML: {error}", hint="save it anew with the program it comes from"
+            f"contains broken XML: {error}", hint="save it again with the program it comes from"
         ) from error
 
 
 def text_in(element: Any) -> str:
-    """The text of a string and its runs, without those struck out and what is written above to say how it is read."""
+    """The text of a string and its runs, without struck-out runs and phonetic readings."""
     parts: list[str] = []
     for child in element:
         if local_name(child) == "t":
@@ -133,7 +132,7 @@ def _attribute(element: Any, name: str) -> str:
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """By its id, the part that each relation leads to and its kind; none where a part has no relations."""
+    """The target part and the kind of each relation of a part, by id."""
     folder, name = posixpath.split(part)
     place = posixpath.join(folder, "_rels", f"{name}.rels")
     if place not in archive.NameToInfo:
@@ -147,7 +146,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
 
 
 def _styles(root: Any) -> list[Style]:
-    """The style of each number by which cells name theirs."""
+    """The styles, in the order of the numbers by which cells name them."""
     codes = dict(BUILT_IN)
     sections = {local_name(section): section for section in root}
     for written in sections.get("numFmts", ()):

@@ -1,4 +1,4 @@
-"""One sheet of a workbook: its cells as they are shown, which of them belong together, remarks, and what is hidden."""
+"""One sheet of a workbook: its cells as they are shown, its merges and tables, its remarks, and what is hidden."""
 
 import math
 import re
@@ -9,16 +9,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ingest.formats.extract import MAX_CHARACTERS, UnreadableError
-from ingest.formats.office_xml import local_name, text_of
+from ingest.formats.office_xml import ON, local_name, text_of
 from ingest.formats.sheets.dates import number_of
 from ingest.formats.sheets.heads import Cell
 from ingest.formats.sheets.number_formats import GENERAL, general, shown
-from ingest.formats.sheets.package import ON, Package, Style, elements, text_in, unescaped
+from ingest.formats.sheets.package import Package, Style, elements, text_in, unescaped
 from rag.errors import Unreadable
 
 MAX_ROWS, MAX_COLUMNS = 50_000, 16_384
 MAX_CELLS = 1_000_000
-# Merges, remarks and blank cells that have a look of their own; more are a mistake, or made to do harm.
+# Merges, remarks and blank cells with a look of their own; more are a mistake, or meant to do harm.
 MOST_MERGES, MOST_REMARKS, MOST_BLANKS = 50_000, 5_000, 200_000
 MOST_TABLES = 100
 PLACE = re.compile(r"\$?([A-Z]{1,3})\$?([1-9]\d{0,6})")
@@ -40,8 +40,8 @@ class Area(NamedTuple):
 
 @dataclass(slots=True)
 class Sheet:
-    """What is shown of a sheet. `blanks` are the looks of cells that say nothing, `tables` the areas that were declared
-    as tables with how many of their rows are the head, `boxes` the texts that lie over the cells."""
+    """The content of a sheet. `blanks` are the looks of cells without text, `tables` the areas declared as tables with
+    the number of their head rows, `boxes` the texts that lie over the cells."""
 
     cells: dict[tuple[int, int], Cell] = field(default_factory=dict)
     blanks: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -98,13 +98,13 @@ class _Reader:
         self._tell(is_cut=is_cut)
 
     def _read_row(self, element: Any) -> bool:
-        """Whether the row is one of those that are read."""
+        """Read a row; returns False if it is beyond the limits."""
         sheet = self.sheet
         self.row = _whole(element.get("r")) - 1 if element.get("r") else self.row + 1
         if self.row >= MAX_ROWS or len(sheet.cells) > MAX_CELLS:
             return False
         column = -1
-        space = element.tag.removesuffix("row")  # the namespace of all that is in it
+        space = element.tag.removesuffix("row")  # the namespace of its content
         for cell in element.iterchildren(f"{space}c"):
             letters = cell.get("r", "").rstrip("0123456789")
             column = column_of(letters) if letters.isalpha() else column + 1
@@ -114,7 +114,7 @@ class _Reader:
             if self.characters > MAX_CHARACTERS:
                 hint = "split the file"
                 raise UnreadableError(
-                    f"holds more than {MAX_CHARACTERS:,} characters of text", hint=hint, reason=Unreadable.LARGE
+                    f"contains more than {MAX_CHARACTERS:,} characters of text", hint=hint, reason=Unreadable.LARGE
                 )
             if text and not text.isspace():
                 sheet.cells[self.row, column] = Cell(text, is_number, style.look)
@@ -169,13 +169,13 @@ class _Reader:
             tell(f"hidden columns were left out: {listed(map(letters_of, columns))}")
         if self.unknown:
             tell(
-                f"formulas without a computed value say nothing: {listed(self.unknown)} (open the file in a "
+                f"formulas without a computed value were left out: {listed(self.unknown)} (open the file in a "
                 "spreadsheet program and save it)"
             )
         if self.struck:
-            tell(f"cells struck out were left out: {listed(self.struck)}")
+            tell(f"struck-out cells were left out: {listed(self.struck)}")
         if self.unseen:
-            tell(f"cells that their format does not show were left out: {listed(self.unseen)}")
+            tell(f"cells hidden by their number format were left out: {listed(self.unseen)}")
 
 
 def _is_hidden(element: Any, size: str) -> bool:
@@ -199,7 +199,7 @@ def _read_remarks(package: Package, part: str, sheet: Sheet, *, threaded: bool) 
             said = " ".join("".join(text.itertext() if threaded else [text_in(text)]) for text in texts)
             number = element.get("authorId", "")
             author = authors[int(number)] if number.isdecimal() and int(number) < len(authors) else ""
-            # Programs write the name of who remarks above the remark.
+            # Programs write the author's name above the remark.
             said = " ".join(said.split()).removeprefix(f"{author}:").removeprefix(f"{author}：").strip()
             at = int(place[2]) - 1, column_of(place[1])
             sheet.remarks[at] = " / ".join(filter(None, (sheet.remarks.get(at), said)))

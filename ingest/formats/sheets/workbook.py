@@ -15,7 +15,7 @@ def read(data: bytes) -> Extract:
     try:
         return _read(data)
     except (*BROKEN, *MISSING) as error:
-        raise UnreadableError(f"is no XLSX file: {error}", hint="save it anew as XLSX") from error
+        raise UnreadableError(f"is not a valid XLSX file: {error}", hint="save it again as XLSX") from error
 
 
 def _read(data: bytes) -> Extract:
@@ -31,7 +31,7 @@ def _sheets(package: Package, warnings: list[str]) -> Iterator[str]:
         if part.is_hidden:
             warnings.append(f"the sheet {part.name!r} is hidden and was left out")
         elif not part.part:
-            warnings.append(f"the sheet {part.name!r} holds no cells and was left out")
+            warnings.append(f"the sheet {part.name!r} has no cells and was left out")
         else:
             sheet = read_sheet(package, part.part)
             said = _shown(sheet)

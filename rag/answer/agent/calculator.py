@@ -1,7 +1,7 @@
 """Arithmetic for the agent: a parsed expression is walked, nothing is ever evaluated as code.
 
-Only what computes a number quickly is known. Text, depth, exponents and results are limited, so that no expression
-takes noticeable time or memory.
+Only operations that compute a number quickly are known. Text, depth, exponents and results are limited, so that no
+expression takes noticeable time or memory.
 """
 
 import ast
@@ -15,7 +15,7 @@ from rag.errors import UsageError
 
 MOST_CHARACTERS = 200
 MOST_NODES = 100
-# Of whole numbers and of powers; Python's integers know no limit of their own.
+# Limits of results and of exponents; Python's integers have none of their own.
 LARGEST = 1e30
 LARGEST_EXPONENT = 100
 HINT = "use numbers, + - * / // % **, brackets, and " + "sqrt log log2 log10 exp ceil floor round abs min max"
@@ -32,7 +32,7 @@ BINARY: Final[dict[type[ast.operator], Callable[[Number, Number], Number]]] = {
     ast.Pow: operator.pow,
 }
 UNARY: Final[dict[type[ast.unaryop], Callable[[Number], Number]]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
-# With how many arguments each may be called.
+# Each with its least and its largest number of arguments.
 FUNCTIONS: Final[dict[str, tuple[Callable[..., Number], int, int]]] = {
     "sqrt": (math.sqrt, 1, 1),
     "log": (math.log, 1, 2),
@@ -41,19 +41,19 @@ FUNCTIONS: Final[dict[str, tuple[Callable[..., Number], int, int]]] = {
     "exp": (math.exp, 1, 1),
     "ceil": (math.ceil, 1, 1),
     "floor": (math.floor, 1, 1),
-    "round": (round, 1, 1),  # with a second one it would compute a power that nobody limits
+    "round": (round, 1, 1),  # with a second argument it would compute an unlimited power
     "abs": (abs, 1, 1),
     "min": (min, 1, 10),
     "max": (max, 1, 10),
 }
 CONSTANTS: Final = {"pi": math.pi, "e": math.e}
 WRITABLE = re.compile(r"[A-Za-z0-9_.,+\-*/%() ]+")
-# As they are written by people: 7×10^9, 1，000.
+# As people write them: 7×10^9, （1 − 2）.
 WRITTEN = str.maketrans({"×": "*", "÷": "/", "^": "**", "（": "(", "）": ")", "−": "-"})
 
 
 def calculate(expression: str) -> str:
-    """The value of an arithmetic expression, written as a number. Raises UsageError for whatever is no such expression,
+    """The value of an arithmetic expression, written as a number. Raises UsageError if it is not such an expression,
     too long or too large.
 
     >>> calculate("7e9 * 16 / 1e9"), calculate("2**10"), calculate("0.1 + 0.2")
@@ -77,7 +77,7 @@ def calculate(expression: str) -> str:
 
 
 def written(value: Number) -> str:
-    """A number for people: whole where it is whole, else with ten figures."""
+    """A number as people write it: whole if it is whole, else with ten significant digits."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
         value = int(value)
     return str(value) if isinstance(value, int) else f"{value:.10g}"
@@ -101,18 +101,18 @@ def _value(node: ast.expr) -> Number:
             if not least <= len(arguments) <= most:
                 raise ValueError(f"{name} takes {least} to {most} numbers")
             return _limited(function(*map(_value, arguments)))
-    raise ValueError(f"{type(node).__name__} is not known here")
+    raise ValueError(f"{type(node).__name__} is not supported")
 
 
 def _check_power(base: Number, exponent: Number) -> None:
-    """Before it is computed: a whole power may have more digits than there is memory."""
+    """Checked before computing: a whole power may have more digits than there is memory."""
     if abs(exponent) > LARGEST_EXPONENT:
-        raise ValueError(f"an exponent may be {LARGEST_EXPONENT} at most")
+        raise ValueError(f"an exponent may be at most {LARGEST_EXPONENT}")
     if base and exponent * math.log10(abs(base)) > math.log10(LARGEST):
         raise ValueError("the result is too large")
 
 
 def _limited(value: Number) -> Number:
     if isinstance(value, complex) or not math.isfinite(value) or abs(value) > LARGEST:
-        raise ValueError("the result is too large, or no real number")
+        raise ValueError("the result is too large, or not a real number")
     return value

@@ -1,7 +1,7 @@
 """A chat model that calls tools on its way to an answer, within limits.
 
-It begins with what the first search found. All that it was given to read can be cited, and its reply is checked like
-any other. Where it comes to no reply, or cannot call tools, one is written from all that was found.
+It begins with the results of the first search. Everything that it was given to read can be cited, and its reply is
+checked like any other. If it reaches no reply, or cannot call tools, one is written from all that was found.
 """
 
 import logging
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rag.answer.agent.findings import Findings
-from rag.answer.agent.limits import Limits, limits_for
+from rag.answer.agent.limits import AgentLimits, limits_for
 from rag.answer.agent.tools import tools_for
 from rag.answer.events import ModelLoading, StepTaken
 from rag.answer.rank import rank_sections
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Why there is no reply of the agent's own, as its last step says.
+# Why the agent has no reply, as its last step says.
 NO_TOOLS = "the chat model cannot call tools"
-TOO_LONG = "the time was up"
+TOO_LONG = "time ran out"
 TOO_MANY = "too many calls"
 NO_REPLY = "no usable reply"
 
 
 def explore(trace: Trace) -> Iterator[ModelLoading | StepTaken | Trace]:
-    """The steps as they are taken; last, the trace with all that was found and the reply. Raises Stopped where its
-    reader has gone."""
+    """The steps as they are taken; last, the trace with all that was found and the reply. Raises Stopped if its
+    reader has left."""
     model = trace.resources.chat_model
     assert model is not None
     if not model.is_ready():
@@ -57,7 +57,7 @@ def explore(trace: Trace) -> Iterator[ModelLoading | StepTaken | Trace]:
             yield from map(StepTaken, findings.untold(message))
         if not findings.asks:
             _check(trace, reply or "")
-    except Exception as error:  # as of `stream_reply`: three libraries fail in ways that they do not list
+    except Exception as error:  # as in `stream_reply`: three libraries fail in undocumented ways
         outer = CURRENT.get()
         if outer is not None and outer.asked:
             raise Stopped from None
@@ -69,8 +69,8 @@ def explore(trace: Trace) -> Iterator[ModelLoading | StepTaken | Trace]:
 
 
 def _next(messages: Iterator["BaseMessage"], deadline: float) -> "BaseMessage | None":
-    """The next message; None where there is none. Raises TimeoutError after the deadline."""
-    # A block for each message: what it sets must not be seen by whoever takes the steps in between.
+    """The next message; None if there is none. Raises TimeoutError after the deadline."""
+    # One block per message: the consumer of the steps in between must not see the variable that it sets.
     with within(max(0.0, deadline - time.monotonic())) as stop:
         try:
             message = next(messages, None)
@@ -84,7 +84,7 @@ def _next(messages: Iterator["BaseMessage"], deadline: float) -> "BaseMessage | 
 
 
 def explored(trace: Trace, exploration: Exploration) -> Trace:
-    """The trace with what was found, so that the usual writers take it as if one search had found all of it."""
+    """The trace with all that was found, so that the usual writers treat it as the result of one search."""
     result = trace.decision.result
     if exploration.evidence:
         k = trace.resources.settings.top_k
@@ -100,8 +100,8 @@ def explored(trace: Trace, exploration: Exploration) -> Trace:
     return replace(trace, selection=Selection(exploration.paragraphs, trace.selection.prompt))
 
 
-def _messages(trace: Trace, findings: Findings, limits: Limits) -> Iterator["BaseMessage"]:
-    """What the model says and is told, message by message."""
+def _messages(trace: Trace, findings: Findings, limits: AgentLimits) -> Iterator["BaseMessage"]:
+    """The messages of the model and of its tools, one by one."""
     from langchain.agents import create_agent
 
     from rag.answer.agent.middleware import middleware_for
@@ -110,7 +110,7 @@ def _messages(trace: Trace, findings: Findings, limits: Limits) -> Iterator["Bas
     assert model is not None
     agent: Any = create_agent(
         model.model,
-        # Once a conversation: what answers a question that was asked back has a history.
+        # At most once per conversation: the reader's answer to the agent's question has a history.
         tools_for(findings, may_ask=not trace.history),
         system_prompt=AGENT_SYSTEM,
         middleware=middleware_for(limits),
@@ -130,14 +130,14 @@ def _messages(trace: Trace, findings: Findings, limits: Limits) -> Iterator["Bas
 
 
 def _check(trace: Trace, reply: str) -> None:
-    """Raise ChatModelError for a reply that is none, goes round, or is in another language."""
+    """Raise ChatModelError for a reply that is empty, repeats itself, or is in another language."""
     watch = Watch(trace.question)
     watch.see(reply)
     watch.end()
 
 
 def _problem(error: Exception, calls: int) -> str:
-    """Why there is no reply after so many that went well."""
+    """Why there is no reply, after `calls` successful calls of the model."""
     import openai
     from langchain.agents.middleware.model_call_limit import ModelCallLimitExceededError
 
@@ -152,5 +152,5 @@ def _problem(error: Exception, calls: int) -> str:
 
 
 def calculations(steps: tuple[Step, ...]) -> list[Step]:
-    """What was computed on the way."""
+    """The agent's successful calculations."""
     return [step for step in steps if step.kind is StepKind.CALCULATE and not step.failed]

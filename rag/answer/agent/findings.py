@@ -1,4 +1,4 @@
-"""What the steps of an agent have found so far. Tools that run side by side share it."""
+"""The findings of an agent's steps so far. Tools that run side by side share them."""
 
 import threading
 import time
@@ -7,22 +7,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.trace import Exploration, Resources
+from rag.answer.trace import AnswerResources, Exploration
 from rag.search.retrieval import Evidence
 from rag.types import Step, StepKind
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-# Characters of what a call was that reached no tool.
+# Characters kept of a call that reached no tool, and of its error.
 MOST_SHOWN = 200
 
 
 @dataclass(slots=True)
 class Findings:
-    """`paragraphs` are those that the model was given to read, in order; `searched` and `read` what was asked for."""
+    """`paragraphs` are those that the model was given to read, in order; `asks` is its question to the reader, `done`
+    the requests so far, and `told` counts the steps that `untold` has returned."""
 
-    resources: Resources
+    resources: AnswerResources
     step_tokens: int
     paragraphs: list[Paragraph] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
@@ -33,7 +34,7 @@ class Findings:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def is_new(self, kind: StepKind, request: str) -> bool:
-        """Whether this is asked for the first time; from now on it is not."""
+        """Whether a request is made for the first time; it is remembered."""
         key = (kind, " ".join(request.split()).lower())
         with self.lock:
             new = key not in self.done
@@ -41,7 +42,7 @@ class Findings:
             return new
 
     def add(self, paragraphs: Iterable[Paragraph], evidence: Evidence | None = None) -> list[Paragraph]:
-        """Those of the paragraphs that were not read before."""
+        """Add paragraphs; returns those that were not read before."""
         with self.lock:
             new = [paragraph for paragraph in paragraphs if paragraph not in self.paragraphs]
             self.paragraphs += new
@@ -65,7 +66,7 @@ class Findings:
             self.steps.append(Step(kind, request, result, tuple(dict.fromkeys(documents)), failed, seconds))
 
     def untold(self, message: "BaseMessage | None" = None) -> list[Step]:
-        """The steps since this was asked last. A message that tells the model of a call that reached no tool is one."""
+        """The steps since the last call. An error message about a call that reached no tool becomes a step, too."""
         if message is not None and message.type == "tool" and getattr(message, "status", "") == "error":
             tool, told = str(message.name)[:MOST_SHOWN], str(message.text)[:MOST_SHOWN]
             self.note(StepKind.MISTAKE, tool, told, began=time.perf_counter(), failed=True)

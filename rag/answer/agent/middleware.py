@@ -1,4 +1,4 @@
-"""What is put between an agent and its model."""
+"""The middleware between an agent and its model."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelCallLi
 from langchain.agents.middleware.types import hook_config
 from langchain_core.messages import AIMessage, ToolMessage
 
-from rag.answer.agent.limits import Limits
+from rag.answer.agent.limits import AgentLimits
 
 
 class ToldOfBadArguments(AgentMiddleware):
@@ -29,9 +29,9 @@ class ToldOfBadArguments(AgentMiddleware):
         return {"messages": told} if last.tool_calls else {"messages": told, "jump_to": "model"}
 
 
-def middleware_for(limits: Limits) -> list[Any]:
-    """Calls of tools beyond the limit are refused, so that the model answers with what it has; beyond its own it
-    ends."""
+def middleware_for(limits: AgentLimits) -> list[Any]:
+    """Tool calls beyond the limit are refused, so that the model answers with what it has; a model call beyond its
+    limit ends the run."""
     return [
         ToldOfBadArguments(),
         ToolCallLimitMiddleware(run_limit=limits.tool_calls, exit_behavior="continue"),

@@ -1,5 +1,5 @@
-"""What an agent can do: search, read a page, calculate, ask back. What a tool gives is data in a fence: sentences that
-give orders to a model are left out of it, as of every context."""
+"""An agent's tools: search, read a page, calculate, ask back. A tool's result is fenced data: as in every context,
+sentences that give orders to a model are left out."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from rag.types import StepKind
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-# Characters of a request; more is no search.
+# The most characters of a request.
 MOST_ASKED = 400
 # Pages that a result names.
 PAGES_NAMED = 5
@@ -38,8 +38,8 @@ Expression = Annotated[str, Field(description="such as 7e9 * 16 / 2**30")]
 BackQuestion = Annotated[str, Field(description="one short question, in the language of the user")]
 
 
-class Tools:
-    """The tools over what was found so far. The docstring of each is what the model is told about it."""
+class AgentTools:
+    """The tools, which share the findings so far. The model reads the docstring of each method."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -61,8 +61,8 @@ class Tools:
         return self._told(StepKind.ASK, question, self._ask)
 
     def _told(self, kind: StepKind, request: str, work: Callable[[str], tuple[str, str, Sequence[str]]]) -> str:
-        """What the model is told of a step, which is kept: (all that it is told, in short, documents). What goes wrong
-        is told too, for it to do better."""
+        """The text that the model is told of a step, which is kept; `work` returns (that text, a short result,
+        documents). Errors are told, too, so that the model can do better."""
         began, request = time.perf_counter(), request.strip()
         findings = self._findings
         try:
@@ -90,7 +90,7 @@ class Tools:
         storage, limit = self._findings.resources.index.storage, self._findings.step_tokens
         numbers = storage.document_numbers(document)
         if not numbers:
-            raise UsageError(f"there is no page {document!r}", hint="take a name that a search gave")
+            raise UsageError(f"there is no page {document!r}", hint="use a name that a search gave")
         if not self._findings.is_new(StepKind.READ, f"{document} {part}"):
             raise UsageError("this was read before", hint="read another part, or answer")
         every = (paragraph for passage in storage.passages(numbers) for paragraph in paragraphs(passage))
@@ -104,21 +104,21 @@ class Tools:
     def _ask(self, question: str) -> tuple[str, str, Sequence[str]]:
         question = " ".join(question.split())
         if self._findings.asks:
-            raise UsageError("the user was asked already", hint="answer with what there is")
+            raise UsageError("the user was already asked", hint="answer with what there is")
         is_question = len(question) <= MOST_ASKED_BACK and question.endswith(("?", "？"))
         if not is_question or not is_plain(question) or is_injection(question):
             raise UsageError(
-                f"this is no short question of at most {MOST_ASKED_BACK} characters", hint="answer instead"
+                f"this is not a short question of at most {MOST_ASKED_BACK} characters", hint="answer instead"
             )
         self._findings.asks = question
         return question, "", ()
 
 
 def tools_for(findings: Findings, *, may_ask: bool) -> list["BaseTool"]:
-    """As LangChain knows them. Asking back ends the run."""
+    """The tools as LangChain's objects. Asking back ends the run."""
     from langchain_core.tools import StructuredTool
 
-    tools = Tools(findings)
+    tools = AgentTools(findings)
     plain: list[BaseTool] = [
         StructuredTool.from_function(function) for function in (tools.search, tools.read_page, tools.calculator)
     ]
@@ -126,7 +126,7 @@ def tools_for(findings: Findings, *, may_ask: bool) -> list["BaseTool"]:
 
 
 def in_parts(read: Sequence[Paragraph], tokens: int) -> list[list[Paragraph]]:
-    """Paragraphs in parts of at most so many tokens; one that is longer is a part of its own."""
+    """Paragraphs in parts of at most `tokens` tokens; a longer paragraph is a part of its own."""
     parts: list[list[Paragraph]] = []
     for paragraph in read:
         if parts and count_tokens(as_context([*parts[-1], paragraph])) <= tokens:

@@ -5,8 +5,8 @@ from rag.settings import AgentMode
 
 
 def wants_agent(trace: Trace) -> bool:
-    """Whether an agent is allowed, somebody can be one, and the question is doubtful or needs several searches. What is
-    refused stays refused: an agent that searches until something fits would answer near misses."""
+    """Whether an agent is allowed, there is a chat model for it, and the question is doubtful or needs several
+    searches. A refusal stands: an agent that searches until something fits would answer near misses."""
     resources, decision = trace.resources, trace.decision
     if resources.settings.agent is AgentMode.OFF or resources.chat_model is None or trace.courtesy is not None:
         return False

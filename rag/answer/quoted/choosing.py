@@ -1,4 +1,4 @@
-"""What to quote: the section that answers best, and what is about as good."""
+"""Chooses what to quote: the section that answers best, and those about as good."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,13 +8,13 @@ from math import inf
 from rag.answer.quoted.features import NOTHING_ELSE, Wanted
 from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first, led_in, led_on, split_lead
 from rag.answer.quoted.paragraphs import Paragraph
-from rag.answer.quoted.ranking import Ranking
+from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.sections import Section
 from rag.language.intents import Intent, answered_by
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
 
-# Characters of an answer in the standard style: what is read in a minute.
+# Characters of an answer in the standard style: one minute of reading.
 ANSWER_CHARACTERS = 1_200
 # Code is quoted whole: half of a block is worth nothing.
 CODE_CHARACTERS = 6_000
@@ -22,18 +22,18 @@ CODE_CHARACTERS = 6_000
 SECTIONS = 3
 # How much longer a comparison may be, shared by the whole question and its sides.
 COMPARISON = 2
-# A section follows while its log odds are not further than this below those of the best; what nothing says to belong
-# together, such as another page or another paragraph without a heading, only where it is about as good.
+# How far a section's log odds may lie below those of the best one for it to follow. The second limit is for sections
+# that need not belong together: those of another page, and paragraphs without a heading.
 CLEARLY_WORSE = 1.5
 CLEARLY_WORSE_ELSEWHERE = 0.5
-# Of several things asked each gets a section of its own while that is not further than this below the best. Each of
-# them is then begun with its answer by a section that comes first for .66 of 148 development questions, for .61 without
-# (`python -m tools.fit.asks`).
+# Each of several asks gets a section of its own if that lies at most this far below the best. The section ranked first
+# for each ask then begins with its answer for .66 of 148 development questions, for .61 without (`python -m
+# tools.fit.asks`).
 NEARLY_AS_GOOD = 1.5
 
 
 def fitted(section: Section, room: int) -> Section:
-    """The section whole where it fits into so many characters; else its paragraphs that answer best, in order, at least
+    """The whole section if it fits into `room` characters; else its best paragraphs that fit, in order, at least
     one."""
     if section.length <= room:
         return section
@@ -47,15 +47,16 @@ def fitted(section: Section, room: int) -> Section:
 
 
 def choose_paragraphs(
-    rankings: Sequence[Ranking],
+    rankings: Sequence[SectionRanking],
     *,
     wanted: Wanted = NOTHING_ELSE,
     characters: int = ANSWER_CHARACTERS,
     cut: float = 1.0,
 ) -> list[Paragraph]:
-    """What to quote: whole sections, best first, up to `characters`, until the next is clearly worse than the best.
+    """The paragraphs to quote: whole sections, best first, up to `characters`, until the next is clearly worse than the
+    best.
 
-    The first of the rankings is that of the question, others are of the sides of a comparison: the best section of
+    The first of the rankings is for the question, the others are for the sides of a comparison: the best section of
     each is quoted too. A `cut` below 1 lets more sections follow.
     """
     asks = rankings[0].asks if rankings and wanted.intent is None else ()
@@ -86,9 +87,9 @@ def choose_paragraphs(
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
 
 
-def _for_each(asks: Sequence[Ranking], *, wanted: Wanted, characters: int, cut: float) -> list[Paragraph]:
-    """What to quote where several things are asked: of the best section for each, what it opens with, in one paragraph,
-    then the rest of each. Nothing where one section answers all of them, or only one of them is answered."""
+def _for_each(asks: Sequence[SectionRanking], *, wanted: Wanted, characters: int, cut: float) -> list[Paragraph]:
+    """The paragraphs to quote for several asks: first one paragraph with the opening of each ask's best section, then
+    the rest of each section. Empty if one section answers all asks, or only one ask is answered."""
     found = [_best(ranking, wanted, cut) for ranking in each_its_own([ranking for ranking in asks if ranking.sections])]
     best = {sections[0].key: sections for sections in found}
     if len(best) < 2:
@@ -108,9 +109,9 @@ def _for_each(asks: Sequence[Ranking], *, wanted: Wanted, characters: int, cut: 
     return [*leads, *(paragraph for left in rest.values() for paragraph in left)]
 
 
-def each_its_own(asks: Sequence[Ranking]) -> list[Ranking]:
-    """The rankings with a section of its own for each thing, where another is nearly as good: of two things with the
-    same first section the one that loses less by it takes its next, which comes after the one that both have."""
+def each_its_own(asks: Sequence[SectionRanking]) -> list[SectionRanking]:
+    """The rankings, with a section of its own for each ask if another is nearly as good: if two asks share their best
+    section, the ask whose second-best section is closer takes that one, and is answered second."""
     own = list(asks)
     for earlier, later in combinations(range(len(own)), 2):
         both = own[earlier], own[later]
@@ -121,14 +122,14 @@ def each_its_own(asks: Sequence[Ranking]) -> list[Ranking]:
     return own
 
 
-def _loss(ranking: Ranking) -> float:
+def _loss(ranking: SectionRanking) -> float:
     """How much worse the next section is than the first."""
     left = _without_first(ranking)
     return ranking.scores[0] - left.scores[0] if left.scores else inf
 
 
-def _without_first(ranking: Ranking) -> Ranking:
-    """The ranking from the next section on that is not the first in another form."""
+def _without_first(ranking: SectionRanking) -> SectionRanking:
+    """The ranking without its first section and the other forms of that section."""
     first = ranking.sections[0]
     forms = SAME_IN_OTHER_FORMS if first.role in SAME_IN_OTHER_FORMS else ()
     left = [
@@ -143,9 +144,9 @@ def _without_first(ranking: Ranking) -> Ranking:
     )
 
 
-def _opened(section: Section, asks: Sequence[Ranking], room: int) -> tuple[list[Paragraph], list[Paragraph]]:
-    """What leads of a section, and of the rest of it what so many characters hold. The page's short answer leads for
-    the spoken one, which takes its time."""
+def _opened(section: Section, asks: Sequence[SectionRanking], room: int) -> tuple[list[Paragraph], list[Paragraph]]:
+    """The opening sentences of a section, and as much of the rest as fits into `room` characters. A spoken answer is
+    slow to come to the point, so the page's short answer opens for it."""
     if section.holds(UnitKind.CODE):
         room = max(room, CODE_CHARACTERS)
     if section.role is SectionRole.SPOKEN:
@@ -158,14 +159,14 @@ def _opened(section: Section, asks: Sequence[Ranking], room: int) -> tuple[list[
     return lead, list(fitted(replace(section, paragraphs=tuple(left), answering=()), room).paragraphs) if left else []
 
 
-def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
+def _best(ranking: SectionRanking, wanted: Wanted, cut: float) -> list[Section]:
     """The sections that answer, best first."""
     if not ranking.sections:
         return []
     first = ranking.sections[0]
 
     def follows(section: Section, score: float) -> bool:
-        if section.document == first.document:  # in one language, for a page says the same in both
+        if section.document == first.document:  # in one language: a page says the same in both
             same = section.is_translation == first.is_translation
             worse = CLEARLY_WORSE if section.is_headed else CLEARLY_WORSE_ELSEWHERE
             return same and score >= ranking.scores[0] - worse / cut
@@ -176,15 +177,15 @@ def _best(ranking: Ranking, wanted: Wanted, cut: float) -> list[Section]:
     best = [section for section, score in scored if follows(section, score)]
     if first.role in WHOLE_ANSWERS:
         best = [*_whole_answer(first, ranking.sections), *(s for s in best if s.role not in SAME_IN_OTHER_FORMS)]
-    else:  # a part of the page, which the whole of it would only say again
+    else:  # a part of the page: its whole answer would only repeat it
         best = [section for section in best if section.role not in WHOLE_ANSWERS]
     best = best[: max(1, round(SECTIONS / cut))]
     return _wanted_part(ranking.sections, best, wanted) or best
 
 
 def _whole_answer(first: Section, sections: Sequence[Section]) -> list[Section]:
-    """What a page says to a question about all of it: what one would say aloud where it has that, else its short
-    answer; then its points."""
+    """A page's sections for a question about the whole page: its spoken answer if there is one, else its short answer;
+    then its points."""
     said = {
         section.role: section
         for section in sections
@@ -195,7 +196,7 @@ def _whole_answer(first: Section, sections: Sequence[Section]) -> list[Section]:
 
 
 def _wanted_part(sections: Sequence[Section], best: Sequence[Section], wanted: Wanted) -> list[Section]:
-    """The sections that an intent names, of all the best first; none where it names none, or there are none."""
+    """The sections that an intent asks for, best first; empty if it asks for none, or there are none."""
     match wanted.intent:
         case Intent.CODE:
             return [section for section in sections if section.holds(UnitKind.CODE)][:1]

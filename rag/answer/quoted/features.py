@@ -1,4 +1,4 @@
-"""What tells the section that answers a question: its features, in numbers."""
+"""The features, in numbers, that tell which section answers a question."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -16,24 +16,21 @@ from rag.language.asking import asked_in
 from rag.language.intents import Intent, answered_by
 from rag.language.language import Language, language_of
 from rag.language.terms import terms
-from rag.question.unheard import hardly_heard, named_in
+from rag.question.unheard import OF_A_PAIR, hardly_heard, named_in, rarity_in_passages
 from rag.question.what_it_is import asks_what_it_is
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
 
-# Questions that a section is written down to answer, the nearest to what is asked, whose mean tells of it.
+# How many of a section's written questions, nearest to the question first, are averaged.
 NEAREST_ASKED = 3
-# What a pair of Chinese characters counts beside a name in Latin letters, since neighbouring pairs overlap: 加速推理 is
-# two words, and three pairs.
-OF_A_PAIR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted beside what the words say: a table of all that is `compared`; of a follow-up that only asks for
-    another form, the part that its `intent` names of the page that its subject stands on; of any follow-up, what was
-    not `heard`; and the `language` of whoever asks, which a name that is searched by itself does not tell."""
+    """What a question wants beyond its words: a table of the names `compared`; the form that its `intent` asks for, of
+    `subject_page`, if a follow-up only asks for another form; text not yet `heard`, if it is a follow-up; and the
+    `language` of the reader, which a bare name does not reveal."""
 
     compared: tuple[str, ...] = ()
     subject_page: str = ""
@@ -47,20 +44,19 @@ NOTHING_ELSE = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class SectionFeatures:
-    """What tells the section that answers, and as weights, how much each counts: scores are log odds of being the
-    one to open with. Fitted by `python -m tools.fit.sections` (docs/results/best_places.md).
+    """The features of a section, or, as weights, how much each counts: the weighted sum is the log odds of being the
+    section to open with. Fitted by `python -m tools.fit.sections` (docs/results/best_places.md).
 
-    `sentence` is the late interaction of the sentence most like the question, with the best of the candidates as 0, or
-    `relevance` from 0 to 1 where there are no token vectors; `found` the score of the section's best passage in the
-    search, below that of the best. Of what the question names, by how few sections are asked for with it: `asked` is
-    the share in the heading or in one question that the section is written down to answer, `asked_of_page` the largest
-    share of a section of its page; `asked_nearly` is the mean F1 of the three that say most nearly the same, since a
-    question that says more is a narrower one. `written_for` is how like it is to these questions by meaning
-    (`rag.answer.quoted.written_for`). By rarity in the passages: `text` is the share in the section and its
-    heading, of what answers the whole page the title; `named`, of that, how nearly one name of its page says the same,
-    for whoever asks that asks for the page as a whole, unless code is wanted. `defined`, of a definition in the
-    language of whoever asks, is the geometric mean of `asked` and of how likely the question only asks what something
-    is. `said` marks what an answer of the talk has begun to quote already.
+    `sentence` is the late interaction of the sentence most like the question, relative to the best candidate; without
+    token vectors `relevance`, from 0 to 1, replaces it. `found` is the search score of the section's best passage,
+    relative to the best of all. Terms weighted by rarity in the written questions: `asked` is the share of the
+    question's terms in the heading or in one of the section's written questions, `asked_of_page` the largest such share
+    on its page; `asked_nearly` is the mean F1 of the three that match best, since a question that says more is a
+    narrower one. `written_for` is the similarity in meaning to these questions (`rag.answer.quoted.written_for`). Terms
+    weighted by rarity in the passages: `text` is the share in the section and its heading (the title, if it answers the
+    whole page); `named`, for such a section, is the best overlap with one name of the page, 0 if code is wanted.
+    `defined`, for a definition in the reader's language, is the geometric mean of `asked` and the probability that the
+    question only asks what something is. `said` marks a section that an earlier answer has begun to quote.
     """
 
     sentence: float
@@ -95,19 +91,14 @@ ALL = SectionFeatures(*[1.0] * len(NAMES))
 
 
 def is_asked(index: Index, evidence: Evidence) -> bool:
-    """Whether the best document is one whose sections are written down to answer questions. Where it is not, such as a
-    reader's own notes, what others are asked for tells nothing."""
+    """Whether the best document has written questions. If not (a reader's own notes), the written questions of other
+    pages must not count."""
     return bool(evidence.hits) and bool(index.asked.of(evidence.hits[0].passage.document))
 
 
-def rarity_in_passages(index: Index, term: str) -> float:
-    """How much a term tells of which passage is asked for: by how few hold it."""
-    return index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR)
-
-
 def rarity_in_questions(index: Index, term: str) -> float:
-    """How much a term tells of which section is asked for: by how few are asked for with it. What no question names
-    counts as the rarest, unless the material hardly has it either."""
+    """A term's weight by its rarity among the sections' written questions. A term in none of them counts as the rarest,
+    unless the material hardly has it either."""
     count, sections = len(index.asked.sections), index.asked.frequency(term)
     if not sections and hardly_heard(index, term):
         return 0.0
@@ -117,8 +108,8 @@ def rarity_in_questions(index: Index, term: str) -> float:
 def section_features(
     index: Index, evidence: Evidence, sections: Sequence[Section], wanted: Wanted, weights: SectionFeatures = ALL
 ) -> list[SectionFeatures]:
-    """The features of each of the sections that compete. `text` and `written_for` are 0 where `weights` count nothing
-    for them, which saves their time."""
+    """The features of each competing section. `text` and `written_for` stay 0 if their `weights` are 0, which saves
+    time."""
     named_terms = named_in(evidence.query)
     rarity = {term: rarity_in_passages(index, term) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
@@ -134,7 +125,7 @@ def section_features(
         return sum(rarity[term] for term in rarity.keys() & held) / most
 
     def asked_alike(written: Iterable[str]) -> tuple[float, float]:
-        """The share of what is asked that a written question names, and how nearly it says the same (F1)."""
+        """The share of the question's terms in a written question, and how similar both are (F1)."""
         named = set(written)
         both = sum(map(asked_rarity, rarity.keys() & named))
         return both / most_asked, 2 * both / (most_asked + sum(map(asked_rarity, named))) if both else 0.0
@@ -148,9 +139,9 @@ def section_features(
     questions = {document: index.asked.of(document) for document in names}
 
     def asked_of(section: Section) -> tuple[float, float]:
-        """The best share, and the mean of the nearest."""
+        """The best share, and the mean of the best F1 values."""
         written = questions[section.document].get(section.heading, ())
-        # What answers the whole page is asked for by its title, where nothing else is known.
+        # A section that answers the whole page is asked for by the title, unless it has written questions.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
         shares, alike = zip(*map(asked_alike, [terms(heading), *written]), strict=True)
         return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
@@ -174,7 +165,7 @@ def section_features(
         is_wanted_code = wants_code and section.holds(UnitKind.CODE)
         heading = set(terms(section.title if section.role in WHOLE_ANSWERS else section.heading))
         return SectionFeatures(
-            # How code reads says little of what it is for: its page says it.
+            # Code itself reveals little about its purpose; its page does.
             sentence=(like_of_page[section.document] if is_wanted_code else float(below[place])) * has_tokens,
             relevance=0.0 if has_tokens else float(above[place]) / max(float(above.max()), 1e-6),
             found=float(found[place]),
@@ -203,8 +194,8 @@ def section_features(
 
 
 def _written_for(index: Index, evidence: Evidence, keys: Sequence[bytes]) -> NDArray[np.float64]:
-    """How like a question is to those that each section, by its key, is written down to answer, shape (len(keys),); 0
-    where nothing is known of any."""
+    """The question's similarity to each section's written questions, by section key, shape (len(keys),); all 0 if it
+    cannot be computed."""
     learnt = read_written_for()
     if evidence.encoded is None or learnt.embedder != index.manifest.embedder or not is_asked(index, evidence):
         return np.zeros(len(keys))
@@ -219,8 +210,8 @@ def _best_of_page(sections: Sequence[Section], values: Sequence[float]) -> dict[
 
 
 def _found(evidence: Evidence, sections: Sequence[Section]) -> NDArray[np.float64]:
-    """How well the search scored the best passage of each section, below the best of all; what it did not propose is
-    as far below as the last that it did. Shape (len(sections),)."""
+    """The search score of each section's best passage, relative to the best of all; passages that the search did not
+    propose get the lowest score that it gave. Shape (len(sections),)."""
     candidates = evidence.candidates
     if candidates is None:
         return np.zeros(len(sections))

@@ -1,4 +1,4 @@
-"""How like a question the units of sections are, by the vectors of their tokens."""
+"""How similar the units of sections are to a question, by their token vectors."""
 
 import re
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)")
 def by_unit(
     index: Index, embedder: Embedder, evidence: Evidence, sections: Sequence[Section]
 ) -> list[tuple[tuple[float, ...], ...]]:
-    """Of each section, of each of its paragraphs, how well each unit answers: its late interaction with the question,
-    or its `relevance` where there are no token vectors."""
+    """For each section and each of its paragraphs, how well each unit answers: its late interaction with the question,
+    or its `relevance` without token vectors."""
     question = evidence.encoded
     if index.tokens is None or question is None or not len(question.tokens):
         return [_by_relevance(evidence.query, section) for section in sections]
@@ -55,7 +55,7 @@ def _by_tokens(
 
 
 def _sends_elsewhere(text: str) -> bool:
-    """Whether a sentence is for the most part links: it names what is asked, and another page answers."""
+    """Whether a sentence consists mostly of links: it names the subject, but another page answers."""
     return 2 * sum(len(link) for link in LINK.findall(text)) > len(text)
 
 

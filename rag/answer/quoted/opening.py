@@ -1,4 +1,4 @@
-"""What of a section an answer opens with, and what goes before it."""
+"""Decides which part of a section an answer opens with, and what goes before it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,21 +12,21 @@ from rag.language.terms import fold
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import Unit, UnitKind
 
-# How far below the paragraph that answers best a section's first one may lie, whose first sentence then leads in: what
-# the section says, before what was looked for. Of 291 labelled development sections of several paragraphs the sentence
-# that answers then stands in what opens for .79, for .74 without (docs/results/best_places.md).
+# How far a section's first paragraph may score below its best one for its first sentence to lead in, which says what
+# the section is about. Of 291 labelled development sections of several paragraphs the opening then holds the sentence
+# that answers for .79, for .74 without (docs/results/best_places.md).
 LEADS_IN = 0.05
-# Where several things are asked, what a lead to each of them may take, in characters: two sentences, or a long one.
+# Characters of the lead to each of several asks: two sentences, or a long one.
 LEAD_CHARACTERS = 160
-# What says in other forms what the page says as a whole.
+# The roles of sections that give the answer of the whole page in other forms.
 SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 
 def answer_first(section: Section) -> Section:
-    """The section with the paragraph that answers best in front of the others, with what it cannot be read without, led
-    in by the section's first sentence. Not where code may run over several of them, nor what answers the whole page,
-    which is said in its order; nor a table that no line announces, which is the rest of one that a passage before it
-    began. Where no heading says what the text is about, it opens with the sentence that answers."""
+    """The section with its best paragraph, and those that it cannot be read without, moved to the front, after the
+    section's first sentence. Unchanged: sections with code, which may run over several paragraphs, and answers of the
+    whole page, which keep their order. A table without an announcing line (the rest of a table cut between passages) is
+    not moved. A section without a heading opens with the sentence that answers."""
     if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
         return section
     if not section.is_headed:
@@ -51,8 +51,8 @@ def answer_first(section: Section) -> Section:
 
 
 def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:
-    """The first and the last of the paragraphs that cannot be read without the one at `place`, or it without them: what
-    it points back to or speaks of, what announces that, and a numbered list that runs over several."""
+    """The range of paragraphs that must stay with the one at `place`: those that it refers to, the lines that announce
+    them, and the rest of a numbered list that runs over several paragraphs."""
     first = last = place
     while first and (
         paragraphs[first].units[0].kind in BLOCKS
@@ -67,32 +67,32 @@ def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:
 
 
 def _points_back(paragraph: Paragraph) -> bool:
-    """Whether it begins with a sentence that leans on what stands before, or says what the letters of a formula are."""
+    """Whether it begins with a sentence that refers to the text before it, or explains the symbols of a formula."""
     words = fold(plain(paragraph.texts[0]))
     is_leaning = sentence_points_back(words) or bool(LEGEND_OF_A_BLOCK.match(words))
     return paragraph.units[0].kind is UnitKind.SENTENCE and is_leaning
 
 
 def _counts_on(before: Paragraph, paragraph: Paragraph) -> bool:
-    """Whether a paragraph goes on with the numbered list that the one before it holds."""
+    """Whether a paragraph continues the numbered list of the one before it."""
     mark = paragraph.units[0].mark
     return is_number(mark) and not mark.startswith("1.") and any(is_number(unit.mark) for unit in before.units)
 
 
 def _speaks_of(before: Paragraph, paragraph: Paragraph) -> bool:
-    """Whether a paragraph speaks of the table, the formula or the code that the one before it ends with."""
+    """Whether a paragraph refers to the table, formula or code at the end of the one before it."""
     return before.units[-1].kind in BLOCKS and bool(SPEAKS_OF_A_BLOCK.search(plain(paragraph.texts[0])))
 
 
 def answer_at_once(section: Section, opening: Section, others: Sequence[Section]) -> Section | None:
-    """The sentence that goes in front of what a part of the page opens with, where it answers better than each sentence
-    there: one of the page's short answer, which was written to stand alone, else one of its spoken answer. Nothing goes
-    before a table, a formula or code, which the line that announces it belongs to. `opening` is the section as it will
-    be quoted, `others` are all that compete.
+    """The sentence to put before the opening of a section if it answers better than every sentence there: one of the
+    page's short answer, which was written to stand alone, else one of its spoken answer. None for a table, a formula or
+    code, which must follow the line that announces it. `opening` is the section as it will be quoted, `others` are all
+    competing sections.
 
-    Somebody who did not know which was which preferred the short answer's sentence for 23 of 31 development questions,
-    the spoken one's for 15 of 29, of which 15 first paragraphs answer in place of 7; before whole answers and before
-    points it was worse (docs/results/best_places.md).
+    A blind judge preferred the short answer's sentence for 23 of 31 development questions, the spoken one's for 15 of
+    29, where 15 first paragraphs then answer instead of 7; before whole answers and before points it was worse
+    (docs/results/best_places.md).
     """
     first = opening.paragraphs[: 1 + _is_led_in(opening)]
     is_prose = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
@@ -122,7 +122,7 @@ def _scored(section: Section) -> Iterator[tuple[float, Paragraph, Unit]]:
 
 
 def _alone(section: Section) -> Iterator[tuple[float, Paragraph]]:
-    """How well each sentence that can stand alone answers, in a line of its own and no item of a list."""
+    """Each sentence that can stand alone, on a line of its own and without a list mark, and how well it answers."""
     for score, paragraph, unit in _scored(section):
         alone = replace(paragraph, units=(replace(unit, begins_line=True, mark=""),))
         if unit.kind is UnitKind.SENTENCE and not _points_back(alone):
@@ -130,14 +130,14 @@ def _alone(section: Section) -> Iterator[tuple[float, Paragraph]]:
 
 
 def led_in(section: Section) -> Section:
-    """The section going on in the line of what was put before it."""
+    """The section, continuing the line of the text put before it."""
     first, *others = section.paragraphs
     return replace(section, paragraphs=(_from(first, begins_line=False), *others))
 
 
 def split_lead(section: Section) -> tuple[list[Paragraph], list[Paragraph]]:
-    """The first sentences of a section, as many as a reader takes in at once, and the rest of it. A table, a formula or
-    code leads nothing, nor does the line that announces it: what opens with these is all rest."""
+    """The first sentences of a section, as many as a reader takes in at once, and the rest. A table, a formula or code
+    is never part of the lead, nor is the line that announces it: a section that opens with these is all rest."""
     lead: list[Paragraph] = []
     room = LEAD_CHARACTERS
     for place, paragraph in enumerate(section.paragraphs):
@@ -160,12 +160,12 @@ def split_lead(section: Section) -> tuple[list[Paragraph], list[Paragraph]]:
 
 
 def led_on(lead: Sequence[Paragraph]) -> list[Paragraph]:
-    """A lead going on in the line of the one before it."""
+    """A lead that continues the line of the one before it."""
     return [_from(paragraph, begins_line=False) for paragraph in lead]
 
 
 def opens_with_a_sentence(paragraphs: Sequence[Paragraph]) -> bool:
-    """Whether a quote begins with a sentence that could go on in a line, not with a list or a block."""
+    """Whether a quote begins with a sentence that can continue a line, not with a list or a block."""
     units = [unit for paragraph in paragraphs[:1] for unit in paragraph.units[:1]]
     return any(unit.kind is UnitKind.SENTENCE and not unit.mark for unit in units)
 
@@ -176,13 +176,13 @@ def _are_of_one_page(section: Section, other: Section) -> bool:
 
 
 def _is_led_in(section: Section) -> bool:
-    """Whether its second paragraph goes on in the line of the first."""
+    """Whether its second paragraph continues the line of the first."""
     return len(section.paragraphs) > 1 and not section.paragraphs[1].units[0].begins_line
 
 
 def _from_answer(section: Section) -> Section:
-    """The section without the sentences of its first paragraph that stand before the one that answers, or one as good,
-    and are clearly worse."""
+    """The section from the first sentence that answers about as well as the best of its first paragraph; the sentences
+    before it are dropped."""
     if not section.answering:
         return section
     paragraph, scores = section.paragraphs[0], section.answering[0]
@@ -198,11 +198,11 @@ def _from_answer(section: Section) -> Section:
 
 
 def _from(paragraph: Paragraph, *, begins_line: bool) -> Paragraph:
-    """The paragraph, written in a line of its own or in that of the one before."""
+    """The paragraph, on a line of its own or on that of the one before."""
     first, *others = paragraph.units
     return replace(paragraph, units=(replace(first, begins_line=begins_line), *others))
 
 
 def _leads_in(unit: Unit, text: str) -> bool:
-    """Whether a sentence stands by itself before another paragraph: no item of a list, and it announces nothing."""
+    """Whether a sentence can stand before another paragraph: it is not a list item, and announces nothing."""
     return unit.kind is UnitKind.SENTENCE and not unit.mark and not text.endswith((":", "："))

@@ -13,7 +13,7 @@ from rag.types import Passage
 
 # Passages whose paragraphs are remembered; some 5 kB each.
 PASSAGES_KEPT = 2_048
-# A heading may hold several sentences; a shorter text stands in one by accident.
+# A part of a heading counts as one of its sentences from this length on; a shorter text occurs in it by accident.
 LONG_ENOUGH = 6
 BLOCKS = (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE)
 
@@ -54,14 +54,14 @@ def quotable(passage: Passage) -> tuple[Paragraph, ...]:
 
 
 def paragraphs(passage: Passage) -> Iterator[Paragraph]:
-    """The paragraphs of a passage in order, without headings and without what has no place in the source.
+    """The paragraphs of a passage in order, without headings and without units that have no place in the source.
 
     A formula, a table or code belongs to the lines around it that speak of it, a list to the line that announces it,
     an item of a numbered list to the one before it.
     """
     heading = passage.section[-1] if passage.section else ""
     gathered: list[Unit] = []
-    announced = False  # a line that ends in a colon has come, and since then only what it announces
+    announced = False  # whether everything since a line that ends in a colon is what it announces
     for unit in units(passage.text, passage.blocks):
         part = passage.text[unit.start : unit.end]
         if unit.kind is UnitKind.HEADING or _is_own_heading(unit, part, passage):
@@ -85,7 +85,7 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
 
 
 def is_number(mark: str) -> bool:
-    """Whether a list mark counts: items after the first say little without those before."""
+    """Whether a list mark is a number: such items say little without those before."""
     return mark[:1].isdigit()
 
 

@@ -27,23 +27,23 @@ from rag.question.unheard import named_in
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS
 
-# Pages whose sections are compared; of a side of a comparison, whose own words are few, fewer.
+# Pages whose sections compete; fewer for a side of a comparison, which has few words of its own.
 PAGES = 5
 SIDE_PAGES = 2
-# Sections that compete because a question they are written down to answer names most of what is asked, whether or not
-# a search proposed them. For 80 of 1,233 development questions the best section is such a one; with eight of them no
-# more come first than with two (docs/results/best_places.md).
+# Sections that compete because one of their written questions names most of what is asked, even if no search proposed
+# them. For 80 of 1,233 development questions the best section is one of these; with eight instead of two, no more come
+# first (docs/results/best_places.md).
 ASKED_BEST = 3
-# What a section's score for the whole of a question counts beside that for one of several things that it asks. Of 267
-# such things in 157 development questions the section that comes first is the best for .69, by the whole alone for .55
-# and without it for .67; between .25 and .75 nothing changes (docs/results/best_places.md).
+# Weight of a section's score for the whole question when ranking for one of its asks. Of 267 asks in 157 development
+# questions the section that comes first is the best for .69, by the whole question alone for .55 and without it for
+# .67; between .25 and .75 nothing changes (docs/results/best_places.md).
 OF_WHOLE = 0.5
-# Below this score, over pages with written questions, nothing answers one of several things: of the 14 of these 316
-# whose best section scores less it holds the answer for one, of the others for .84.
+# An ask whose best section scores less than this, over pages with written questions, counts as unanswered: of 316 asks
+# that section holds the answer for one of the 14 below, and for .84 of the others.
 LEAST_OF_AN_ASK = 9.0
-# Not fitted: `relevance` stands in for token vectors, tables that hold all sides of a comparison are rare, and `said`
-# was chosen with 93 development follow-ups, `defined` and `definition` with 1,377 development questions and one written
-# for each of 271 definitions, `written_for` and `asked_nearly` beside the others with the same questions.
+# Not fitted: `relevance` replaces token vectors, and tables that hold all sides of a comparison are rare. `said` was
+# chosen with 93 development follow-ups, `defined` and `definition` with 1,377 development questions and one written for
+# each of 271 definitions, `written_for` and `asked_nearly` together with the others, with the same questions.
 WEIGHTS = SectionFeatures(
     sentence=12.1,
     relevance=3.0,
@@ -68,9 +68,9 @@ WEIGHTS = SectionFeatures(
     comparing_table=0.5,
     said=-2.0,
 )
-# Of an embedder whose text vectors tell more than those of its tokens, as for `rag.search.fusion.RANKINGS`.
-# Fitted over 42 pages, to 422 questions, before pages had spoken answers, which count as short ones do, and when tags
-# were names of pages.
+# For an embedder whose text vectors tell more than its token vectors, as in `rag.search.fusion.RANKINGS`. Fitted to 422
+# questions about 42 pages, before pages had spoken answers, which count like short ones, and when tags counted as names
+# of pages.
 WEIGHTS_OF = {
     "embeddinggemma-300m": SectionFeatures(
         sentence=4.8,
@@ -99,7 +99,7 @@ WEIGHTS_OF = {
 }
 
 
-# How much more `asked_nearly` counts where nothing is known for `written_for`, beside which it was fitted anew.
+# Factor of `asked_nearly` if `written_for` is unknown for all sections: its weight was fitted together with that.
 BY_WORDS_ALONE = 2.0
 
 
@@ -109,17 +109,17 @@ def weights_for(index: Index) -> SectionFeatures:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class SectionRanking:
     """The sections of the best pages, best first. `scores` are log odds of being the one to open with, comparable
     within a ranking. `asks` are the rankings for each of several things that a question asks."""
 
     query: str = ""
     sections: tuple[Section, ...] = ()
     scores: tuple[float, ...] = ()
-    asks: tuple["Ranking", ...] = ()
+    asks: tuple["SectionRanking", ...] = ()
 
 
-NO_RANKING = Ranking()
+NO_RANKING = SectionRanking()
 
 
 def rank(
@@ -129,13 +129,13 @@ def rank(
     *,
     pages: int = PAGES,
     wanted: Wanted = NOTHING_ELSE,
-    whole: Ranking = NO_RANKING,
-) -> Ranking:
-    """The sections of the best `pages` documents by how well they score. For one of several things that a question
-    asks, the sections ranked for the `whole` of it compete too, and how well they score there counts in part."""
+    whole: SectionRanking = NO_RANKING,
+) -> SectionRanking:
+    """The sections of the best `pages` documents, best first. For one of several asks, the sections ranked for the
+    `whole` question compete too, and their scores there count in part."""
     sections = competing(index, embedder, evidence, wanted, pages=pages, beside=whole.sections)
     if not sections:
-        return Ranking(evidence.query)
+        return SectionRanking(evidence.query)
     weights = weights_for(index)
     features = section_features(index, evidence, sections, wanted, weights)
     if not any(of.written_for for of in features):
@@ -145,16 +145,17 @@ def rank(
         of_whole = dict(zip((section.key for section in whole.sections), whole.scores, strict=True))
         scores += OF_WHOLE * np.asarray([of_whole.get(section.key, whole.scores[-1]) for section in sections])
         if any(of.written_for for of in features) and scores.max() < LEAST_OF_AN_ASK:
-            return Ranking(evidence.query)
-    # Whoever asks in words reads their language, however well either was matched; bare names are of every language.
+            return SectionRanking(evidence.query)
+    # A question in words is answered in its own language, whichever version matched better; bare names belong to every
+    # language.
     said_twice = _said_twice(sections) if ONLY_ASKS.search(fold(evidence.query)) else {}
     for place, translation in said_twice.items():
         scores[translation] = max(scores[place], scores[translation])
     places = [place for place in range(len(sections)) if place not in said_twice]
-    if wanted.intent is not None:  # the words speak of the page before, not of what is wanted of it
+    if wanted.intent is not None:  # the words are about the previous page, not about the form wanted
         places = [place for place in places if sections[place].document == wanted.subject_page] or places
     order = sorted(places, key=lambda place: (-scores[place], place))
-    return Ranking(
+    return SectionRanking(
         evidence.query,
         tuple(sections[place] for place in order),
         tuple(float(scores[place]) for place in order),
@@ -162,7 +163,8 @@ def rank(
 
 
 def _said_twice(sections: Sequence[Section]) -> dict[int, int]:
-    """The places of answers of whole pages that these also give in the reader's language, and where they do."""
+    """For each whole-page answer that the page repeats in the reader's language: its place and that of the
+    translation."""
     whole = {place: section for place, section in enumerate(sections) if section.role in WHOLE_ANSWERS}
     translated = {(section.document, section.role): place for place, section in whole.items() if section.is_translation}
     return {
@@ -181,9 +183,10 @@ def competing(
     pages: int,
     beside: Sequence[Section] = (),
 ) -> list[Section]:
-    """The sections of the best `pages` documents that a search proposed, in their order, those of any document that are
-    best asked for, and those `beside` them; each with how well its units answer. Where a form is wanted, such as code,
-    all sections of the best documents compete: how code reads says little of what it is for."""
+    """The competing sections, each with the scores of its units: those of the best `pages` documents that a search
+    proposed, in their order, those of any document whose written questions match best, and those `beside` them. If a
+    form such as code is wanted, all sections of the best documents compete: code itself reveals little about its
+    purpose."""
     sections = sections_of(index, evidence, pages=pages, language=wanted.language) if evidence.hits else []
     # The words of a follow-up say less than it asks.
     asked_for = best_asked(index, evidence.query) if is_asked(index, evidence) and not wanted.heard else []
@@ -209,6 +212,6 @@ def competing(
 
 
 def best_asked(index: Index, query: str) -> list[SectionName]:
-    """The sections of the index that are best asked for with what a question names."""
+    """The sections of the index whose written questions best match what a question names."""
     found = index.asked.best({term: rarity_in_questions(index, term) for term in set(named_in(query))})
     return list(islice((name for name in found if index.storage.document_numbers(name[0])), ASKED_BEST))

@@ -14,9 +14,9 @@ from rag.text.roles import SectionRole, role_of, roles_in
 from rag.text.sentences import UnitKind
 from rag.types import Passage
 
-# A longer section is answered by parts of it, in characters.
+# A section of more characters than this is quoted in parts.
 LONG = 1_200
-# Passages before and after a hit that are looked at: more than a page of the corpus has, less than a book.
+# Passages considered before and after a hit: more than a page of the corpus has, less than a book.
 REACH = 40
 # Pages whose sections are remembered, with their passages: those of a few answers. A page has some 50, of 8 kB each.
 PAGES_KEPT = 16
@@ -26,9 +26,9 @@ LEADS_ON = (*QUESTION_MARKS, ":", "：")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive paragraphs under one path of headings. `answering` says how well each unit of each of them answers
-    what the section was ranked for, higher is better; it is empty before. `is_headed` says that a heading holds them
-    together: any but the title of a document that has no other."""
+    """Consecutive paragraphs under one path of headings. `answering` holds, for each unit of each paragraph, how well
+    it answers the question of the ranking, higher is better; it is empty before that. `is_headed` means that a heading
+    holds them together; the title of a document without other headings does not count."""
 
     title: str
     path: tuple[str, ...]
@@ -52,7 +52,7 @@ class Section:
 
     @property
     def passages(self) -> set[int]:
-        """The numbers of the passages that it stands in."""
+        """The numbers of the passages that contain it."""
         return {paragraph.passage.number for paragraph in self.paragraphs}
 
     @property
@@ -76,18 +76,18 @@ class Section:
 
     @property
     def defines(self) -> bool:
-        """Whether it says what one name means, under a heading of its own among the terms of its page; a list of many
+        """Whether it defines one term, under a heading of its own among the terms of its page; a list of many terms
         does not."""
         return SectionRole.TERMS in roles_in(self.path[:-1])
 
     @property
     def best_of_each(self) -> list[float]:
-        """How well the best unit of each paragraph answers; alike where nothing was asked."""
+        """How well the best unit of each paragraph answers; all equal without a ranking."""
         return [max(units) for units in self.answering] or [0.0] * len(self.paragraphs)
 
     @property
     def best_first(self) -> list[int]:
-        """The places of its paragraphs, those that answer best first; in their order where nothing was asked."""
+        """The places of its paragraphs, best first; in their own order without a ranking."""
         answering = self.best_of_each
         return sorted(range(len(answering)), key=lambda place: -answering[place])
 
@@ -108,7 +108,7 @@ class Section:
         return self.paragraphs[0].passage.translated_into is not None
 
     def was_heard(self, heard: str) -> bool:
-        """Whether an answer has begun to quote it: where no heading holds it together, from any sentence on."""
+        """Whether an earlier answer quotes its first unit or, if no heading holds it together, any unit."""
         texts = self.texts[:1] if self.is_headed else self.texts
         return any(text in heard for text in texts)
 
@@ -118,7 +118,7 @@ class Section:
 
 def sections_of(index: Index, evidence: Evidence, *, pages: int, language: Language | None = None) -> list[Section]:
     """The sections of the best `pages` documents, best document first, each in its order; of translations only those
-    into a language, that of the question where none is given."""
+    into `language`, by default the question's."""
     language = language or language_of(evidence.query)
     found: list[Section] = []
     for document in list(dict.fromkeys(hit.passage.document for hit in evidence.hits))[:pages]:
@@ -147,7 +147,7 @@ def _in_order(passages: tuple[Passage, ...], language: Language) -> tuple[Sectio
 
 
 def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
-    """Paragraphs by their headings. What opens a translation is its short answer."""
+    """Paragraphs grouped by their headings. The first section of a translation is its short answer."""
     found: list[Section] = []
     has_others = any(paragraph.path and paragraph.path[0] != title for paragraph in paragraphs)
     for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
@@ -164,8 +164,8 @@ def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
 
 
 def parts_of(section: Section) -> list[Section]:
-    """A section as it is quoted: whole, or passage by passage where it is LONG, and paragraph by paragraph where no
-    heading says that they belong together. Code that runs over several passages stays whole."""
+    """A section as it is quoted: whole, passage by passage if it is LONG, or paragraph by paragraph if no heading holds
+    it together. A section with code stays whole: code may run over several passages."""
     if section.holds(UnitKind.CODE):
         return [section]
     if not section.is_headed:
@@ -177,7 +177,7 @@ def parts_of(section: Section) -> list[Section]:
 
 
 def _apart(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Paragraph, ...]]:
-    """Each paragraph by itself, but for one that asks or announces, which goes with what follows it."""
+    """Each paragraph by itself, except that one that asks or announces something goes with the next."""
     waiting: list[Paragraph] = []
     for paragraph in paragraphs:
         waiting.append(paragraph)

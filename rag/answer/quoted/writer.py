@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.choices import AnswerStyle
 from rag.answer.events import Event, TextAdded, Written
-from rag.answer.evidence import SearchResult
+from rag.answer.evidence import SearchPlanResults
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
@@ -29,7 +29,8 @@ class QuoteWriter:
 
 
 def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
-    """The paragraphs that answer, as many as the style has room for; for a model without orders to it."""
+    """The paragraphs that answer, as many as the style has room for; without orders to a model if one will read
+    them."""
     chosen = choose_paragraphs(
         trace.rankings,
         wanted=wanted_of(trace.decision.result, trace.resources.choices.language),
@@ -39,8 +40,8 @@ def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
     return without_orders(chosen) if trace.resources.choices.for_model else chosen
 
 
-def wanted_of(result: SearchResult, reader: Language | None = None) -> Wanted:
-    """`reader` is the language of whoever asks, where it is known."""
+def wanted_of(result: SearchPlanResults, reader: Language | None = None) -> Wanted:
+    """`reader` is the reader's language, if it is known."""
     standalone = result.plan.standalone
     language = asked_in(standalone.question, reader)
     return Wanted(result.compared, result.subject_page, standalone.intent, standalone.heard, language)
@@ -70,7 +71,7 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
         for place, (unit, part) in enumerate(zip(paragraph.units, paragraph.texts, strict=True)):
             source = sources[passage.document]
             citation = _cite(paragraph, unit, source, len(citations) + first)
-            # Where a passage ends within a line, the next goes on with it.
+            # If a passage ends within a line, the next one continues that line.
             same_line = bool(citations) and _is_one_line(citations[-1], citation, source)
             citations.append(citation)
             if unit.kind is UnitKind.SENTENCE:
@@ -85,7 +86,7 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             chunk = _render(unit, part, citation.marker, begins_line=unit.begins_line and not same_line)
             goes_on = (
                 place or same_line or not unit.begins_line or (unit.mark and before and before.units[-1].mark)
-            )  # a lead before what it leads in, a list without what was left out
+            )  # a sentence after its lead, or a list from which items were left out
             if not (goes_on and _gap(chunks)):
                 chunk = _gap(chunks) + chunk.lstrip()
             chunks.append(chunk)
@@ -100,13 +101,13 @@ def _table(text: str) -> tuple[str, str]:
 
 
 def _with_rows(chunk: str, rows: str, marker: int) -> str:
-    """A table with the rows that a later passage has of it."""
+    """A table, continued with the rows that a later passage has."""
     shown, _, markers = chunk.rstrip().rpartition("\n\n")
     return f"{shown}\n{rows}\n\n{markers} [{marker}]\n\n"
 
 
 def _has_another_heading(paragraph: Paragraph, before: Paragraph) -> bool:
-    """Whether a reader must be told under which heading a paragraph stands."""
+    """Whether the heading of a paragraph must be shown to the reader."""
     return paragraph.heading not in (before.heading, paragraph.passage.title, "")
 
 

@@ -1,8 +1,8 @@
-"""How like a question is to those that a section is written down to answer, by meaning.
+"""How similar in meaning a question is to those that a section is written to answer.
 
-The vectors of questions mostly tell what they are about, which the sections of a page share. A linear map, learnt to
-tell the sections of a page apart by their questions, keeps what sets them apart: how to measure something is not how to
-reduce it. The file holds the map and a vector for each section of corpus/, by the terms of its questions, so that any
+The vectors of questions mostly encode their subject, which the sections of a page share. A linear map, learnt to tell
+the sections of a page apart by their questions, keeps the differences: how to measure something is not how to reduce
+it. The file holds the map and a vector for each section of corpus/, by the terms of its questions, so that any
 index of these pages finds them; `python -m tools.fit.written_for` makes it.
 """
 
@@ -33,8 +33,8 @@ class WrittenFor:
     places: dict[bytes, int]
 
     def alike(self, question: NDArray[np.float32], keys: Sequence[bytes]) -> NDArray[np.float64]:
-        """The cosines of a question, given by the embedder's vector, with sections, shape (len(keys),); a section that
-        is not known is as like it as the others are on the average, and all are alike where none is known."""
+        """The cosine similarity of a question vector to each section, shape (len(keys),). An unknown section gets the
+        mean of the known ones; all are 0 if none is known."""
         known = [place for place, key in enumerate(keys) if key in self.places]
         found = np.zeros(len(keys))
         if not known:
@@ -48,14 +48,14 @@ class WrittenFor:
 
 
 def key_of(heading: str, questions: Sequence[Sequence[str]]) -> bytes:
-    """Tells a section by its heading and the terms of the questions that it is written down to answer."""
+    """Identifies a section by its heading and the terms of its written questions."""
     written = "\n".join([heading, *(" ".join(question) for question in questions)])
     return sha256(written.encode()).digest()[:KEY_BYTES]
 
 
 @cache
 def read_written_for() -> WrittenFor:
-    """What the program ships."""
+    """The data that the program ships."""
     return read(FILE)
 
 

@@ -25,7 +25,7 @@ LINK = re.compile(
 LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
 WORD = re.compile(r"[a-z_]+")
-# So many words in a row that the prompt has too are no accident.
+# This many consecutive words of the prompt are no accident.
 TOLD = 6
 
 
@@ -41,8 +41,8 @@ class CheckedText:
         llm: ChatModelName,
         only_supported: bool = False,
     ) -> None:
-        """With `only_supported` a sentence that nothing supports is left out, else it is marked. It is left out as well
-        where a passage speaks to the model, which may have obeyed, and where it says what the model was told."""
+        """With `only_supported`, a sentence that nothing supports is left out, else it is marked. It is also left out
+        if a passage gives orders to the model, which may have obeyed, and if it repeats the prompt."""
         self._index = index
         self._llm = llm
         self.is_wary = any(injection_spans(passage.text) for passage in passages)
@@ -62,7 +62,7 @@ class CheckedText:
             yield from self._check(sentence)
 
     def _complete(self, *, has_new_line: bool) -> int:
-        """Where the first sentence or code block of what is pending ends; 0 where its end has not come."""
+        """Where the first sentence or code block of the pending text ends; 0 if its end has not come."""
         if not _may_be_code(self._pending):
             match = SENTENCE_OF_A_STREAM.match(self._pending)
             return match.end() if match else 0
@@ -111,12 +111,12 @@ class CheckedText:
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text of a model has no links and no HTML, and says nothing of what the model was told."""
+    """Whether a model's text has no links and no HTML, and does not repeat the prompt."""
     return all(match["code"] for match in LINK.finditer(text)) and not _tells_the_prompt(text)
 
 
 def _may_be_code(text: str) -> bool:
-    """A look before the parser's, since every piece of a reply is looked at."""
+    """A quick check before parsing, since every piece of a reply is checked."""
     first_line = text.lstrip().partition("\n")[0]
     return "```" in first_line or "~~~" in first_line
 

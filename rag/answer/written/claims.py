@@ -19,23 +19,23 @@ from rag.language.terms import CHINESE, LATIN_TERM, fold, terms
 from rag.text.sentences import UnitKind, units
 from rag.types import Citation, Passage
 
-# Share of a sentence's terms, weighted by rarity, that must stand in what it cites.
+# Share of a sentence's terms, weighted by rarity, that must occur in its citations.
 SUPPORT = 0.5
-# Share of a clause's terms, weighted alike, from which a clause of the evidence speaks of the same: where that one says
+# Share of a clause's terms, weighted likewise, from which a clause of the evidence is about the same: if that one says
 # the opposite or another number, no other makes up for it.
 NEAR = 0.7
-# Not in round brackets, for O(1) is no marker, and not in code.
+# Not in round brackets, since O(1) is not a marker, and not in code.
 MODEL_MARKERS = re.compile(
     r"(`[^`\n]+`)|\s*[\[【［]\s*\^?\d{1,3}(?:\s*[-–,，、]\s*\d{1,3})*(?:†[^\]】］\n]*)?\s*[\]】］]"
 )
 EXACT = re.compile(rf"{NUMBER.pattern}|{LATIN_TERM}")
-# In an English sentence: what is written like a name (LoRA, bf16, W4A16), or has a capital within it (… with Adam).
+# In an English sentence: a word written like a name (LoRA, bf16, W4A16), or capitalised within it (… with Adam).
 NAME = re.compile(r"(?=[A-Za-z])(?:\w*[A-Z][\w]*[A-Z]|\w*[A-Za-z]-?\d|(?<=[a-z,;)] )[A-Z][a-z])[\w.+#-]*")
 MARKUP = re.compile(rf"[*`]|(?<={CHINESE})\s+|\s+(?={CHINESE})")
 
 FORMULA = re.compile(r"\$+([^$]+)\$")
 FORMULA_TOKEN = re.compile(r"\\[a-z]+|[a-z]+|\d+(?:\.\d+)?|[^\s{}$\\]")
-# How a formula is set, not what it says.
+# The typesetting of a formula, not its content.
 TYPESETTING = re.compile(r"\\(?:math[a-z]+|text|operatorname|left|right|big[lr]?|d?frac|tfrac|[,;! ])(?![a-z])")
 
 
@@ -65,7 +65,7 @@ class EvidenceSentence:
 
 
 def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> list[EvidenceSentence]:
-    """Every unit of the passages that can be quoted, in order, but for what speaks to a model."""
+    """Every unit of the passages that can be quoted, in order, except orders to a model."""
     result = []
     for passage in passages:
         context = " ".join((passage.title, *passage.section))
@@ -100,12 +100,12 @@ def evidence_sentences(passages: Sequence[Passage], sources: dict[str, str]) -> 
 
 
 def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index) -> list[EvidenceSentence]:
-    """The one or two evidence sentences that carry the sentence; none where it is not supported.
+    """The one or two evidence sentences that support the sentence; none if it is not supported.
 
-    What stands side by side in one of its formulas must do so in one of theirs. Each clause's numbers and Latin terms
-    (in English: its names) must all stand in one of them, and the nearest clause there must neither deny what the
-    clause says nor point the other way: what one negates the other must not affirm, and no word may stand in place of
-    its opposite, no number and no formula in place of another.
+    Symbols that are adjacent in one of its formulas must be adjacent in one of theirs. Each clause's numbers and Latin
+    terms (in English: its names) must all occur in one of them, and the nearest clause there must not contradict it:
+    neither may affirm what the other negates, and no word may be replaced by its opposite, no number or formula by
+    another.
     """
     wanted = frozenset(terms(sentence))
     if not wanted:
@@ -149,7 +149,7 @@ def supporting(sentence: str, evidence: Sequence[EvidenceSentence], index: Index
 
 def clauses_of(sentence: str) -> list[Clause]:
     english = not has_chinese(sentence)
-    whole = FORMULA.sub(lambda formula: CLAUSE_END.sub(" ", formula[0]), sentence)  # a comma in one ends no clause
+    whole = FORMULA.sub(lambda formula: CLAUSE_END.sub(" ", formula[0]), sentence)  # its commas end no clause
     return [_clause(text, english=english) for text in CLAUSE_END.split(whole) if terms(text)]
 
 
@@ -165,12 +165,12 @@ def _clause(text: str, *, english: bool) -> Clause:
 
 
 def counts_otherwise(claim: Clause, evidence: Clause) -> bool:
-    """Whether the claim has a number that the evidence lacks in place of one that it has."""
+    """Whether the claim replaces a number of the evidence with one that the evidence lacks."""
     return _is_exchanged(claim.numbers, evidence.numbers)
 
 
 def writes_otherwise(claim: Clause, evidence: Clause) -> bool:
-    """Whether the claim has a formula that the evidence lacks in place of one that it has."""
+    """Whether the claim replaces a formula of the evidence with one that the evidence lacks."""
     return _is_exchanged(claim.formulas, evidence.formulas)
 
 
@@ -180,7 +180,8 @@ def _is_exchanged(claim: Iterable[Hashable], evidence: Iterable[Hashable]) -> bo
 
 
 def _exact(text: str, *, english: bool) -> set[str]:
-    """What must stand in the evidence as it is. Of plain English words the share that stands there is enough."""
+    """The terms that must occur literally in the evidence. Plain English words need not: their share there is
+    enough."""
     if not english:
         return set(EXACT.findall(fold(text)))
     names = (fold(name.rstrip(".-")) for name in NAME.findall(text))
@@ -188,7 +189,7 @@ def _exact(text: str, *, english: bool) -> set[str]:
 
 
 def _formulas(text: str) -> frozenset[Formula]:
-    """Of each formula of a text its symbols, and what stands side by side in it."""
+    """For each formula of a text, its symbols and the pairs of adjacent symbols in it."""
     return frozenset(frozenset([*((token, "") for token in formula), *pairwise(formula)]) for formula in _symbols(text))
 
 

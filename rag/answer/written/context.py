@@ -1,4 +1,4 @@
-"""What a chat model is given to read: the paragraphs that answer best, within a budget of its own tokens."""
+"""The context given to a chat model: the paragraphs that answer best, within a budget of its own tokens."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,25 +7,25 @@ from itertools import chain
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.features import NOTHING_ELSE, Wanted
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs, without_orders
-from rag.answer.quoted.ranking import Ranking
+from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.relevance import relevance
 from rag.language.injection import defused, is_injection
 from rag.search.retrieval import Evidence
 from rag.text.tokens import count_tokens
 
-# Share of the budget that the best page may take where other pages were found too; see docs/results/context.md.
+# Share of the budget that the best page may take if other pages were found, too; see docs/results/context.md.
 BEST_PAGE = 0.85
-# A model reads what a reader would skip: sections much less likely to open than the best one too, while there is room.
+# A model also reads what a reader would skip: sections that score far below the best one, while there is room.
 READ_CUT = 0.3
-# Hits beyond this one are not looked at.
+# Hits after this many are not considered.
 HITS = 6
 
 
 def choose_context(
-    evidence: Evidence, rankings: Sequence[Ranking], budget: int, *, wanted: Wanted = NOTHING_ELSE
+    evidence: Evidence, rankings: Sequence[SectionRanking], budget: int, *, wanted: Wanted = NOTHING_ELSE
 ) -> list[Paragraph]:
-    """What answers best of the best hit's page and of those of the sides, in its order, then what answers best of the
-    other hits, without orders to the model; `as_context` of it takes at most `budget` tokens."""
+    """The best paragraphs of the best hit's page and of the sides' pages, in their order, then the best of the other
+    hits, without orders to the model; `as_context` of them takes at most `budget` tokens."""
     if not evidence.hits:
         return []
     page = evidence.hits[0].passage.document
@@ -50,7 +50,7 @@ def choose_context(
 
 
 def as_context(chosen: Sequence[Paragraph]) -> str:
-    """Paragraphs as the prompt quotes them, under their headings. What could close the fence early is defused."""
+    """Paragraphs as the prompt quotes them, under their headings. Text that could close the fence early is defused."""
     lines: list[str] = []
     above: tuple[str, str] = ("", "")
     for paragraph in chosen:
@@ -81,7 +81,7 @@ def _best_first(question: str, candidates: Sequence[Paragraph]) -> Iterator[Para
 
 
 def _shortened(question: str, paragraph: Paragraph, room: int) -> Paragraph:
-    """The sentences of a paragraph that answer best, in order, as many as there is room for; none where none fits."""
+    """The sentences of a paragraph that answer best, in order, as many as fit into `room` tokens; none if none fits."""
     kept: list[int] = []
     for place in relevance(question, paragraph.texts).argsort(kind="stable")[::-1]:
         tried = sorted([*kept, int(place)])

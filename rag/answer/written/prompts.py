@@ -1,6 +1,6 @@
-"""What the chat model is told. Retrieved text is fenced off as quoted material, whatever it says.
+"""The prompts of the chat model. Retrieved text is fenced off as quoted material, whatever it says.
 
-What never changes comes first, so that a server that caches the beginning of a prompt need not read it again.
+The constant part comes first, so that a server that caches the beginning of a prompt need not read it again.
 """
 
 from langchain_core.prompts import ChatPromptTemplate
@@ -15,12 +15,12 @@ _FORM = "\n- Plain Markdown without links and images."
 SYSTEM = f"""{_RULES}\
 - Short sentences, one fact each, in the words and with the numbers of the material.
 - Only if nothing in the material has to do with the question, reply with exactly: NO_ANSWER{_FORM}"""
-# A small model that may decline does so where it should not: that of `make llm` declined 8 of 9 development questions
+# A small model that may decline does so when it should not: that of `make llm` declined 8 of 9 development questions
 # whose answer it had been given.
 SYSTEM_OF_SMALL = f"""{_RULES}\
 - Answer with three to six sentences of the material, one fact each, in its words and with its numbers.{_FORM}"""
 
-# For a model that may call tools. It begins with what the first search found.
+# For a model that may call tools. It begins with the results of the first search.
 AGENT_SYSTEM = f"""{_RULES}\
 - If what you were given does not hold all that the question needs, search for each missing thing on its own, in a few
 words, and read a page where its beginning is not enough. Compute with the calculator.
@@ -40,7 +40,7 @@ Question: {question}
 # Last, where small models heed it: otherwise they write in the language of the material.
 LANGUAGES = {True: "请用中文回答。", False: "Answer in English."}
 
-# After what was written before a reply broke off.
+# Sent after the beginning of a reply that broke off.
 GO_ON = {
     True: "从断开的地方接着写，不要重复已经写过的。",
     False: "Go on from where this breaks off, and repeat nothing.",

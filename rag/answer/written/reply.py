@@ -1,4 +1,4 @@
-"""What a chat model is sent, its raw reply as it streams, and what can go wrong in between."""
+"""The prompt of a chat model, its raw reply as it streams, and the errors in between."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.prompt_values import PromptValue
 
-# What a model may put before the word that declines.
+# Characters that a model may put before NO_ANSWER.
 QUOTED = " \t\n.。`\"'*"
 
 
 def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool) -> "PromptValue":
-    """What a chat model is sent, a small one or any other."""
+    """The prompt of a chat model; small ones have their own."""
     is_chinese = bool(re.search(CHINESE_RUN, question))
     language = " ".join(filter(None, (LANGUAGES[is_chinese], style.wish[is_chinese])))
     template = SMALL_MODEL_PROMPT if small else ANSWER_PROMPT
@@ -31,12 +31,12 @@ def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool)
 def stream_reply(model: "BaseChatModel", question: str, prompt: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The model's raw text as it comes, for a prompt of (role, text) messages.
 
-    A reply that ends within a sentence, without its end being told, broke off. Raises ChatModelError for whatever goes
-    wrong between us and the model, and where it repeats itself or answers in another language than the question's;
-    Stopped where its reader has gone.
+    A reply that ends within a sentence and without a finish reason broke off. Raises ChatModelError for any failure
+    between us and the model, and if the model repeats itself or answers in another language than the question's;
+    Stopped if its reader has left.
     """
     watch, said = Watch(question), ""
-    is_whole = model._llm_type != "openai-chat"  # others do not say that they have come to the end
+    is_whole = model._llm_type != "openai-chat"  # others give no finish reason
     try:
         # Not one chain with an output parser: closing its stream would read the model to its end (langchain-core 1.x).
         for chunk in model.stream(list(prompt)):
@@ -48,7 +48,7 @@ def stream_reply(model: "BaseChatModel", question: str, prompt: Sequence[tuple[s
         watch.end()
         if not is_whole and len(said.rstrip()) not in list(ends_of(said.rstrip())):
             raise ChatModelError("the chat model's reply broke off", hint="ask again", problem=ChatModelProblem.BROKEN)
-    except Exception as error:  # what a broken endpoint sends fails in three libraries, in ways they do not list
+    except Exception as error:  # a broken endpoint makes three libraries fail, in undocumented ways
         stop = CURRENT.get()
         if stop is not None and stop.asked:
             raise Stopped from None
@@ -56,7 +56,7 @@ def stream_reply(model: "BaseChatModel", question: str, prompt: Sequence[tuple[s
 
 
 def _told(error: BaseException) -> ChatModelError:
-    """What went wrong, as whoever found it said it: a client library hides the error of its transport in its own."""
+    """The error that names the cause: a client library hides the error of its transport in its own."""
     for cause in _causes(error):
         if isinstance(cause, ChatModelError):
             return cause
@@ -94,5 +94,5 @@ def says_no_answer(text: str) -> bool:
 
 
 def may_say_no_answer(text: str) -> bool:
-    """Whether a text that goes on may yet say so, or says so."""
+    """Whether an unfinished text declines, or may yet decline."""
     return NO_ANSWER.startswith(text.lstrip(QUOTED)[: len(NO_ANSWER)])

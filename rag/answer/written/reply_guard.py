@@ -4,19 +4,18 @@ import re
 from collections import Counter
 
 from rag.errors import ChatModelError, ChatModelProblem
-from rag.language.ends import SENTENCE_OF_A_STREAM
+from rag.language.ends import INLINE_VERBATIM, SENTENCE_OF_A_STREAM
 from rag.language.terms import CHINESE_RUN
-from rag.text.blocks import INLINE_VERBATIM
 from rag.text.markdown import prose_of
 
-# How often a sentence may stand in an answer, and how long it must be to count.
+# How often a sentence may occur in an answer, and how long it must be to count.
 MOST_REPEATS = 3
 SENTENCE_CHARACTERS = 8
-# Without a sentence's end: this many characters at the end of the text that are one piece over and over.
+# Repetition without sentence ends: this many last characters of the text are one piece over and over.
 LOOP_CHARACTERS = 120
 LONGEST_PIECE = 40
 MOST_CHARACTERS = 20_000
-# Characters and words after which the language of a text is plain, and fewer than which say nothing.
+# Characters and words from which the language of a text is plain, and below which they say nothing.
 PLAIN = 60
 TOO_FEW = 8
 WORD = re.compile(r"[A-Za-z]{2,}")
@@ -24,7 +23,7 @@ HINT = "ask again, or choose another chat model"
 
 
 class Watch:
-    """Sees the text of one reply as it comes. Raises ChatModelError."""
+    """Watches the text of one reply as it comes. Raises ChatModelError."""
 
     def __init__(self, question: str) -> None:
         self._chinese = bool(re.search(CHINESE_RUN, question))
@@ -46,14 +45,14 @@ class Watch:
         if _goes_round(self._text):
             raise _loops(f"the chat model repeats itself: {self._text[-LONGEST_PIECE:]!r}")
         if len(self._text) > MOST_CHARACTERS:
-            raise _loops("the chat model does not come to an end")
+            raise _loops("the chat model's answer does not end")
         if not self._language_is_plain:
             self._check_language(PLAIN)
 
     def end(self) -> None:
         if not self._text.strip():
             raise ChatModelError(
-                "the chat model answered with nothing",
+                "the chat model's answer is empty",
                 hint="check the endpoint and its model name",
                 problem=ChatModelProblem.BROKEN,
             )
@@ -81,7 +80,7 @@ def _loops(message: str) -> ChatModelError:
 
 
 def _goes_round(text: str) -> bool:
-    """Whether the end of the text is one piece over and over."""
+    """Whether the text ends with one piece over and over."""
     tail = text[-LOOP_CHARACTERS:]
     if len(tail) < LOOP_CHARACTERS:
         return False

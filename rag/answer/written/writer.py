@@ -23,19 +23,19 @@ from rag.types import Passage
 
 logger = logging.getLogger(__name__)
 
-# Passages whose sentences may support what the model writes, beside those it was given.
+# Passages whose sentences may support the model's text, besides those it was given.
 MODEL_PASSAGES = 4
-# What is wrong with the reply itself: there is nothing in it to go on from.
+# Problems of the reply itself: there is nothing in it to continue.
 OF_THE_REPLY = frozenset(
     {ChatModelProblem.LOOPS, ChatModelProblem.LANGUAGE, ChatModelProblem.UNSUPPORTED, ChatModelProblem.FAILED}
 )
-# Before the quotes that follow what a chat model wrote.
+# Before the quotes that follow a chat model's text.
 ALSO = {Language.ZH: "**资料原文还说：**", Language.EN: "**The material also says:**"}
 
 
 class ChatModelWriter:
-    """Lets a chat model write, and checks every sentence. Quotes follow what a small model writes, fill in for
-    sentences that were left out, and take its place where nothing that it wrote holds."""
+    """Lets a chat model write, and checks every sentence. Quotes follow a small model's text, fill in for sentences
+    that were left out, and replace a text of which nothing is supported."""
 
     def select(self, trace: Trace) -> Selection:
         resources, result = trace.resources, trace.decision.result
@@ -71,7 +71,7 @@ class ChatModelWriter:
             yield replace(item, fallback=problem) if isinstance(item, Written) else item
 
     def _write_checked(self, trace: Trace) -> Iterator[Event | Written]:
-        """Raises ChatModelError where nothing holds of what the model wrote; a large one may decline to answer."""
+        """Raises ChatModelError if nothing that the model wrote is supported; a large model may decline to answer."""
         resources = trace.resources
         assert resources.chat_model is not None
         passages = _citable(trace)
@@ -97,7 +97,7 @@ class ChatModelWriter:
             can_go_on = resources.choices.begun is not None and error.problem not in OF_THE_REPLY
             if not can_go_on or not checked.written.is_supported:
                 raise
-            logger.warning("%s; the answer can be gone on with", error.message)
+            logger.warning("%s; the answer can be continued", error.message)
             yield replace(checked.written, fallback=ChatModelProblem.CUT)  # without the sentence that it broke off in
             return
         if says_no_answer(pending) and not resources.is_small and not checked.is_wary:
@@ -108,7 +108,7 @@ class ChatModelWriter:
         written = checked.written
         if not written.is_supported:
             raise ChatModelError(
-                "nothing that the chat model wrote stands in the material",
+                "nothing that the chat model wrote is supported by the material",
                 hint="the quotes are given instead",
                 problem=ChatModelProblem.UNSUPPORTED,
             )
@@ -125,7 +125,7 @@ class ChatModelWriter:
 
 
 def prompt_of(trace: Trace) -> tuple[tuple[str, str], ...]:
-    """The messages that a chat model was sent, or would have been sent to say what was quoted, as (role, text)."""
+    """The messages that a chat model was sent, or would have been sent in place of quotes, as (role, text)."""
     if trace.selection.prompt or trace.decision.refusal is not None or trace.courtesy is not None:
         return trace.selection.prompt
     style, question = trace.resources.choices.answer_style, trace.decision.result.evidence.query
@@ -134,8 +134,8 @@ def prompt_of(trace: Trace) -> tuple[tuple[str, str], ...]:
 
 
 def _reply(trace: Trace) -> Iterator[str]:
-    """The model's raw text; an agent has written its own by now. What was written before a reply broke off comes first,
-    and is checked like the rest."""
+    """The model's raw text, or the reply that an agent has already written. The beginning of a reply that broke off
+    comes first, and is checked like the rest."""
     if trace.exploration.reply is not None:
         return iter((trace.exploration.reply,))
     assert trace.resources.chat_model is not None
@@ -155,8 +155,8 @@ def _citable(trace: Trace) -> list[Passage]:
 
 
 def _in_doubt(trace: Trace) -> bool:
-    """Whether a question that was let pass is refused after all, because a chat model, which reads, found nothing to
-    say that holds. A small one says little of what it could."""
+    """Whether a question that passed is refused after all, because a chat model, which reads the material, wrote
+    nothing that it supports. A small model does not count: it says less than it could."""
     resources = trace.resources
     margin = resources.choices.margin + MARGINS[Caution.CAUTIOUS]
     evidence = trace.decision.result.for_decision
@@ -164,7 +164,7 @@ def _in_doubt(trace: Trace) -> bool:
 
 
 def _quotes_beside(trace: Trace, written: Written) -> Written:
-    """Under a heading, the paragraphs that the model's text does not cite; only the best where a large model wrote."""
+    """Under a heading, the paragraphs that the model's text does not cite; only the best if a large model wrote it."""
     resources = trace.resources
     style = resources.choices.answer_style if resources.is_small else STYLES[StyleName.SHORT]
     left = _uncited(select_quotes(trace, style), written)
@@ -177,7 +177,7 @@ def _quotes_beside(trace: Trace, written: Written) -> Written:
 
 
 def _uncited(chosen: Sequence[Paragraph], written: Written) -> list[Paragraph]:
-    """What of the paragraphs an answer does not cite; a line that announces a block stays with it."""
+    """The parts of the paragraphs that an answer does not cite; a line that announces a block stays with it."""
     cited = [(citation.document, citation.start, citation.end) for citation in written.citations]
 
     def is_cited(paragraph: Paragraph, unit: Unit) -> bool:

@@ -34,7 +34,7 @@ ARMS = ("single", "larger", "agent", "auto")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ContextMeasures:
     """The text given to the writer for a question: the share of gold quotes in it, whether it has all of them (1 or
     0), its tokens, the model's calls before writing, and the seconds after the first search."""
 
@@ -46,12 +46,12 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AgentOutcome:
     row: GoldRow
     refused: bool
     wanted: bool
     steps: tuple[Step, ...]
-    readings: dict[str, Reading]
+    readings: dict[str, ContextMeasures]
 
 
 def evaluate(
@@ -84,14 +84,14 @@ def evaluate(
     return result, [_as_row(outcome) for outcome in outcomes]
 
 
-def measure(assistant: Assistant, row: GoldRow) -> Outcome:
+def measure(assistant: Assistant, row: GoldRow) -> AgentOutcome:
     """Run one question in each way of ARMS."""
     trace = assistant.prepare(row.question, row.turns)
     allowed = trace.resources.settings.model_copy(update={"agent": AgentMode.AUTO})
     trace = replace(trace, resources=replace(trace.resources, settings=allowed))
     if trace.decision.refusal is not None:
-        nothing = Reading(0.0, 0.0, 0)
-        return Outcome(row, True, False, (), dict.fromkeys(ARMS, nothing))
+        nothing = ContextMeasures(0.0, 0.0, 0)
+        return AgentOutcome(row, True, False, (), dict.fromkeys(ARMS, nothing))
     single = _reading(trace, row, trace.selection.paragraphs)
     started = time.perf_counter()
     explored = next(item for item in explore(trace) if isinstance(item, Trace))
@@ -101,10 +101,10 @@ def measure(assistant: Assistant, row: GoldRow) -> Outcome:
     larger = _reading(trace, row, _with_tokens(trace, agent.tokens))
     wanted = wants_agent(trace)
     readings = {"single": single, "larger": larger, "agent": agent, "auto": agent if wanted else single}
-    return Outcome(row, False, wanted, explored.steps, readings)
+    return AgentOutcome(row, False, wanted, explored.steps, readings)
 
 
-def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def figures(outcomes: Sequence[AgentOutcome]) -> dict[str, Any]:
     """What each way found and its cost; the `…_difference` of a measure is its gain over the single pass."""
     answerable = [outcome for outcome in outcomes if outcome.row.evidence]
     steps = [step for outcome in outcomes for step in outcome.steps]
@@ -117,7 +117,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _way(way: str, outcomes: Sequence[Outcome], answerable: Sequence[Outcome]) -> dict[str, Any]:
+def _way(way: str, outcomes: Sequence[AgentOutcome], answerable: Sequence[AgentOutcome]) -> dict[str, Any]:
     def mean(name: str) -> float:
         return round(float(np.mean([getattr(outcome.readings[way], name) for outcome in outcomes])), 3)
 
@@ -144,7 +144,7 @@ def _with_tokens(trace: Trace, tokens: int) -> list[Paragraph]:
     return read
 
 
-def _reading(trace: Trace, row: GoldRow, paragraphs: Iterable[Paragraph]) -> Reading:
+def _reading(trace: Trace, row: GoldRow, paragraphs: Iterable[Paragraph]) -> ContextMeasures:
     paragraphs = list(paragraphs)
     stretches = [stretch for paragraph in paragraphs for stretch in _stretches(paragraph)]
     storage = trace.resources.index.storage
@@ -153,7 +153,7 @@ def _reading(trace: Trace, row: GoldRow, paragraphs: Iterable[Paragraph]) -> Rea
         for part in row.evidence
     ]
     tokens = count_tokens(as_context(paragraphs))
-    return Reading(sum(found) / len(found) if found else 0.0, float(bool(found) and all(found)), tokens)
+    return ContextMeasures(sum(found) / len(found) if found else 0.0, float(bool(found) and all(found)), tokens)
 
 
 def _stretches(paragraph: Paragraph) -> list[Stretch]:
@@ -162,7 +162,7 @@ def _stretches(paragraph: Paragraph) -> list[Stretch]:
     return [(passage.document, *span) for span in spans if span is not None]
 
 
-def _as_row(outcome: Outcome) -> dict[str, Any]:
+def _as_row(outcome: AgentOutcome) -> dict[str, Any]:
     return {
         "id": outcome.row.id,
         "kind": outcome.row.kind,

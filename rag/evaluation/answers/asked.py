@@ -66,7 +66,7 @@ class AskedRow(IdentifiedRow):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SourceSection:
     """`source[start:end]` under one heading, without the heading itself."""
 
     document: str
@@ -77,7 +77,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerMeasures:
     """The measures of one answer; `quoted` and `belonging` in characters of the source, `sections` and `torn` in quoted
     sections."""
 
@@ -98,7 +98,7 @@ class AskedOutcome:
 
     row: AskedRow
     answer: Answer
-    reading: Reading | None
+    reading: AnswerMeasures | None
     fresh: Answer | None
 
 
@@ -145,9 +145,9 @@ def ask(assistant: Assistant, row: AskedRow) -> AskedOutcome:
     return AskedOutcome(row, answer, reading, fresh)
 
 
-def read(answer: Answer, row: AskedRow, assistant: Assistant) -> Reading:
+def read(answer: Answer, row: AskedRow, assistant: Assistant) -> AnswerMeasures:
     """The measures of an answer, by the sections of the sources that it quotes."""
-    cited: dict[Section, list[Citation]] = {}
+    cited: dict[SourceSection, list[Citation]] = {}
     for citation in answer.citations:
         section = section_of(citation, assistant.source(citation.document) or "")
         cited.setdefault(section, []).append(citation)
@@ -155,7 +155,7 @@ def read(answer: Answer, row: AskedRow, assistant: Assistant) -> Reading:
     first = next(iter(cited))
     text = "\n".join(citation.quote for citation in answer.citations)
     quoted = {section: sum(c.end - c.start for c in citations) for section, citations in cited.items()}
-    return Reading(
+    return AnswerMeasures(
         opening=(first.document, first.heading) in row.open,
         needles=sum(any(w in text for w in wordings) for wordings in row.worded_needles) / max(len(row.needles), 1),
         quoted=sum(quoted.values()),
@@ -167,20 +167,21 @@ def read(answer: Answer, row: AskedRow, assistant: Assistant) -> Reading:
     )
 
 
-def section_of(citation: Citation, source: str) -> Section:
+def section_of(citation: Citation, source: str) -> SourceSection:
     """The section in which a citation begins."""
     found = sections(citation.document, source)
     return found[bisect_right([section.start for section in found], citation.start) - 1]
 
 
 @lru_cache(512)
-def sections(document: str, source: str) -> tuple[Section, ...]:
+def sections(document: str, source: str) -> tuple[SourceSection, ...]:
     """The sections of a source, in order; text before the first heading has an empty heading."""
-    found: list[Section] = []
+    found: list[SourceSection] = []
     heading, start, gathered = "", 0, list[Block]()
     for block in (*parse(source), None):
         if block is None or block.kind is BlockKind.HEADING:
-            found.append(Section(document, heading, start, block.start if block else len(source), tuple(gathered)))
+            end = block.start if block else len(source)
+            found.append(SourceSection(document, heading, start, end, tuple(gathered)))
             if block is not None:
                 heading, start, gathered = source[block.body_start : block.body_end].strip(), block.end, []
         else:
@@ -188,17 +189,17 @@ def sections(document: str, source: str) -> tuple[Section, ...]:
     return tuple(found)
 
 
-def body_length(section: Section) -> int:
+def body_length(section: SourceSection) -> int:
     return sum(block.body_end - block.body_start for block in section.blocks if block.kind is not BlockKind.RULE)
 
 
-def _dangles(section: Section, citations: Sequence[Citation]) -> bool:
+def _dangles(section: SourceSection, citations: Sequence[Citation]) -> bool:
     """Whether a quoted sentence refers to a part of its section that is not quoted."""
     whole = sum(c.end - c.start for c in citations) >= WHOLE * body_length(section)
     return not whole and any(ELSEWHERE.search(citation.quote) for citation in citations)
 
 
-def _has_whole_code(section: Section, citations: Sequence[Citation]) -> bool:
+def _has_whole_code(section: SourceSection, citations: Sequence[Citation]) -> bool:
     code = [block for block in section.blocks if block.kind is BlockKind.CODE]
     return any(c.start <= block.body_start and block.body_end <= c.end for block in code for c in citations)
 

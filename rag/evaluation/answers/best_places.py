@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.answer.assistant import Assistant
-from rag.evaluation.answers.asked import WHOLE, Answerable, Section, body_length, section_of, sections
+from rag.evaluation.answers.asked import WHOLE, Answerable, SourceSection, body_length, section_of, sections
 from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import Track, bar
@@ -141,7 +141,7 @@ def _found(row: PlacedRow, assistant: Assistant) -> int | None:
 
 def read(answer: Answer, row: PlacedRow, assistant: Assistant) -> PlacedReading:
     """The measures of an answer, by the sections of the sources that it quotes."""
-    quoted: dict[Section, int] = {}
+    quoted: dict[SourceSection, int] = {}
     for citation in answer.citations:
         section = section_of(citation, assistant.source(citation.document) or "")
         quoted[section] = quoted.get(section, 0) + citation.end - citation.start

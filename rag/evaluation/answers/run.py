@@ -47,7 +47,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AnswerOutcome:
     """A question, its answer, and the judgement on it.
 
     `found` and `cited` say for each gold quote whether the passages and the citations cover it. `ndcg` is nDCG@10;
@@ -72,7 +72,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class AnswerEvaluation:
     """`result` is the JSON of the command; `rows` has a row for each question."""
 
     result: dict[str, Any]
@@ -81,7 +81,7 @@ class Evaluation:
 
 def evaluate(
     gold: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
-) -> Evaluation:
+) -> AnswerEvaluation:
     """Ask the questions of a split, at most `limit` of them, evenly spread.
 
     Raises UsageError if the gold file is invalid or does not match the index, before any model is loaded.
@@ -96,7 +96,7 @@ def evaluate(
     # The first answer loads and warms up what later answers reuse.
     cold = ask(assistant, rows[0].question, rows[0].turns)
     outcomes = [run_row(assistant, row) for row in track(rows, assistant.llm)]
-    return Evaluation(
+    return AnswerEvaluation(
         summarise(outcomes, assistant.llm)
         | {
             "dataset": gold.resolve().stem,
@@ -174,14 +174,14 @@ def ask(assistant: Assistant, question: str, history: Sequence[Turn]) -> Timed:
     raise AssertionError("a stream of events ends with Finished")
 
 
-def run_row(assistant: Assistant, row: GoldRow) -> Outcome:
+def run_row(assistant: Assistant, row: GoldRow) -> AnswerOutcome:
     timed = ask(assistant, row.question, row.turns)
     answer = timed.answer
     documents = {*(evidence.document for evidence in row.evidence), *(c.document for c in answer.citations)}
     sources = {name: assistant.source(name) or "" for name in documents}
     passages = judging.stretches_of(hit.passage for hit in timed.evidence.hits)
     citations = [(citation.document, citation.start, citation.end) for citation in answer.citations]
-    return Outcome(
+    return AnswerOutcome(
         row,
         timed,
         judging.judge(answer, sources, {evidence.document for evidence in row.evidence}),
@@ -197,7 +197,7 @@ def run_row(assistant: Assistant, row: GoldRow) -> Outcome:
     )
 
 
-def summarise(outcomes: Sequence[Outcome], llm: str) -> dict[str, Any]:
+def summarise(outcomes: Sequence[AnswerOutcome], llm: str) -> dict[str, Any]:
     """All measures of an answerer's outcomes, in total and by kind of question, and its targets with whether it meets
     them."""
     seconds = {
@@ -231,7 +231,7 @@ def summarise(outcomes: Sequence[Outcome], llm: str) -> dict[str, Any]:
     }
 
 
-def measures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
+def measures(outcomes: Sequence[AnswerOutcome]) -> dict[str, dict[str, Any]]:
     """The measures that apply to these outcomes, each with its interval and its denominator."""
     answerable = [outcome for outcome in outcomes if outcome.answerable]
     near_misses = [outcome for outcome in outcomes if not outcome.answerable]
@@ -265,7 +265,9 @@ def measures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
 
 
 def _ratio(
-    outcomes: Sequence[Outcome], part: Callable[[Outcome], float], whole: Callable[[Outcome], float] = lambda _: 1.0
+    outcomes: Sequence[AnswerOutcome],
+    part: Callable[[AnswerOutcome], float],
+    whole: Callable[[AnswerOutcome], float] = lambda _: 1.0,
 ) -> dict[str, Any]:
     return ratio([part(outcome) for outcome in outcomes], [whole(outcome) for outcome in outcomes])
 
@@ -296,7 +298,7 @@ def _listed(names: Iterable[str]) -> str:
     )
 
 
-def _as_row(outcome: Outcome) -> dict[str, Any]:
+def _as_row(outcome: AnswerOutcome) -> dict[str, Any]:
     answer, judged = outcome.timed.answer, outcome.judged
     return {
         "id": outcome.row.id,

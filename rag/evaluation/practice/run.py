@@ -36,14 +36,14 @@ WORTHLESS, NOTHING = ("keyword-soup", "injection"), 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class GradingEvaluation:
     """`result` is the JSON of the command; `rows` has a row for each attempt and method."""
 
     result: dict[str, Any]
     rows: list[dict[str, Any]]
 
 
-def evaluate(file: Path, assistant: Assistant, *, split: Split, methods: Sequence[Method] = ()) -> Evaluation:
+def evaluate(file: Path, assistant: Assistant, *, split: Split, methods: Sequence[Method] = ()) -> GradingEvaluation:
     """Grade the attempts of a split by each method: by default overlap and embedder, and the chat model if one is
     open."""
     attempts = load_attempts(file, split)
@@ -65,7 +65,7 @@ def evaluate(file: Path, assistant: Assistant, *, split: Split, methods: Sequenc
         "dataset": file.name, "split": split, "attempts": len(attempts), "questions": len(rubrics), "methods": results,
         "model": assistant.model_name, "commit": commit(), "machine": machine(), "date": today(),
     }  # fmt: skip
-    return Evaluation(result, rows)
+    return GradingEvaluation(result, rows)
 
 
 def _grade(

@@ -20,7 +20,7 @@ class Interval(Protocol):
     def high(self) -> float: ...
 
 
-class Compared(Protocol):
+class ComparedSystems(Protocol):
     @property
     def systems(self) -> Mapping[str, object]: ...
     def ndcg(self, system: str) -> Interval | None: ...
@@ -31,7 +31,7 @@ INK, ACCENT, FAINT = "#7d8590", "#d97706", "#7d859055"
 ROW_INCHES, WIDTH_INCHES = 0.26, 7.2
 
 
-def draw(results: Mapping[str, Compared]) -> str:
+def draw(results: Mapping[str, ComparedSystems]) -> str:
     """The SVG of results by label: nDCG@10 with 95% intervals. The same results give the same bytes."""
     with evaluation_extra():
         from matplotlib import rc_context
@@ -50,7 +50,7 @@ def draw(results: Mapping[str, Compared]) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
-def _draw_set(axis: "Axes", label: str, result: Compared) -> None:
+def _draw_set(axis: "Axes", label: str, result: ComparedSystems) -> None:
     names = list(result.systems)
     for row, name in enumerate(names):
         mean = result.ndcg(name)

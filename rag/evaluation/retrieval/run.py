@@ -50,7 +50,7 @@ MAX_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SystemOutcome:
     """The outcome of one system: by query id its measures and first ten documents; milliseconds per timed question;
     seconds to build."""
 
@@ -61,7 +61,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class RetrievalEvaluation:
     """`result` is the JSON of the command; `rows` has a row for each query."""
 
     result: dict[str, Any]
@@ -77,7 +77,7 @@ def evaluate(
     limit: int | None = None,
     work: Path | None = None,
     track: Track = bar,
-) -> Evaluation:
+) -> RetrievalEvaluation:
     """Run the systems on the queries of a split that have a relevant document, at most `limit` of them.
 
     The documents of a BEIR dataset are ingested into an index below `work`, by default a temporary folder; a gold file
@@ -113,7 +113,7 @@ def evaluate(
             "machine": machine(),
             "date": today(),
         }
-    return Evaluation(result, [_row(query, questions[query.id], outcomes) for query in part.scored])
+    return RetrievalEvaluation(result, [_row(query, questions[query.id], outcomes) for query in part.scored])
 
 
 def _limited(dataset: Dataset, limit: int | None) -> Dataset:
@@ -168,7 +168,9 @@ def _require_documents(dataset: Dataset, texts: Mapping[str, str], settings: Set
         )
 
 
-def _run(name: str, inputs: SystemInputs, dataset: Dataset, questions: Mapping[str, str], track: Track) -> Outcome:
+def _run(
+    name: str, inputs: SystemInputs, dataset: Dataset, questions: Mapping[str, str], track: Track
+) -> SystemOutcome:
     started = time.perf_counter()
     system = SYSTEMS[name](inputs)
     built = time.perf_counter() - started
@@ -183,7 +185,8 @@ def _run(name: str, inputs: SystemInputs, dataset: Dataset, questions: Mapping[s
     measures = ranking_measures(rankings, dataset.qrels)
     with inputs.embedder.bypassed():
         milliseconds = _time(system, list(questions.values()), first)
-    return Outcome({query: measures[query] | evidence[query] for query in questions}, rankings, milliseconds, built)
+    both = {query: measures[query] | evidence[query] for query in questions}
+    return SystemOutcome(both, rankings, milliseconds, built)
 
 
 def _time(system: System, questions: Sequence[str], count: int) -> list[float]:
@@ -196,7 +199,7 @@ def _time(system: System, questions: Sequence[str], count: int) -> list[float]:
     return milliseconds
 
 
-def _compare(dataset: Dataset, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def _compare(dataset: Dataset, outcomes: Mapping[str, SystemOutcome]) -> dict[str, Any]:
     """Means with intervals, the differences of ours to each other system, and the means by kind of question."""
     names = [*RANKING_MEASURES, *(EVIDENCE_CHARACTERS if dataset.evidence else ())]
     queries = dataset.scored
@@ -246,7 +249,7 @@ def _recovered(ndcg: Mapping[str, float]) -> dict[str, Any] | None:
     return {"measure": NDCG, "against": best, "value": value}
 
 
-def _table(outcome: Outcome, queries: Sequence[Query], names: Sequence[str]) -> NDArray[np.float64]:
+def _table(outcome: SystemOutcome, queries: Sequence[Query], names: Sequence[str]) -> NDArray[np.float64]:
     """Shape (queries, measures)."""
     return np.asarray([[outcome.measures[query.id][name] for name in names] for query in queries])
 
@@ -264,7 +267,7 @@ def _speed(milliseconds: Sequence[float]) -> dict[str, float]:
     return {"p50": round(p50, 2), "p95": round(p95, 2)}
 
 
-def _indexing(index: Index, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def _indexing(index: Index, outcomes: Mapping[str, SystemOutcome]) -> dict[str, Any]:
     """The time that ingesting this index took; None unless all passages were embedded in one run."""
     report = index.manifest.report
     embedded, total, seconds = report["passages"]["embedded"], report["passages"]["total"], report["seconds"]
@@ -283,7 +286,7 @@ def public_settings(settings: Settings) -> dict[str, Any]:
     return {key: Path(value).name if key == "embedder" else value for key, value in shaping(settings).items()}
 
 
-def _row(query: Query, question: str, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def _row(query: Query, question: str, outcomes: Mapping[str, SystemOutcome]) -> dict[str, Any]:
     return {
         "id": query.id,
         "kind": query.kind,

@@ -24,7 +24,7 @@ TOKENS = "tokens"
 KEPT, KEPT_TOKENS = 20_000, 1_000
 
 
-class Kept(Generic[V]):
+class LeastRecentlyUsedCache(Generic[V]):
     """A least-recently-used cache of values by number."""
 
     def __init__(self, most: int) -> None:
@@ -55,10 +55,10 @@ class Rows:
     """Everything fetched over a connection, for whichever generation."""
 
     def __init__(self) -> None:
-        self.counts: Kept[TermCounts] = Kept(KEPT)
-        self.passages: Kept[Passage] = Kept(KEPT)
-        self.vectors: Kept[NDArray[np.float32]] = Kept(KEPT)
-        self.tokens: Kept[Coded] = Kept(KEPT_TOKENS)
+        self.counts: LeastRecentlyUsedCache[TermCounts] = LeastRecentlyUsedCache(KEPT)
+        self.passages: LeastRecentlyUsedCache[Passage] = LeastRecentlyUsedCache(KEPT)
+        self.vectors: LeastRecentlyUsedCache[NDArray[np.float32]] = LeastRecentlyUsedCache(KEPT)
+        self.tokens: LeastRecentlyUsedCache[Coded] = LeastRecentlyUsedCache(KEPT_TOKENS)
         self.tables: Parts = {}
 
 

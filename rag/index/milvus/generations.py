@@ -6,7 +6,7 @@ import json
 from pydantic import ValidationError
 
 from rag.errors import IndexCorruptError, IndexMissingError
-from rag.index.manifest import Manifest, Model
+from rag.index.manifest import FrozenModel, Manifest
 from rag.index.milvus.connection import BOUNDED, STRONG, Connection
 from rag.index.milvus.schema import NOTHING, Table
 
@@ -17,14 +17,14 @@ RECORD = "record"
 SETTLED = 60.0
 
 
-class Hidden(Model):
+class Hidden(FrozenModel):
     """A document that this generation no longer sees; its rows may remain for readers of earlier ones."""
 
     document: int
     since: float
 
 
-class Generation(Model):
+class Generation(FrozenModel):
     """A generation, which sees the rows whose `generation` is from `since` to `number`, except those of `aborted`
     attempts and `hidden` documents.
 

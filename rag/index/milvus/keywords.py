@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.index.keywords import K1, B
+from rag.index.keywords import K1, B, idf_of
 from rag.index.milvus.fetched import Fetched
 from rag.index.milvus.records import TermCounts
 from rag.index.milvus.schema import Table
@@ -67,7 +67,7 @@ class MilvusKeywords:
         return self._table.get(term, (0, 0))[1]
 
     def _idf(self, frequencies: NDArray[np.float64]) -> NDArray[np.float32]:
-        return np.log1p((self.passage_count - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+        return idf_of(self.passage_count, frequencies).astype(np.float32)
 
 
 class MilvusMatch:

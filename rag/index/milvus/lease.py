@@ -34,7 +34,7 @@ LOOKS_AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class LeaseClaim:
     """A writer, and its deadline."""
 
     id: str
@@ -81,7 +81,7 @@ class Lease:
                 hint="run the command again when it is done",
             )
 
-    def claim(self) -> Claim | None:
+    def claim(self) -> LeaseClaim | None:
         """Insert a claim. Returns another writer's claim if there is one, and then withdraws ours."""
         others = [claim for claim in _claims(self.connection) if claim.holds]
         if not others:
@@ -166,11 +166,11 @@ def writing(connection: Connection, *, wait: float) -> Iterator[Lease]:
         lease.end()
 
 
-def _claims(connection: Connection) -> list[Claim]:
+def _claims(connection: Connection) -> list[LeaseClaim]:
     """The newest claim of each writer."""
-    found: dict[str, Claim] = {}
+    found: dict[str, LeaseClaim] = {}
     for row in connection.query(Table.STATE, f'kind == "{CLAIM}"', ["data"]):
-        claim = Claim(id=row["id"], **json.loads(row["data"]))
+        claim = LeaseClaim(id=row["id"], **json.loads(row["data"]))
         if claim.owner not in found or claim.expires > found[claim.owner].expires:
             found[claim.owner] = claim
     return list(found.values())

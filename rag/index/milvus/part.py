@@ -17,7 +17,7 @@ NOTHING_INSIDE = "id < 0"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MilvusPart:
     """The rows of the passages inside meet `condition`. `repeats`, by number, are the passages inside that duplicate
     one that may lie outside."""
 
@@ -28,7 +28,7 @@ class Part:
         return [passage for number in numbers for passage in self.repeats.get(number, ())]
 
 
-def read_part(fetched: Fetched, names: Sequence[str]) -> Part:
+def read_part(fetched: Fetched, names: Sequence[str]) -> MilvusPart:
     """Raises IndexCorruptError if rows are missing."""
     try:
         return _read_part(fetched, names)
@@ -36,7 +36,7 @@ def read_part(fetched: Fetched, names: Sequence[str]) -> Part:
         raise fetched.lacking(f"rows of {', '.join(names)[:200]}") from error
 
 
-def _read_part(fetched: Fetched, names: Sequence[str]) -> Part:
+def _read_part(fetched: Fetched, names: Sequence[str]) -> MilvusPart:
     connection = fetched.connection
     fields = ["name", "passages", "numbered", "record"]
     rows = {row["name"]: row for row in connection.all(Table.DOCUMENTS, fetched.generation.visible, fields)}
@@ -53,7 +53,7 @@ def _read_part(fetched: Fetched, names: Sequence[str]) -> Part:
         repeats[number].append(passage_of(number, {**repeat, **whose}))
     elsewhere = sorted(numbers[place] for place in said_by if place[0] not in own)
     conditions = [f"{field} in {values}" for field, values in (("document", sorted(own)), ("id", elsewhere)) if values]
-    return Part(" or ".join(conditions) or NOTHING_INSIDE, dict(repeats))
+    return MilvusPart(" or ".join(conditions) or NOTHING_INSIDE, dict(repeats))
 
 
 def _stored_repeats(connection: Connection, rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from starlette.middleware import Middleware
 from rag.answer.assistant import Assistant
 from rag.chat_models.answerers import Answerers
 from rag.server.http import chat, health, lookups
-from rag.server.http.guard import ApiLimits, Guard
+from rag.server.http.guard import ApiGuard, ApiLimits
 from rag.server.http.problems import add_error_handlers
 from rag.server.http.refusals import Refusals
 from rag.server.http.service import Service
@@ -35,7 +35,7 @@ def build_app(
     metrics = Metrics()
     metrics.generation(lambda: assistant.resources.index.name)
     guard = Middleware(
-        Guard, limits=limits or ApiLimits(), clients=clients, is_loopback=is_loopback, observe=metrics.requested
+        ApiGuard, limits=limits or ApiLimits(), clients=clients, is_loopback=is_loopback, observe=metrics.requested
     )
     # The API page loads Swagger UI from here, not from another host.
     app = FastAPIOffline(

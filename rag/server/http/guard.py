@@ -44,7 +44,7 @@ class ApiLimits:
     body_seconds: float = 10.0
 
 
-class Guard:
+class ApiGuard:
     """ASGI middleware. `clients` is None if no key is required, and `is_loopback` says that browsers can connect from
     this machine only."""
 

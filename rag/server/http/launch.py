@@ -14,7 +14,6 @@ from rag.server.http.protocol import PatientProtocol
 from rag.server.keys import Client
 from rag.server.tracing import Tracing
 
-DEFAULT_PORT = 7861
 # Seconds left to answers under way when the server shuts down.
 GRACE = 5
 

@@ -16,7 +16,7 @@ from rag.types import Answer, Citation
 from rag.wire import answer_as_dict, grade_as_dict
 
 
-class Place(BaseModel):
+class LinkedPlace(BaseModel):
     """A stretch of a document."""
 
     uri: str = Field(description="the resource that is source[start:end]")
@@ -28,14 +28,14 @@ class Place(BaseModel):
     withheld: bool = Field(description="whether sentences that give orders to a model were withheld")
 
 
-class Slice(Place):
+class QuotedSlice(LinkedPlace):
     """`quote` is `source[start:end]` exactly, unless something was withheld."""
 
     quote: str
     page: int | None = None
 
 
-class CitedSlice(Slice):
+class CitedSlice(QuotedSlice):
     marker: int = Field(description="the number that appears in the answer as [marker]")
 
 
@@ -43,7 +43,7 @@ class Quoting(BaseModel):
     notice: str = NOTICE
 
 
-class SearchResult(Place):
+class SearchResult(LinkedPlace):
     rank: int
     score: float
     text: str = Field(description="the cleaned passage; the resource has its source text")
@@ -79,7 +79,7 @@ class AskedAnswer(Quoting):
     seconds: dict[str, float]
 
 
-class SourceText(Quoting, Slice):
+class SourceText(Quoting, QuotedSlice):
     characters: int = Field(description="length of the whole document")
     next_start: int | None = Field(description="offset to read on from; null at the end")
 
@@ -158,7 +158,7 @@ def grade_result(index: Index, question: Question, grade: Grade, *, kept: bool) 
     for row, citation in zip(rows, citations, strict=True):
         row["citation"] = slice_fields(index, citation)
         row["text"] = WITHHELD if row["citation"]["withheld"] else without_orders(row["text"])
-        cited.append(Slice(**row["citation"]))
+        cited.append(QuotedSlice(**row["citation"]))
     graded = GradedAnswer(question_id=question.id, kept=kept, **values)
     points = "\n".join(f"{point['verdict']}: {point['text']}" for point in graded.points)
     mistakes = "\n".join(f"mistake: {made['text']} -> {made['citation']['quote']}" for made in graded.mistakes)
@@ -167,7 +167,7 @@ def grade_result(index: Index, question: Question, grade: Grade, *, kept: bool) 
     return result(graded, f"{score}\n{said}", cited)
 
 
-def result(value: BaseModel, text: str, slices: Sequence[Place] = ()) -> CallToolResult:
+def result(value: BaseModel, text: str, slices: Sequence[LinkedPlace] = ()) -> CallToolResult:
     """Text to read, values, and a link to each slice."""
     links: list[ContentBlock] = [
         ResourceLink(uri=one.uri, name=f"{one.document} {one.start}–{one.end}", mime_type="text/plain")
@@ -190,7 +190,7 @@ def place_fields(document: str, title: str, section: Sequence[str], start: int, 
 
 
 def slice_fields(index: Index, citation: Citation) -> dict[str, Any]:
-    """The fields of a Slice; takes its quote from the source again."""
+    """The fields of a QuotedSlice; takes its quote from the source again."""
     quote, withheld = slice_of(index.storage.source(citation.document) or "", citation.start, citation.end)
     place = place_fields(citation.document, citation.title, citation.section, citation.start, citation.end)
     return {**place, "quote": quote, "withheld": withheld, "page": citation.page}

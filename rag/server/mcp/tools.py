@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.answer.choices import StyleName
@@ -31,8 +31,7 @@ from rag.server.mcp.results import (
     result,
     search_result,
 )
-from rag.types import Role
-from rag.types import Turn as SaidTurn
+from rag.types import Role, Turn
 
 MOST_READ = 20_000
 MOST_ANSWERED = 20_000
@@ -40,7 +39,9 @@ MOST_TURNS = 40
 NAME = Field(min_length=1, max_length=1_000)
 
 
-class Turn(BaseModel):
+class HistoryTurn(BaseModel):
+    __qualname__ = "Turn"  # with the title its name in the tools' schemas, which clients see
+    model_config = ConfigDict(title="Turn")
     role: Role
     text: str = Field(max_length=20_000)
 
@@ -54,7 +55,8 @@ Question = Annotated[
     ),
 ]
 History = Annotated[
-    list[Turn], Field(max_length=MOST_TURNS, description="the conversation before a follow-up, oldest turn first")
+    list[HistoryTurn],
+    Field(max_length=MOST_TURNS, description="the conversation before a follow-up, oldest turn first"),
 ]
 Only = Annotated[
     list[Annotated[str, NAME]],
@@ -66,7 +68,7 @@ Only = Annotated[
 ]
 
 
-class Tools:
+class McpTools:
     """The tools over a library; clients see each one's docstring as its description."""
 
     def __init__(self, library: Library) -> None:
@@ -96,7 +98,7 @@ class Tools:
         Read-only."""
         with errors_told():
             assistant = await to_thread(self.library.assistant, style, only)
-            run = Run(assistant.stream(question, [SaidTurn(turn.role, turn.text) for turn in history]))
+            run = Run(assistant.stream(question, [Turn(turn.role, turn.text) for turn in history]))
             try:
                 async for event in run:
                     if isinstance(event, Finished):
@@ -165,7 +167,7 @@ class Tools:
 
 
 def add_tools(server: MCPServer, library: Library) -> None:
-    tools = Tools(library)
+    tools = McpTools(library)
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     keeps = reads.model_copy(update={"read_only_hint": False, "idempotent_hint": False})
 

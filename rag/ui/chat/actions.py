@@ -31,7 +31,7 @@ MOST_AT_ONCE, DIGITS = 1_000, 16
 GO_ON = "goon"
 
 
-class ActionName(StrEnum):
+class ChatActionName(StrEnum):
     """The actions of the page's buttons, as their class `do-ACTION-NUMBER` and the browser's scripts name them."""
 
     SEND = "send"
@@ -66,24 +66,24 @@ class ActionName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ChatAction:
     """A click: `number` names a conversation or an exchange, `rest` is the button's further argument, `note` what was
     typed."""
 
-    name: ActionName | None
+    name: ChatActionName | None
     number: int = 0
     rest: str = ""
     reasons: tuple[str, ...] = ()
     note: str = ""
 
     @classmethod
-    def read(cls, data: object) -> "Action":
+    def read(cls, data: object) -> "ChatAction":
         """Parse whatever the page sent; an action without a name does nothing."""
         values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         name, number = values.get("action"), values.get("number")
         reasons = values.get("reasons")
         return cls(
-            ActionName(name) if name in list(ActionName) else None,
+            ChatActionName(name) if name in list(ChatActionName) else None,
             number if isinstance(number, int) and 0 <= number < 1 << 53 else 0,
             str(values.get("rest") or ""),
             tuple(map(str, reasons)) if isinstance(reasons, list) else (),
@@ -91,40 +91,40 @@ class Action:
         )
 
 
-def act(session: Session, action: Action, keeper: Keeper) -> None:
+def act(session: Session, action: ChatAction, keeper: Keeper) -> None:
     """Do what changes the session or the stores."""
     match action.name:
-        case ActionName.NEW:
+        case ChatActionName.NEW:
             session.clear()
             session.tagged = ""  # what begins has no tag yet
-        case ActionName.OPEN:
+        case ChatActionName.OPEN:
             keeper.open(session, action.number, int(action.rest) if action.rest.isdecimal() else 0)
-        case ActionName.RENAME:
+        case ChatActionName.RENAME:
             keeper.rename(session, action.number, action.rest)
-        case ActionName.PIN:
+        case ChatActionName.PIN:
             keeper.pin(session, action.number)
-        case ActionName.TAG:
+        case ChatActionName.TAG:
             keeper.tag(session, action.note, *_chosen(action))
-        case ActionName.FILTER:  # a second click takes it back
+        case ChatActionName.FILTER:  # a second click takes it back
             session.tagged = "" if action.rest == session.tagged else action.rest
             return
-        case ActionName.DELETE:
+        case ChatActionName.DELETE:
             keeper.delete(session, *_chosen(action))
             return
-        case ActionName.RESTORE:
+        case ChatActionName.RESTORE:
             keeper.restore(session)
-        case ActionName.UNEDIT | ActionName.UNJUDGE:
+        case ChatActionName.UNEDIT | ChatActionName.UNJUDGE:
             session.editing = session.judging = 0
             return
-        case ActionName.ABOUT:  # talk about other documents is no context
+        case ChatActionName.ABOUT:  # talk about other documents is no context
             session.clear()
             session.only = names_of([action.rest])
-        case ActionName.EARLIER:
+        case ChatActionName.EARLIER:
             session.earlier += MAX_EXCHANGES if action.rest else STEP
             return
-        case ActionName.SCOPE | ActionName.UNSCOPE:
+        case ChatActionName.SCOPE | ChatActionName.UNSCOPE:
             others = [name for name in session.only if name != action.rest]
-            session.only = names_of([*others, action.rest] if action.name is ActionName.SCOPE else others)
+            session.only = names_of([*others, action.rest] if action.name is ChatActionName.SCOPE else others)
             return
         case _:
             _act_on_exchange(session, action, keeper)
@@ -132,30 +132,30 @@ def act(session: Session, action: Action, keeper: Keeper) -> None:
     session.deleted = ()
 
 
-def _chosen(action: Action) -> list[int]:
+def _chosen(action: ChatAction) -> list[int]:
     """The numbers of its conversation, or of several, as "4,7"."""
     numbers = [str(action.number)] if action.number else action.rest.split(",")
     return [int(number) for number in numbers if number.isdecimal() and len(number) < DIGITS][:MOST_AT_ONCE]
 
 
-def _act_on_exchange(session: Session, action: Action, keeper: Keeper) -> None:
+def _act_on_exchange(session: Session, action: ChatAction, keeper: Keeper) -> None:
     exchange = session.find(action.number)
     if exchange is None:
         return
     match action.name:
-        case ActionName.EDIT if not session.is_answering:
+        case ChatActionName.EDIT if not session.is_answering:
             session.editing, session.judging = exchange.number, 0
-        case ActionName.BRANCH if not session.is_answering:
+        case ChatActionName.BRANCH if not session.is_answering:
             keeper.turn_to(session, exchange.number)
-        case ActionName.LIKE | ActionName.DISLIKE:
-            _rate(session, exchange, action.name is ActionName.LIKE, keeper)
-        case ActionName.OPINE if exchange.liked is not None:
+        case ChatActionName.LIKE | ChatActionName.DISLIKE:
+            _rate(session, exchange, action.name is ChatActionName.LIKE, keeper)
+        case ChatActionName.OPINE if exchange.liked is not None:
             reasons = tuple(reason for reason in action.reasons if reason in REASONS[exchange.liked])
             keeper.judge(session, exchange, _opinion(exchange, exchange.liked, reasons, action.note.strip()))
             session.judging = 0
 
 
-def whole_source(session: Session, action: Action, assistant: Assistant, moment: str = "") -> str:
+def whole_source(session: Session, action: ChatAction, assistant: Assistant, moment: str = "") -> str:
     """The document of an exchange's citation, as a dialog; empty if there is no such citation. `moment` makes each
     opening unique."""
     exchange = session.find(action.number)
@@ -169,15 +169,15 @@ def whole_source(session: Session, action: Action, assistant: Assistant, moment:
     return open_whole(assistant, same, chosen, texts, moment)
 
 
-def download(session: Session, action: Action, keeper: Keeper, now: datetime) -> File | None:
+def download(session: Session, action: ChatAction, keeper: Keeper, now: datetime) -> File | None:
     """The requested file; None if there is nothing to download."""
-    if action.name is ActionName.FEEDBACK:
+    if action.name is ChatActionName.FEEDBACK:
         return _feedback_file(session, action.rest, keeper)
     stored = keeper.load(session, action.number)
     if stored is None:
         return None
     exchanges = [from_stored(exchange, stored.id) for exchange in stored.exchanges]
-    if action.name is ActionName.JSON:
+    if action.name is ChatActionName.JSON:
         text = as_json(stored.id, stored.title, exchanges, now, stored.tag)
         return File(file_name(stored.title, ".json"), "application/json", text)
     shown = Session(known={exchange.number: exchange for exchange in exchanges}, tip=stored.tip)

@@ -12,14 +12,14 @@ COUNT = 6
 MAX_CHARACTERS = {Language.ZH: 40, Language.EN: 80}
 
 
-def example_questions(documents: Iterable[StoredDocument], language: Language, *, count: int = COUNT) -> list[str]:
+def example_questions(documents: Iterable[StoredDocument], language: Language) -> list[str]:
     """Questions that documents have as title or alternative name, alternating between topics (folders); deterministic.
 
     If the material has none in the language, those in the other one.
     """
     documents = sorted(documents, key=lambda document: document.name)
     other = Language.EN if language is Language.ZH else Language.ZH
-    return (_spread(documents, language) or _spread(documents, other))[:count]
+    return (_spread(documents, language) or _spread(documents, other))[:COUNT]
 
 
 def _spread(documents: Sequence[StoredDocument], language: Language) -> list[str]:

@@ -16,14 +16,15 @@ from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.select import leaves_the_machine
 from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
+from rag.ui.chat import actions
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import ALONE, GO_ON, IN_TALK, Action, ActionName, act, as_parcel, download, whole_source
+from rag.ui.chat.actions import ALONE, GO_ON, IN_TALK, ChatAction, ChatActionName
 from rag.ui.chat.auto_update import auto_update_text, under_way_text
 from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
-from rag.ui.chat.scope import Material, read_material, render_chooser, render_offers
+from rag.ui.chat.scope import MaterialTitles, read_material, render_chooser, render_offers
 from rag.ui.chat.strip import HTML as STRIP
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
@@ -40,7 +41,7 @@ from rag.ui.texts import TEXTS, Language, Texts
 HTML = macros_of("chat/handlers.html")
 
 
-class Handlers:
+class ChatHandlers:
     """Over an assistant; keeps conversations in the folder that the settings name. Only readers who may change the
     documents can switch automatic updates; all are told of them."""
 
@@ -52,7 +53,7 @@ class Handlers:
         self._library = rooms.library if rooms.may_change else None
         self._documents = Documents(assistant, self._library) if self._library is not None else None
         self._keeper = Keeper(assistant.settings.data)
-        self._material = ("", Material())
+        self._material = ("", MaterialTitles())
         self._answerers = Answerers(lambda: assistant.settings)
         self._examples = examples(assistant)
 
@@ -96,7 +97,7 @@ class Handlers:
             chat.writer_of(self._assistant, state.preferences), names, texts, may_add=self._library is not None
         )
 
-    def material(self) -> Material:
+    def material(self) -> MaterialTitles:
         """The live generation's, read once."""
         index = self._assistant.index
         if self._material[0] != index.manifest_sha256:
@@ -120,12 +121,12 @@ class Handlers:
 
     def ask(self, state: Session, event: gr.EventData) -> Iterator[Updates]:
         """Answer the typed text, an answer's suggestion, or its question again."""
-        action = Action.read(event._data)
-        if action.name == ActionName.SEND:  # in place of the question that is being edited, or after the last one
+        action = ChatAction.read(event._data)
+        if action.name == ChatActionName.SEND:  # in place of the question that is being edited, or after the last one
             edited = state.find(state.editing)
             yield from self._answer(state, action.rest, parent=edited.parent if edited is not None else state.tip)
             return
-        if action.name == ActionName.LOOK_ON:
+        if action.name == ChatActionName.LOOK_ON:
             with closing(chat.look_on(state, self._keeper)) as steps:
                 for at, _ in enumerate(steps):
                     yield self.show(state, whole=not at, begins=not at)
@@ -134,7 +135,7 @@ class Handlers:
         exchange = state.find(action.number)
         if exchange is None:
             return
-        if action.name == ActionName.RETRY:
+        if action.name == ChatActionName.RETRY:
             follows = {ALONE: False, IN_TALK: True}.get(action.rest)
             llm, begun = (action.rest if follows is None else ""), ""
             if action.rest == GO_ON and exchange.answer is not None:
@@ -177,38 +178,38 @@ class Handlers:
             gr.Warning(problem or texts.busy, title=texts.toast_warning)
             yield self.show(state)
 
-    def do(self, state: Session, action: Action) -> Updates:
+    def do(self, state: Session, action: ChatAction) -> Updates:
         state.done += 1
-        act(state, action, self._keeper)
+        actions.act(state, action, self._keeper)
         edited, shown = state.find(state.editing), self.show(state)
-        if action.name == ActionName.EDIT and edited is not None:
+        if action.name == ChatActionName.EDIT and edited is not None:
             shown[self._parts.question] = edited.question
-        elif action.name == ActionName.UNEDIT:
+        elif action.name == ChatActionName.UNEDIT:
             shown[self._parts.question] = ""
         return shown
 
     def do_event(self, state: Session, event: gr.EventData) -> Updates:
-        return self.do(state, Action.read(event._data))
+        return self.do(state, ChatAction.read(event._data))
 
     def begin_anew(self, state: Session) -> Updates:
-        return self.do(state, Action(ActionName.NEW))
+        return self.do(state, ChatAction(ChatActionName.NEW))
 
     def halt(self, state: Session) -> None:
         state.stop()
 
     def pick(self, state: Session, event: gr.EventData) -> str:
-        action = Action.read(event._data)
+        action = ChatAction.read(event._data)
         state.done += 1
         if state.find(action.number) is not None and action.rest.isdecimal():
             state.show(action.number, int(action.rest))
         return panel(state)
 
     def open_whole(self, state: Session, event: gr.EventData) -> str:
-        return whole_source(state, Action.read(event._data), self._assistant, _moment())
+        return actions.whole_source(state, ChatAction.read(event._data), self._assistant, _moment())
 
     def offer(self, state: Session, event: gr.EventData) -> str:
         """Documents and topics that the reader may be typing in the box."""
-        return render_offers(Action.read(event._data).rest, self.material(), state.language)
+        return render_offers(ChatAction.read(event._data).rest, self.material(), state.language)
 
     def seek(self, state: Session, words: str) -> str:
         state.sought = words
@@ -217,13 +218,13 @@ class Handlers:
     def hand_out(self, state: Session, event: gr.EventData) -> str:
         texts = TEXTS[state.language]
         try:
-            file = download(state, Action.read(event._data), self._keeper, datetime.now().astimezone())
+            file = actions.download(state, ChatAction.read(event._data), self._keeper, datetime.now().astimezone())
         except UserDataError:
             gr.Warning(texts.failed, title=texts.toast_warning)
             return ""
         if file is None:
             gr.Info(texts.feedback_none, title=texts.toast_info)
-        return as_parcel(file, _moment())
+        return actions.as_parcel(file, _moment())
 
     def import_conversation(self, state: Session, event: gr.EventData) -> Updates:
         """Import a conversation from a file as a new one."""
@@ -254,7 +255,7 @@ class Handlers:
 
     def refuse_file(self, state: Session, event: gr.EventData) -> None:
         """Report a file that the browser did not send."""
-        action = Action.read(event._data)
+        action = ChatAction.read(event._data)
         if self._library is not None:
             texts = LIBRARY_TEXTS[state.language]
             gr.Warning(escape(too_large(action.rest, action.number, self._library, texts)), title=texts.heading)

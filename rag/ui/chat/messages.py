@@ -36,12 +36,14 @@ SUBJECT_CHARACTERS = 40
 QUOTE_CHARACTERS = 280
 
 
-class Message(TypedDict):
+class ChatbotMessage(TypedDict):
     role: str
     content: str
 
 
-def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_reading: bool = False) -> list[Message]:
+def messages(
+    session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_reading: bool = False
+) -> list[ChatbotMessage]:
     """The last exchanges of the shown branch, and the earlier ones that the reader requested, as two messages each.
     Repeated questions stay apart: links carry the number of their exchange. `answerers` are the names and display names
     of other possible writers; `is_reading` is true during the first reading of the documents.
@@ -50,7 +52,7 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_
     `do-ACTION-NUMBER` names a button's action.
     """
     texts = TEXTS[session.language]
-    result: list[Message] = []
+    result: list[ChatbotMessage] = []
     left_out = session.left_out
     exchanges = session.exchanges[left_out:]
     for exchange in exchanges:
@@ -64,11 +66,9 @@ def messages(session: Session, answerers: Sequence[tuple[str, str]] = (), *, is_
             texts=texts,
         )
         before = HTML("earlier", count=left_out, texts=texts) if left_out and exchange is exchanges[0] else ""
-        result.append(Message(role="user", content=f"{before}{_question(exchange.question)}\n\n{after}"))
-        last = exchange is exchanges[-1]
-        result.append(
-            Message(role="assistant", content=_reply(exchange, texts, answerers, last=last, is_reading=is_reading))
-        )
+        result.append(ChatbotMessage(role="user", content=f"{before}{_question(exchange.question)}\n\n{after}"))
+        reply = _reply(exchange, texts, answerers, last=exchange is exchanges[-1], is_reading=is_reading)
+        result.append(ChatbotMessage(role="assistant", content=reply))
     return result
 
 

@@ -18,7 +18,7 @@ HTML = macros_of("chat/scope.html")
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class MaterialTitles:
     """One generation's document titles, English titles where there are any, and topic titles by folder
     ("alignment/")."""
 
@@ -40,31 +40,31 @@ class Material:
         return [known[0] for known in every if all(word in fold(" ".join(known)) for word in wanted)]
 
 
-def read_material(index: Index) -> Material:
+def read_material(index: Index) -> MaterialTitles:
     titles = topic_titles(Path(root.path) for root in index.manifest.roots)
     summaries = index.storage.summaries()
     folders = sorted({str(PurePosixPath(each.relative).parent) for each in summaries} - {"."})
-    return Material(
+    return MaterialTitles(
         {each.name: each.title for each in summaries},
         {f"{folder}/": {name: topic_title(folder, titles, name) for name in Language} for folder in folders},
         {document.name: english_title(document.source) for document in index.storage.documents()},
     )
 
 
-def render_chips(only: Sequence[str], material: Material, language: Language) -> str:
+def render_chips(only: Sequence[str], material: MaterialTitles, language: Language) -> str:
     """The choices, each with a button to remove it, as HTML; empty if all documents are in scope."""
     chosen = [(name, material.title(name, language)) for name in only]
     return HTML("chips", chosen=chosen, texts=TEXTS[language]) if only else ""
 
 
-def render_offers(words: str, material: Material, language: Language) -> str:
+def render_offers(words: str, material: MaterialTitles, language: Language) -> str:
     """Matches for the text typed after a `#`, as HTML."""
     names = material.named(words)[:NAMED]
     offered = [(name, material.title(name, language), name in material.topics) for name in names]
     return HTML("offers", words=words, offered=offered, texts=TEXTS[language])
 
 
-def render_chooser(only: Sequence[str], cited: Sequence[str], material: Material, language: Language) -> str:
+def render_chooser(only: Sequence[str], cited: Sequence[str], material: MaterialTitles, language: Language) -> str:
     """Topics, and documents that the conversation cites, as HTML."""
     texts = TEXTS[language]
     topics = sorted(((name, material.title(name, language)) for name in material.topics), key=lambda topic: topic[1])

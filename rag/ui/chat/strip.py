@@ -1,7 +1,7 @@
 """The strip above the question box: says that a question is being edited or a conversation is missing, or shows a
 feedback form."""
 
-from rag.ui.chat.scope import Material, render_chips
+from rag.ui.chat.scope import MaterialTitles, render_chips
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS
@@ -11,9 +11,9 @@ REASONS = {True: ("accurate", "complete", "clear"), False: ("wrong", "incomplete
 NOTE_CHARACTERS = 2_000
 
 
-def render_strip(session: Session, material: Material | None = None) -> str:
+def render_strip(session: Session, material: MaterialTitles | None = None) -> str:
     """HTML; empty if there is nothing to say. The chosen documents come first."""
-    chips = render_chips(session.only, material or Material(), session.language)
+    chips = render_chips(session.only, material or MaterialTitles(), session.language)
     return chips + _said(session)
 
 

@@ -7,10 +7,10 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.ui.assets import behaviour
 from rag.ui.chat.components import ChatComponents
-from rag.ui.chat.handlers import Handlers, bar, examples, render_writer, welcome
+from rag.ui.chat.handlers import ChatHandlers, bar, examples, render_writer, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.part import AT_ONCE, EACH, Overlays, Part
+from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
@@ -32,12 +32,12 @@ ANSWERING: dict[str, Any] = {
 }
 
 
-def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> Part:
+def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> PagePart:
     """The chat over an assistant, first shown in `first`."""
     parts = _components(assistant, rooms, overlays, first)
-    handlers = Handlers(assistant, rooms, parts)
+    handlers = ChatHandlers(assistant, rooms, parts)
     _wire(parts, handlers, session)
-    return Part(parts.spoken, handlers.speak)
+    return PagePart(parts.spoken, handlers.speak)
 
 
 def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: Language) -> ChatComponents:
@@ -132,7 +132,7 @@ def _chatbot(texts: Texts, offered: list[Any]) -> gr.Chatbot:
     )
 
 
-def _wire(parts: ChatComponents, handlers: Handlers, session: gr.State) -> None:
+def _wire(parts: ChatComponents, handlers: ChatHandlers, session: gr.State) -> None:
     """The browser's scripts send the reader's actions as events of the sources panel; see basics.js."""
     parts.sources.submit(handlers.ask, session, parts.view, **ANSWERING)
     parts.conversation.example_select(handlers.ask_example, session, parts.view, **ANSWERING)

@@ -10,7 +10,7 @@ from rag.errors import UserDataError
 from rag.feedback.store import FeedbackStore, Opinion
 from rag.ui.conversations.import_conversation import Imported
 from rag.ui.conversations.records import from_stored, to_stored
-from rag.ui.conversations.store import Conversations, Listed, StoredConversation, title_of
+from rag.ui.conversations.store import Conversations, ListedConversation, StoredConversation, title_of
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import Exchange, Session, State
 
@@ -81,7 +81,7 @@ class Keeper:
             with self._told(session):
                 self.conversations.end(session.user, exchange.conversation, to_stored(exchange))
 
-    def list(self, session: Session) -> Sequence[Listed]:
+    def list(self, session: Session) -> Sequence[ListedConversation]:
         """Those that match the search and have the chosen tag. A tag that is no longer in use is chosen no more."""
         if session.tagged and session.tagged not in self.tags(session):
             session.tagged = ""

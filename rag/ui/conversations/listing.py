@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from rag.ui.conversations.snippet import marked, snippet
-from rag.ui.conversations.store import LISTED, TAG_CHARACTERS, Listed
+from rag.ui.conversations.store import LISTED, TAG_CHARACTERS, ListedConversation
 from rag.ui.readable import words_of
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
@@ -17,7 +17,7 @@ SIGNS = frozenset("*`#[_~|>")
 
 
 def render_list(
-    listed: Sequence[Listed],
+    listed: Sequence[ListedConversation],
     session: Session,
     now: datetime,
     *,
@@ -45,14 +45,14 @@ def render_list(
     return HTML("list", **values, tags=tags, tagged=session.tagged, longest=TAG_CHARACTERS, texts=texts)
 
 
-def _day(item: Listed, now: datetime, texts: Texts) -> str:
+def _day(item: ListedConversation, now: datetime, texts: Texts) -> str:
     day = datetime.fromtimestamp(item.updated, now.tzinfo).date()
     if day >= now.date():
         return texts.today
     return texts.yesterday if day == now.date() - timedelta(days=1) else texts.earlier
 
 
-def _found(item: Listed, words: Sequence[str]) -> tuple[str, str, str]:
+def _found(item: ListedConversation, words: Sequence[str]) -> tuple[str, str, str]:
     """A conversation's title without the signs of its Markdown; the same and its match as HTML with the search words
     marked."""
     name = words_of(item.title) if SIGNS.intersection(item.title) else item.title

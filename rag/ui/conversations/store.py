@@ -38,7 +38,7 @@ RESTORABLE = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedConversation:
     """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `said` and `number` are those
     of the first exchange that matches the search; an empty `tag` is none."""
 
@@ -158,7 +158,9 @@ class Conversations:
             )
         return int(conversation)
 
-    def list(self, user: str, sought: str = "", tag: str = "", *, limit: int = LISTED + 1) -> Sequence[Listed]:
+    def list(
+        self, user: str, sought: str = "", tag: str = "", *, limit: int = LISTED + 1
+    ) -> Sequence[ListedConversation]:
         """The newest conversations, one more than are shown, to tell whether there are more; with `sought`, those whose
         title, tag, questions or answers contain every word of it; with `tag`, those that have this one."""
         words = [f"%{_escaped(word)}%" for word in sought.split()]
@@ -178,8 +180,8 @@ class Conversations:
             found = _exchanges_with(connection, [row[0] for row in rows], words) if words else {}
         nothing = ("", "", 0)
         return [
-            Listed(conversation, title, updated, *found.get(conversation, nothing), pinned=pinned is not None, tag=of)
-            for conversation, title, updated, pinned, of in rows
+            ListedConversation(number, title, updated, *found.get(number, nothing), pinned=pinned is not None, tag=of)
+            for number, title, updated, pinned, of in rows
         ]
 
     def tags(self, user: str) -> Sequence[str]:

@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 MEGABYTE = 1_000_000
 
 
-class Step(StrEnum):
+class PreparationStep(StrEnum):
     """The current step; the texts have a sentence for each."""
 
     START = "start"
@@ -31,11 +31,11 @@ class Step(StrEnum):
 class Preparation:
     """Its progress; written by the working thread, read by the page."""
 
-    step: Step = Step.START
+    step: PreparationStep = PreparationStep.START
     done: int = 0
     total: int = 0
 
-    def tell(self, step: Step, done: int = 0, total: int = 0) -> None:
+    def tell(self, step: PreparationStep, done: int = 0, total: int = 0) -> None:
         self.step, self.done, self.total = step, done, total
 
 
@@ -56,7 +56,7 @@ def build_preparing(preparation: Preparation, language: Language | None) -> gr.B
 
 
 def preparing_html(preparation: Preparation, texts: Texts) -> str:
-    unit = MEGABYTE if preparation.step is Step.FETCH else 1
+    unit = MEGABYTE if preparation.step is PreparationStep.FETCH else 1
     done, total = preparation.done // unit, preparation.total // unit
     said = str(getattr(texts, f"stage_{preparation.step}")).format(done=f"{done:,}", total=f"{total:,}")
     return HTML("preparing", said=said, done=done, total=total, texts=texts)

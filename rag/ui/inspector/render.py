@@ -1,9 +1,9 @@
-"""An inspection as HTML: tables, and the whole as a JSON file to take away."""
+"""An inspection as HTML: tables, and the whole as a JSON file to download."""
 
 import json
 from base64 import b64encode
 
-from rag.answer.inspection import Inspection, Judgement
+from rag.answer.inspection import InspectedJudgement, Inspection
 from rag.settings import ChatModelName
 from rag.ui.elements import figures
 from rag.ui.templates import macros_of
@@ -30,7 +30,7 @@ def render(inspection: Inspection, texts: Texts) -> str:
     )
 
 
-def _judged(judgement: Judgement, texts: Texts) -> list[str]:
+def _judged(judgement: InspectedJudgement, texts: Texts) -> list[str]:
     reason = getattr(texts, f"reason_{judgement.reason}", judgement.reason)
     answered = texts.nearest if judgement.nearest else texts.answered
     lines = [texts.refused.format(reason=reason) if judgement.refused else answered]
@@ -53,7 +53,7 @@ def _judged(judgement: Judgement, texts: Texts) -> list[str]:
     return lines
 
 
-def _features(judgement: Judgement, texts: Texts) -> str:
+def _features(judgement: InspectedJudgement, texts: Texts) -> str:
     if not judgement.features:
         return ""
     values = [f"{value:.3f}" for value in judgement.features.values()]

@@ -13,7 +13,7 @@ from rag.ui.chat.messages import question_problem
 from rag.ui.elements import introduction, problem
 from rag.ui.inspector.render import render
 from rag.ui.inspector.texts import TEXTS
-from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Exchange, Session
 from rag.ui.templates import macros_of
@@ -28,7 +28,7 @@ CHARACTERS = 80
 TYPED = ""
 
 
-def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> Part:
+def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> PagePart:
     texts = TEXTS[first]
     with gr.Column(elem_classes="room"):
         heading = gr.HTML(introduction(texts.heading, texts.intro))
@@ -91,7 +91,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
     tab.select(opened, session, [asked, earlier], **AT_ONCE)
     asked.input(choose, [session, asked], [question, earlier, result], **slowly)
     gr.on([go.click, question.submit, earlier.submit], look, [session, asked, question, earlier], result, **slowly)
-    return Part((tab, heading, asked, question, earlier, go, views), speak)
+    return PagePart((tab, heading, asked, question, earlier, go, views), speak)
 
 
 def _asked(state: Session) -> list[tuple[str, str]]:
@@ -104,5 +104,5 @@ def _exchange(state: Session, number: str) -> Exchange | None:
 
 
 def _views(texts: Texts) -> str:
-    """Other views beside an answer's sources; see views.js."""
+    """Additional views of an answer's sources; see views.js."""
     return HTML("views", texts=texts)

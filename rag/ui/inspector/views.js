@@ -1,5 +1,4 @@
-// What the curious see beside the sources, switched here and kept by the browser; sources.js brings it back on the next
-// visit.
+// Additional views of the sources, switched here and stored by the browser; sources.js restores them on the next visit.
 const root = document.documentElement;
 const settle = () => {
   for (const box of element.querySelectorAll("input[data-view]")) box.checked = root.hasAttribute(`data-${box.dataset.view}`);

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import gradio as gr
 
-from ingest.library import Library, digest
+from ingest.documents import digest
+from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.errors import RagError
 from rag.language.language import Language
@@ -39,7 +40,7 @@ def add_files(
             why = why_not(path, error, library, texts, PAGE_TEXTS[language])
             gr.Warning(escape(why), title=texts.heading)
         finally:
-            path.unlink(missing_ok=True)  # the server would give it to whoever knows its address
+            path.unlink(missing_ok=True)  # the server would give it to anyone who knows its address
     if accepted:
         library.sync()
     if saved:

@@ -14,7 +14,7 @@ from rag.index.topics import topic_title, topic_titles
 from rag.ui.elements import hint, introduction, problem
 from rag.ui.library.adding import add_files
 from rag.ui.library.listing import (
-    Row,
+    DocumentRow,
     Unread,
     about_topic,
     in_language,
@@ -70,17 +70,17 @@ class LibraryComponents:
         return (self.tab, self.files, self.replace, self.refresh, self.limits, self.words, *self.view)
 
 
-class Handlers:
-    """Over an assistant's index; `library` holds what readers add."""
+class LibraryHandlers:
+    """Handlers over an assistant's index; `library` holds the documents that readers add."""
 
     def __init__(self, assistant: Assistant, library: Library, parts: LibraryComponents) -> None:
         self._assistant = assistant
         self._library = library
         self._parts = parts
-        self._rows: dict[str, list[Row]] = {}
+        self._rows: dict[str, list[DocumentRow]] = {}
 
-    def rows(self) -> list[Row]:
-        """Those of the live generation, read once."""
+    def rows(self) -> list[DocumentRow]:
+        """The rows of the live generation, read once."""
         index = self._assistant.index
         found = self._rows.get(index.manifest_sha256)
         if found is None:
@@ -157,8 +157,8 @@ class Handlers:
         return self.tell_run(state)
 
     def act(self, state: Session, words: str, kind: str, topic: str, event: gr.EventData) -> Updates:
-        """Read a document in place of the list, remove it or bring it back: the list, what is told above it, and the
-        run."""
+        """Show a document in place of the list, remove it or restore it; updates the list, the message above it, and
+        the run."""
         texts = TEXTS[state.language]
         action, name = str(event._data["action"]), str(event._data["name"])
         row = next((row for row in self.rows() if row.name == name), None)
@@ -203,7 +203,7 @@ def limits(library: Library, texts: Texts) -> str:
     return HTML("limits", megabytes=library.max_megabytes, told=told)
 
 
-def _summary(assistant: Assistant, rows: list[Row], texts: Texts) -> str:
+def _summary(assistant: Assistant, rows: list[DocumentRow], texts: Texts) -> str:
     manifest = assistant.index.manifest
     return texts.summary.format(
         documents=f"{len(rows):,}",

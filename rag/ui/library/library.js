@@ -1,5 +1,5 @@
-// What the list of documents does by itself: its buttons, and those of what is told above it, tell the server which document
-// is meant. A question whether one is to go closes once it is answered.
+// The list of documents: its buttons, and those of the message above it, tell the server which document is meant. The
+// confirmation of a removal closes once it is answered.
 document.addEventListener("click", (event) => {
   const button = element.isConnected && event.target.closest?.(":is(#library-list, #library-told) button");
   if (!button) return;

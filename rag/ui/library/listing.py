@@ -28,10 +28,10 @@ HTML = macros_of("library/listing.html")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A document. `relative` is its path below its root, by which its own library removes it; `own` says that it lies
-    there. `changed` is when its file was, None where the file is not there; `same_as` names a document of the same
-    content, `english` is its title in English."""
+class DocumentRow:
+    """A document. `relative` is its path below its root, by which the readers' library removes it; `own` means that it
+    is in that library. `changed` is when its file was last changed, None if the file is missing; `same_as` names a
+    document of the same content, `english` is its English title."""
 
     name: str
     relative: str
@@ -61,23 +61,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A file of readers' own that is not in the index; without a `reason` it was not read yet. `error` is the reason in
-    the words of whoever read it."""
+    """A file of the readers' library that is not in the index; without a `reason` it has not been read yet. `error` is
+    the reason as ingest reported it."""
 
     relative: str
     reason: Unreadable | None = None
     error: str = ""
 
 
-def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
-    """All documents: first those of readers, the newest in front, then the others in order of name. `owns` says of a
-    root whether readers may remove its documents."""
+def rows_of(index: Index, owns: Callable[[str], bool]) -> list[DocumentRow]:
+    """All documents: first those of readers, the newest in front, then the others by name. `owns` tells whether readers
+    may remove the documents of a root."""
     roots = {root.number: root.path for root in index.manifest.roots}
     own = {number: owns(path) for number, path in roots.items()}
     english = {document.name: english_title(document.source) for document in index.storage.documents()}
     twins = _twins(index.storage.entries(), own)
     rows = [
-        Row(
+        DocumentRow(
             document.name, document.relative, document.title, document.size, document.characters, document.passages,
             document.tags, document.stale, own.get(document.root, False),
             _changed(Path(roots.get(document.root, "")), document.relative), twins.get(document.name, ""),
@@ -89,13 +89,13 @@ def rows_of(index: Index, owns: Callable[[str], bool]) -> list[Row]:
     return own_first + sorted((row for row in rows if not row.own), key=lambda row: row.name)
 
 
-def in_language(rows: Sequence[Row], language: Language) -> list[Row]:
+def in_language(rows: Sequence[DocumentRow], language: Language) -> list[DocumentRow]:
     """The rows with their titles in a language, where the documents have one."""
     return [replace(row, title=row.english) if language is Language.EN and row.english else row for row in rows]
 
 
 def _twins(entries: Sequence[DocumentEntry], own: Mapping[int, bool]) -> dict[str, str]:
-    """Documents of the same content as another one, which they are a copy of: of those that are nobody's own first."""
+    """Each duplicate's original; shared documents count as originals before readers' own."""
     first: dict[str, str] = {}
     twins: dict[str, str] = {}
     for entry in sorted(entries, key=lambda entry: own.get(entry.root, False)):
@@ -104,8 +104,9 @@ def _twins(entries: Sequence[DocumentEntry], own: Mapping[int, bool]) -> dict[st
     return twins
 
 
-def unread_of(library: Library, rows: Sequence[Row], *reports: Mapping[str, Any]) -> list[Unread]:
-    """The files of the library that are no documents of the index, with what the last of the reports says of them."""
+def unread_of(library: Library, rows: Sequence[DocumentRow], *reports: Mapping[str, Any]) -> list[Unread]:
+    """The files of the library that are not in the index, each with the reason from the last of the reports that names
+    it."""
     read = {row.relative for row in rows if row.own}
     left = [name for name in library.files() if name not in read]
     failures = {failure.path: failure for report in reports for failure in failures_of(report)}
@@ -114,11 +115,13 @@ def unread_of(library: Library, rows: Sequence[Row], *reports: Mapping[str, Any]
     return [Unread(name, failure.reason, failure.error) if failure else Unread(name) for name, failure in found]
 
 
-def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | None = None) -> list[Row]:
-    """Those of a kind and topic that hold every word in their name, title or tags."""
+def matching(
+    rows: Sequence[DocumentRow], words: str = "", kind: str = "", topic: str | None = None
+) -> list[DocumentRow]:
+    """The rows of a kind and topic whose name, title or tags contain every word."""
     wanted = fold(words).split()
 
-    def fits(row: Row) -> bool:
+    def fits(row: DocumentRow) -> bool:
         text = fold(" ".join((row.name, row.title, row.english, *row.tags)))
         return (
             (not kind or row.kind == kind)
@@ -129,7 +132,7 @@ def matching(rows: Sequence[Row], words: str = "", kind: str = "", topic: str | 
     return [row for row in rows if fits(row)]
 
 
-def table(rows: Sequence[Row], texts: Texts, *, any_at_all: bool, may_remove: bool) -> str:
+def table(rows: Sequence[DocumentRow], texts: Texts, *, any_at_all: bool, may_remove: bool) -> str:
     """HTML; library.js reads the `data-` attributes."""
     if not rows:
         return hint(texts.none_fit if any_at_all else texts.none)
@@ -137,20 +140,20 @@ def table(rows: Sequence[Row], texts: Texts, *, any_at_all: bool, may_remove: bo
 
 
 def about_topic(topic: str, title: str, texts: Texts) -> str:
-    """The way to a conversation about one topic, as HTML."""
+    """A button that begins a conversation about one topic, as HTML."""
     return HTML("about_topic", topic=topic, title=title, texts=texts)
 
 
 def unread_list(files: Sequence[Unread], texts: Texts, *, may_remove: bool) -> str:
-    """HTML; empty where all was read."""
+    """HTML; empty if all files were read."""
     if not files:
         return ""
     whys = [(file, why_unread(file.reason, texts) if file.reason else texts.unread_yet) for file in files[:SHOWN]]
     return HTML("unread", files=whys, total=len(files), texts=texts, may_remove=may_remove)
 
 
-def reader(name: str, row: Row | None, source: str | None, texts: Texts) -> str:
-    """The source text of a document as it reads, without what it says of itself for programs."""
+def reader(name: str, row: DocumentRow | None, source: str | None, texts: Texts) -> str:
+    """The rendered source text of a document, without its front matter."""
     if source is None:
         return HTML("gone", texts=texts)
     source = FRONT_MATTER.sub("", source)
@@ -163,7 +166,7 @@ def reader(name: str, row: Row | None, source: str | None, texts: Texts) -> str:
 
 
 def undo(name: str, texts: Texts) -> str:
-    """That a document was removed, and the way back, as HTML."""
+    """A message that a document was removed, with a button to undo that, as HTML."""
     return HTML("undo", name=name, texts=texts)
 
 
@@ -178,7 +181,7 @@ def bytes_text(size: int) -> str:
 
 
 def _changed(root: Path, relative: str) -> datetime | None:
-    """When a file was; the root may be the file itself."""
+    """When a file was last changed; the root may be the file itself."""
     try:
         return datetime.fromtimestamp((root / relative if root.is_dir() else root).stat().st_mtime).astimezone()
     except (OSError, ValueError):

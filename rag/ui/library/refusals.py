@@ -12,7 +12,7 @@ from rag.ui.texts import Texts
 
 
 def failures_of(report: Mapping[str, Any]) -> list[Failure]:
-    """Those of a report as JSON; indexes made before 2.0 give no reasons."""
+    """The failures of a report as JSON; indexes made before 2.0 give no reasons."""
     failed = report.get("documents", {}).get("failed", ())
     return [Failure(each["path"], each["error"], Unreadable(each.get("reason", Unreadable.DAMAGED))) for each in failed]
 
@@ -26,7 +26,7 @@ def too_large(name: str, size: float, library: Library, own: Texts) -> str:
 
 
 def why_not(path: Path, error: RagError | OSError, library: Library, own: Texts, texts: Texts) -> str:
-    """Of a file that `library.add` refused with an error, and that is still there; plain text."""
+    """Why `library.add` refused a file, which must still be there; plain text."""
     if isinstance(error, RefusedError):
         match error.reason:
             case Refused.NO_DOCUMENT:

@@ -21,8 +21,8 @@ COUNTED = ("added", "changed", "moved", "removed", "stale", "failed", "unchanged
 def run_report(
     run: LibraryRun, last: Mapping[str, Any], texts: Texts, page: Texts, *, listed_below: Path | None = None
 ) -> str:
-    """Of the run under way its progress; else of the last one its report. `last` is the report kept in the index, for
-    where nothing was run yet. What could not be read in the folder `listed_below` stands elsewhere on the page."""
+    """The progress of the run under way, else the report of the last one. `last` is the report kept in the index, for
+    use before the first run. Failures in the folder `listed_below` are shown elsewhere on the page."""
     if run.under_way:
         line = texts.reading_passages if run.stage is Stage.PASSAGES else texts.reading_documents
         told = line.format(done=run.done, total=run.total) if run.total else texts.reading
@@ -38,7 +38,7 @@ def run_report(
 def _report(
     report: Mapping[str, Any], warnings: Sequence[str], texts: Texts, listed_below: Path | None
 ) -> dict[str, object]:
-    """What the template shows of a report."""
+    """The values of a report for the template."""
     failures = failures_of(report)
     elsewhere = [each for each in failures if listed_below is None or listed_below not in Path(each.path).parents]
     return {

@@ -1,4 +1,4 @@
-"""The review of the documents, folded away under their list: a button, how far it is, and what it found as HTML."""
+"""The review of the documents, folded away under their list: a button, its progress, and its findings as HTML."""
 
 import gradio as gr
 
@@ -6,7 +6,7 @@ from rag.answer.assistant import Assistant
 from rag.ui.elements import hint, problem
 from rag.ui.library.review_run import ReviewRun, ReviewState
 from rag.ui.library.review_texts import TEXTS
-from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
@@ -14,13 +14,13 @@ from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language, Texts
 
 HTML = macros_of("library/review.html")
-# Seconds between two looks at a review under way.
+# Seconds between checks of a review under way.
 LOOK_SECONDS = 0.5
-# Of each list; the command prints all.
+# Items shown of each list; the command prints all.
 SHOWN = 100
 
 
-def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> Part:
+def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> PagePart:
     run, texts = ReviewRun(assistant), TEXTS[first]
     with gr.Column(elem_classes="room"), gr.Accordion(texts.label, open=False, elem_id="library-review") as fold:
         about = gr.HTML(hint(texts.hint))
@@ -48,11 +48,11 @@ def build_review(assistant: Assistant, session: gr.State, tab: gr.Tab, first: La
     start.click(begin, session, [report, clock], **AT_ONCE)
     clock.tick(look, session, [report, clock], **AT_ONCE)
     tab.select(look, session, [report, clock], **AT_ONCE)
-    return Part((fold, about, start, report, clock), speak)
+    return PagePart((fold, about, start, report, clock), speak)
 
 
 def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bool = False) -> str:
-    """Of a review under way its progress; else what the last one found, if there was one."""
+    """The progress of a review under way; else the findings of the last one, if there was one."""
     if state.under_way:
         line = texts.documents if state.total else texts.waiting
         return HTML("progress", told=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)

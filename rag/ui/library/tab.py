@@ -1,6 +1,7 @@
-"""The library: which documents there are, adding, removing and reading them, and bringing the index in line.
+"""The library: lists the documents, adds, removes and shows them, and updates the index.
 
-Here are its components, and the handlers of their events."""
+This module builds its components and connects their events.
+"""
 
 from typing import Any
 
@@ -10,26 +11,26 @@ from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.elements import introduction
-from rag.ui.library.handlers import ALL, Handlers, LibraryComponents, limits
+from rag.ui.library.handlers import ALL, LibraryComponents, LibraryHandlers, limits
 from rag.ui.library.review import build_review
 from rag.ui.library.texts import TEXTS
-from rag.ui.part import AT_ONCE, Overlays, Part
+from rag.ui.part import AT_ONCE, Overlays, PagePart
 from rag.ui.texts import Language, Texts
 
 # Seconds between checks of a run under way.
 LOOK_SECONDS = 0.7
-# Queued, for only then does what is told to the reader get to the page.
+# Queued, because only then do messages to the reader reach the page.
 TELLING: dict[str, Any] = {"trigger_mode": "multiple", "show_progress": "hidden", "api_visibility": "private"}
 
 
 def build_library(
     assistant: Assistant, library: Library, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language
-) -> list[Part]:
-    """The library over an assistant's index, in its tab; `library` holds what readers add."""
+) -> list[PagePart]:
+    """The library over an assistant's index, in its tab; `library` holds the documents that readers add."""
     parts = _components(library, overlays, tab, TEXTS[first])
-    handlers = Handlers(assistant, library, parts)
+    handlers = LibraryHandlers(assistant, library, parts)
     _wire(parts, handlers, session)
-    return [Part(parts.spoken, handlers.speak), build_review(assistant, session, tab, first)]
+    return [PagePart(parts.spoken, handlers.speak), build_review(assistant, session, tab, first)]
 
 
 def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts) -> LibraryComponents:
@@ -39,7 +40,7 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
         with gr.Row(visible=may_change):
             files = gr.File(
                 file_count="multiple", label=texts.add_files, height=130, elem_id="library-files"
-            )  # without `file_types`: what is none is told in the reader's language
+            )  # without `file_types`: files of other types are refused in the reader's language
         with gr.Row():
             replace = gr.Checkbox(label=texts.replace, container=False, elem_id="library-replace", visible=may_change)
             overlays.auto_update.render()  # type: ignore[no-untyped-call]
@@ -72,10 +73,10 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
     )
 
 
-def _wire(parts: LibraryComponents, handlers: Handlers, session: gr.State) -> None:
-    """library.js sends what a reader does as events of the list."""
+def _wire(parts: LibraryComponents, handlers: LibraryHandlers, session: gr.State) -> None:
+    """library.js sends the reader's actions as events of the list."""
     filtered = [session, *parts.filters]
-    # What a reader types while the room opens is looked for once it is open.
+    # Words that a reader types while the room opens are searched once it is open.
     opened = parts.tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
     opened.then(handlers.listed, filtered, parts.listing, **AT_ONCE)
     parts.clock.tick(handlers.look, filtered, parts.view, **AT_ONCE)

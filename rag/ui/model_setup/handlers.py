@@ -82,7 +82,7 @@ class _Refused(Exception):  # noqa: N818 - the reader is told what is missing
     """Input that cannot be used; the message is in the reader's language."""
 
 
-class Handlers:
+class ModelSetupHandlers:
     def __init__(self, setup: ModelSetup, parts: ModelSetupComponents) -> None:
         self._setup = setup
         self._parts = parts

@@ -7,10 +7,10 @@ import gradio as gr
 
 from rag.models import ModelState
 from rag.ui.assets import read_asset
-from rag.ui.model_setup.handlers import Handlers, ModelSetupComponents, heading, presets
+from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS
-from rag.ui.part import AT_ONCE, Part
+from rag.ui.part import AT_ONCE, PagePart
 from rag.ui.texts import Language, Texts
 
 # Seconds between two refreshes during a download.
@@ -31,14 +31,14 @@ def build_model_setup(
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
-) -> Part:
+) -> PagePart:
     """Build the chat model setup. Only for readers who may change everyone's chat model, which the caller has
     checked."""
     parts = _components(setup, kept, TEXTS[first])
-    handlers = Handlers(setup, parts)
+    handlers = ModelSetupHandlers(setup, parts)
     for event in _wire(parts, handlers, session, tab):
         on_change(event)
-    return Part(parts.spoken, handlers.speak)
+    return PagePart(parts.spoken, handlers.speak)
 
 
 def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> ModelSetupComponents:
@@ -92,7 +92,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
     )
 
 
-def _wire(parts: ModelSetupComponents, handlers: Handlers, session: gr.State, tab: gr.Tab) -> list[Any]:
+def _wire(parts: ModelSetupComponents, handlers: ModelSetupHandlers, session: gr.State, tab: gr.Tab) -> list[Any]:
     """Attach the handlers. Returns the events after which the writer may have changed, so that the rest of the page can
     refresh."""
     entered = [session, parts.url, parts.key]

@@ -14,7 +14,7 @@ from rag.ui.session.practice import Filter, Standing
 ALL = ""
 
 
-class ActionName(StrEnum):
+class PracticeActionName(StrEnum):
     """Values of `data-act` on buttons and forms."""
 
     SHOW = "show"  # draws the view again
@@ -52,23 +52,23 @@ class ActionName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class PracticeAction:
     """`rest` is the `data-rest` of the button, `fields` are the values of its form, `zone` is the browser's time
     zone."""
 
-    name: ActionName | None
+    name: PracticeActionName | None
     rest: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     zone: str = ""
 
     @classmethod
-    def read(cls, data: object) -> "Action":
+    def read(cls, data: object) -> "PracticeAction":
         """Parse what the page sent, which may be anything. An unknown name becomes None, and the action does
         nothing."""
         values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         name, fields = values.get("action"), values.get("fields")
         return cls(
-            ActionName(name) if name in list(ActionName) else None,
+            PracticeActionName(name) if name in list(PracticeActionName) else None,
             _whole(values.get("rest") or ""),
             {str(key): _whole(value) for key, value in fields.items()} if isinstance(fields, Mapping) else {},
             _whole(values.get("zone") or "")[:60],

@@ -10,7 +10,7 @@ from rag.practice.bank import Bank, Question
 from rag.practice.schedule import Knowledge, is_reworded
 from rag.ui.practice.actions import ALL
 from rag.ui.practice.elements import HTML as ELEMENTS
-from rag.ui.practice.resources import Kept, Material
+from rag.ui.practice.resources import CardsAndJottings, PracticeMaterial
 from rag.ui.session.practice import Filter, Standing
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
@@ -21,7 +21,7 @@ Badges = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionRow:
     """A question and those of its follow-ups that match the filter too."""
 
     question: Question
@@ -38,7 +38,7 @@ class Line:
     is_marked: bool
 
 
-def fits(question: Question, wanted: Filter, kept: Kept, now: datetime) -> bool:
+def fits(question: Question, wanted: Filter, kept: CardsAndJottings, now: datetime) -> bool:
     """Whether a question has the standing that the filter asks for, and a bookmark if the filter asks for one."""
     if wanted.bookmarked and not kept.jotting(question.id).bookmarked:
         return False
@@ -52,7 +52,7 @@ def fits(question: Question, wanted: Filter, kept: Kept, now: datetime) -> bool:
             return kept.knowledge(question) == wanted.standing.value
 
 
-def rows_of(bank: Bank, wanted: Filter, kept: Kept, now: datetime) -> list[Row]:
+def rows_of(bank: Bank, wanted: Filter, kept: CardsAndJottings, now: datetime) -> list[QuestionRow]:
     """The questions that match the filter, with follow-ups below their page's question if that matches too. A topic
     that no longer exists has no rows."""
     if wanted.topic is not None and wanted.topic not in bank.topics():
@@ -63,7 +63,7 @@ def rows_of(bank: Bank, wanted: Filter, kept: Kept, now: datetime) -> list[Row]:
     for question in found.values():
         if question.parent in found:
             below.setdefault(question.parent, []).append(question)
-    rows = [Row(q, tuple(below.get(q.id, ()))) for q in found.values() if q.parent not in found]
+    rows = [QuestionRow(q, tuple(below.get(q.id, ()))) for q in found.values() if q.parent not in found]
     if wanted.seed:
         random.Random(wanted.seed).shuffle(rows)
     return rows
@@ -82,7 +82,7 @@ def names_in(bank: Bank, language: Language) -> dict[str, str]:
     return english | {name: name for name in english.values()}
 
 
-def bank_shell(material: Material, wanted: Filter, texts: Texts, language: Language) -> str:
+def bank_shell(material: PracticeMaterial, wanted: Filter, texts: Texts, language: Language) -> str:
     """The filter. The questions are a separate part, which changes as words are typed."""
     if not material.bank.questions:
         return ELEMENTS("empty", title=texts.view_bank, told=texts.bank_empty)
@@ -92,7 +92,9 @@ def bank_shell(material: Material, wanted: Filter, texts: Texts, language: Langu
     return HTML("shell", wanted=wanted, topics=topics, topic=topic, standings=standings(texts), texts=texts)
 
 
-def bank_part(rows: Sequence[Row], wanted: Filter, kept: Kept, now: datetime, texts: Texts, language: Language) -> str:
+def bank_part(
+    rows: Sequence[QuestionRow], wanted: Filter, kept: CardsAndJottings, now: datetime, texts: Texts, language: Language
+) -> str:
     """The list of questions."""
 
     def line(question: Question) -> Line:
@@ -109,7 +111,7 @@ def bank_part(rows: Sequence[Row], wanted: Filter, kept: Kept, now: datetime, te
     )
 
 
-def line_of(question: Question, kept: Kept, now: datetime, texts: Texts, language: Language) -> Line:
+def line_of(question: Question, kept: CardsAndJottings, now: datetime, texts: Texts, language: Language) -> Line:
     is_marked = kept.jotting(question.id).bookmarked
     return Line(question.id, asked(question, language), badges(question, kept, now, texts), is_marked)
 
@@ -123,7 +125,7 @@ def standings(texts: Texts) -> list[tuple[str, str]]:
     return [(standing_name(standing, texts), str(standing)) for standing in Standing]
 
 
-def badges(question: Question, kept: Kept, now: datetime, texts: Texts) -> Badges:
+def badges(question: Question, kept: CardsAndJottings, now: datetime, texts: Texts) -> Badges:
     """Badges that say how well a question is known, whether it is due, and whether its answer has changed since."""
     card, knowledge = kept.cards.get(question.id), kept.knowledge(question)
     named = [(str(knowledge), standing_name(knowledge, texts))]

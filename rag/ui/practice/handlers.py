@@ -17,13 +17,13 @@ from rag.practice.exports import ExportAs, export
 from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
 from rag.ui.part import UNCHANGED, Updates
-from rag.ui.practice.actions import Action, ActionName
+from rag.ui.practice.actions import PracticeAction, PracticeActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import HTML as ELEMENTS
 from rag.ui.practice.exports_view import ENDINGS, read_backup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
-from rag.ui.practice.resources import Resources
+from rag.ui.practice.resources import PracticeResources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.problems import tell
 from rag.ui.session.practice import View
@@ -34,10 +34,10 @@ logger = logging.getLogger(__name__)
 
 # After these actions the view stays, with the text typed in it, and only its part is drawn again.
 WITHIN = frozenset({
-    ActionName.PLAN, ActionName.FILTER, ActionName.MORE, ActionName.REVEAL, ActionName.JUDGE, ActionName.OVERRIDE,
-    ActionName.GRADE,
+    PracticeActionName.PLAN, PracticeActionName.FILTER, PracticeActionName.MORE, PracticeActionName.REVEAL,
+    PracticeActionName.JUDGE, PracticeActionName.OVERRIDE, PracticeActionName.GRADE,
 })  # fmt: skip
-Do = Callable[[Session, Action, datetime], str]
+Do = Callable[[Session, PracticeAction, datetime], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class PracticeComponents:
         return [self.navigation, self.shell, self.part, self.told]
 
 
-class Handlers:
+class PracticeHandlers:
     """Handlers over an assistant's index. Practice data is stored in the folder that the settings name."""
 
     def __init__(self, assistant: Assistant, parts: PracticeComponents) -> None:
         self._assistant = assistant
         self._parts = parts
-        self._resources = Resources(assistant)
+        self._resources = PracticeResources(assistant)
         self._practising = Practising(self._resources)
         self._rendering = Rendering(self._resources, self._practising)
 
@@ -76,25 +76,25 @@ class Handlers:
     def open(self, state: Session, sent: object) -> Updates:
         """The whole room. The page sends the place that its address names; without one the room is as it was left."""
         self.prepare()
-        action = Action.read(sent)
+        action = PracticeAction.read(sent)
         if state.practice.has_acted and not state.practice.is_open:  # whoever clicks at once is not led elsewhere
-            action = replace(action, name=ActionName.SHOW, rest="")
+            action = replace(action, name=PracticeActionName.SHOW, rest="")
         state.practice.is_open = True
         return self._do(state, action, self._practising.do)
 
     def act(self, state: Session, event: gr.EventData) -> Updates:
         state.practice.has_acted = True
-        return self._do(state, Action.read(event._data), self._practising.do)
+        return self._do(state, PracticeAction.read(event._data), self._practising.do)
 
     def grade(self, state: Session, event: gr.EventData) -> Updates:
         """Grade an attempt at a question, or an answer in an interview."""
-        action = Action.read(event._data)
-        do = self._practising.answer if action.name is ActionName.ANSWER else self._practising.grade
+        action = PracticeAction.read(event._data)
+        do = self._practising.answer if action.name is PracticeActionName.ANSWER else self._practising.grade
         return self._do(state, action, do)
 
     def keep(self, state: Session, event: gr.EventData) -> str:
         """Store typed text. The response names the box and the edition, so that practice.js knows what is stored."""
-        action = Action.read(event._data)
+        action = PracticeAction.read(event._data)
         field, question = action.text("field"), action.text("question")
         try:
             self._practising.keep(state, field, question, action.text("text"), action.edition)
@@ -105,7 +105,7 @@ class Handlers:
 
     def source(self, state: Session, event: gr.EventData) -> Updates:
         """A dialog over the page that shows a document at a quote, and the message."""
-        citation = Action.read(event._data).citation
+        citation = PracticeAction.read(event._data).citation
         if citation is None:
             return UNCHANGED
         try:
@@ -118,16 +118,16 @@ class Handlers:
 
     def give(self, state: Session, event: gr.EventData) -> Updates:
         """A file for the reader to save, and the message."""
-        action, now = Action.read(event._data), _now()
+        action, now = PracticeAction.read(event._data), _now()
         try:
             match action.name:
-                case ActionName.EXPORT:
+                case PracticeActionName.EXPORT:
                     return self._export(state, action, now)
-                case ActionName.BACKUP:
+                case PracticeActionName.BACKUP:
                     text = json.dumps(self._resources.store.export(user_of(state)), ensure_ascii=False, indent=1)
                     name = f"practice-{state.practice.today(now):%Y-%m-%d}.json"
                     return self._parcel(name, "application/json", text.encode())
-                case ActionName.SAVE_REPORT if (round := self._practising.round(state)) is not None:
+                case PracticeActionName.SAVE_REPORT if (round := self._practising.round(state)) is not None:
                     name = f"interview-{state.practice.today(round.begun):%Y-%m-%d-%H%M}.md"
                     return self._parcel(name, "text/markdown", self._rendering.report(state, round).encode())
         except RagError as error:
@@ -135,9 +135,9 @@ class Handlers:
         return UNCHANGED
 
     def restore(self, state: Session, event: gr.EventData) -> Updates:
-        action = Action.read(event._data)
+        action = PracticeAction.read(event._data)
 
-        def restored(session: Session, action: Action, now: datetime) -> str:
+        def restored(session: Session, action: PracticeAction, now: datetime) -> str:
             texts, name = TEXTS[session.language], action.fields.get("name", "")
             if "packed" not in action.fields:
                 raise UsageError(texts.restore_large.format(name=name))
@@ -154,16 +154,16 @@ class Handlers:
         tab: Updates = {self._parts.tab: gr.update(label=TEXTS[state.language].tab)}
         return tab | self._all(state) if state.practice.is_open else tab
 
-    def _do(self, state: Session, action: Action, do: Do) -> Updates:
+    def _do(self, state: Session, action: PracticeAction, do: Do) -> Updates:
         now = _now()
         if action.zone:
             state.practice.zone = action.zone
         try:
             said = do(state, action, now)
             # The browser shows it at once; but a list of bookmarks may have been requested before this one was stored.
-            if action.name is ActionName.BOOKMARK and not self._lists_bookmarks(state):
+            if action.name is PracticeActionName.BOOKMARK and not self._lists_bookmarks(state):
                 return self._status(state, said)
-            within = action.name in WITHIN or action.name is ActionName.BOOKMARK
+            within = action.name in WITHIN or action.name is PracticeActionName.BOOKMARK
             graded = self._graded(state, action)
             return (self._part if within else self._all)(state, said, graded, action.edition)
         except RagError as error:
@@ -173,10 +173,10 @@ class Handlers:
     def _lists_bookmarks(self, state: Session) -> bool:
         return state.practice.view is View.BANK and state.practice.filter.bookmarked
 
-    def _graded(self, state: Session, action: Action) -> str:
+    def _graded(self, state: Session, action: PracticeAction) -> str:
         """The key of the graded attempt if this edition of it, or a later one, is stored; else empty."""
         question = action.text("question")
-        if action.name not in (ActionName.GRADE, ActionName.ANSWER):
+        if action.name not in (PracticeActionName.GRADE, PracticeActionName.ANSWER):
             return ""
         return f"attempt:{question}" if self._practising.has_edition(state, "attempt", question, action.edition) else ""
 
@@ -204,7 +204,7 @@ class Handlers:
                 _, part = self._rendering.shown(state, now)
         return self._status(state, said, graded, edition) | {self._parts.part: part}
 
-    def _export(self, state: Session, action: Action, now: datetime) -> Updates:
+    def _export(self, state: Session, action: PracticeAction, now: datetime) -> Updates:
         name = action.fields.get("format")
         file_type = ExportAs(name) if name in list(ExportAs) else ExportAs.ANKI
         bank, kept = self._resources.material().bank, self._resources.kept(user_of(state))

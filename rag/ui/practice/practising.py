@@ -17,14 +17,14 @@ from rag.practice.grading import Grade, Verdict, overridden
 from rag.practice.plan import Today, today
 from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished, statements
 from rag.practice.rubric import rubric_of
-from rag.practice.schedule import Rating, Review, due_cards, rating_of, review_of
+from rag.practice.schedule import CardReview, Rating, due_cards, rating_of, review_of
 from rag.practice.store import Jotting
-from rag.ui.practice.actions import Action, ActionName
+from rag.ui.practice.actions import PracticeAction, PracticeActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import day, percent
 from rag.ui.practice.grade_view import GIVEN
 from rag.ui.practice.places import Places
-from rag.ui.practice.resources import Resources
+from rag.ui.practice.resources import PracticeResources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import MORE, Filter, Practice, Reveal, View
 from rag.ui.session.session import Session
@@ -36,54 +36,55 @@ FEWEST_ASKED, MOST_ASKED = 5, 8
 # Seconds; longer than anyone looks at one card.
 LONGEST = 3_600
 BOXES = ("draft", "note", "version")
+INTERVIEW = (PracticeActionName.BEGIN, PracticeActionName.CONTINUE, PracticeActionName.END, PracticeActionName.REPORT)
 
 
 class Practising:
     """The actions over the room's resources. They return a message for the reader, which may be empty."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: PracticeResources) -> None:
         self._resources = resources
         self._places = Places()
         # A question's jotting is read, changed and written; two boxes may be written at once.
         self._jotting = threading.Lock()
 
-    def do(self, session: Session, action: Action, now: datetime) -> str:
+    def do(self, session: Session, action: PracticeAction, now: datetime) -> str:
         """Carry out an action other than grading."""
         practice = session.practice
         match action.name:
-            case ActionName.PLACE if action.rest:
+            case PracticeActionName.PLACE if action.rest:
                 return self._return(session, action.rest, now)
-            case ActionName.GO if action.rest in list(View):
+            case PracticeActionName.GO if action.rest in list(View):
                 self._go(session, View(action.rest), now)
-            case ActionName.PLAN:
+            case PracticeActionName.PLAN:
                 self._resources.store.save_plan(user_of(session), action.plan)
-            case ActionName.TONIGHT:
+            case PracticeActionName.TONIGHT:
                 self._take(session, self.today(session, now).questions, action.rest)
-            case ActionName.FILTER:
+            case PracticeActionName.FILTER:
                 practice.filter = replace(action.filter, seed=practice.filter.seed)
-            case ActionName.MORE:
+            case PracticeActionName.MORE:
                 practice.filter = replace(practice.filter, most=practice.filter.most + MORE)
-            case ActionName.TOPIC:
+            case PracticeActionName.TOPIC:
                 topic = action.rest.removeprefix("/")
                 practice.view, practice.filter = View.BANK, Filter(topic=topic)
-            case ActionName.SHUFFLE:
+            case PracticeActionName.SHUFFLE:
                 seed = random.randrange(1, SEEDS) if action.rest == "on" else 0
                 practice.filter = replace(action.filter, seed=seed)
-            case ActionName.OPEN:
+            case PracticeActionName.OPEN:
                 self._open(session, action.rest, now)
-            case ActionName.NEXT:
+            case PracticeActionName.NEXT:
                 self._next(session, now)
-            case ActionName.DUE:
+            case PracticeActionName.DUE:
                 self._take_due(session, action.rest, now)
-            case ActionName.BOOKMARK:
+            case PracticeActionName.BOOKMARK:
                 self._bookmark(session, action.rest)
-            case ActionName.OVERRIDE:
+            case PracticeActionName.OVERRIDE:
                 return self._override(session, action.rest, now)
-            case ActionName.DEAL | ActionName.REVEAL | ActionName.RATE:
+            case PracticeActionName.DEAL | PracticeActionName.REVEAL | PracticeActionName.RATE:
                 return self._recall(session, action, now)
-            case ActionName.STATE | ActionName.JUDGE | ActionName.ONWARD:
+            case PracticeActionName.STATE | PracticeActionName.JUDGE | PracticeActionName.ONWARD:
                 return self._judge(session, action)
-            case ActionName.BEGIN | ActionName.CONTINUE | ActionName.END | ActionName.REPORT:
+            case name if name in INTERVIEW:
                 return self._interview(session, action, now)
         return ""
 
@@ -118,7 +119,7 @@ class Practising:
         """Whether this edition of a box, or a later one, was stored."""
         return session.practice.editions.get((_box(field), question_id), -1) >= edition
 
-    def grade(self, session: Session, action: Action, now: datetime) -> str:
+    def grade(self, session: Session, action: PracticeAction, now: datetime) -> str:
         """Grade an attempt, and reschedule its card."""
         practice, question = session.practice, self.find(session, action.text("question"))
         grade = self._graded(session, question, action.text("attempt"))
@@ -128,7 +129,7 @@ class Practising:
             self._end_draft(session, question, action)
         return ""
 
-    def answer(self, session: Session, action: Action, now: datetime) -> str:
+    def answer(self, session: Session, action: PracticeAction, now: datetime) -> str:
         """Answer the question that the open round asks."""
         bank, round = self._resources.material().bank, self.round(session)
         question = self.find(session, action.text("question"))
@@ -171,7 +172,7 @@ class Practising:
             self._resources.store.review(user_of(session), review)
         return review is not None
 
-    def _end_draft(self, session: Session, question: Question, action: Action) -> None:
+    def _end_draft(self, session: Session, question: Question, action: PracticeAction) -> None:
         """Clear the draft that was graded; text typed in the meantime stays a draft."""
         self.keep(session, "attempt", question.id, "", action.edition)
 
@@ -180,7 +181,7 @@ class Practising:
         practice = session.practice
         self._places.return_to(user_of(session), place, practice)
         if practice.view is View.INTERVIEW and practice.round_id:
-            return self._interview(session, Action(ActionName.CONTINUE, practice.round_id), now)
+            return self._interview(session, PracticeAction(PracticeActionName.CONTINUE, practice.round_id), now)
         return ""
 
     def _go(self, session: Session, view: View, now: datetime) -> None:
@@ -262,9 +263,9 @@ class Practising:
             self._review(session, self.find(session, grade.question_id), after, now)
         return TEXTS[session.language].overridden.format(score=percent(after.score))
 
-    def _recall(self, session: Session, action: Action, now: datetime) -> str:
+    def _recall(self, session: Session, action: PracticeAction, now: datetime) -> str:
         practice, texts = session.practice, TEXTS[session.language]
-        if action.name is ActionName.DEAL:
+        if action.name is PracticeActionName.DEAL:
             wanted, bank = action.filter, self._resources.material().bank
             rows = rows_of(bank, wanted, self._resources.kept(user_of(session)), now)
             cards = [question.id for row in rows for question in (row.question, *row.follow_ups)]
@@ -272,7 +273,7 @@ class Practising:
                 random.shuffle(cards)
             self._deal(practice, tuple(cards[: action.number("count", 1, MOST_CARDS)]))
             return "" if cards else texts.deck_empty
-        if action.name is ActionName.REVEAL:
+        if action.name is PracticeActionName.REVEAL:
             practice.reveal = Reveal(action.rest) if action.rest in list(Reveal) else practice.reveal
             return ""
         return self._rate(session, action, now)
@@ -281,7 +282,7 @@ class Practising:
         practice.view, practice.deck, practice.dealt, practice.reveal = View.RECALL, cards, len(cards), Reveal.NOTHING
         practice.sitting = _name()
 
-    def _rate(self, session: Session, action: Action, now: datetime) -> str:
+    def _rate(self, session: Session, action: PracticeAction, now: datetime) -> str:
         """Rate the current card, and go on to the next one that the material still has."""
         practice, bank = session.practice, self._resources.material().bank
         rating = action.rating
@@ -289,22 +290,22 @@ class Practising:
             return ""
         question = self.find(session, practice.deck[0])
         seconds = action.number("seconds", 0, LONGEST) or None
-        review = Review(question.id, now, Rating(rating), None, "", question.answer_sha256, seconds)
+        review = CardReview(question.id, now, Rating(rating), None, "", question.answer_sha256, seconds)
         card = self._resources.store.review(user_of(session), review)
         practice.deck = tuple(name for name in practice.deck[1:] if name in bank.questions)
         practice.reveal = Reveal.NOTHING
         texts = TEXTS[session.language]
         return texts.rated.format(when=day(card.due, now, practice, texts))
 
-    def _judge(self, session: Session, action: Action) -> str:
+    def _judge(self, session: Session, action: PracticeAction) -> str:
         practice, texts = session.practice, TEXTS[session.language]
-        if action.name is ActionName.STATE:
+        if action.name is PracticeActionName.STATE:
             count, seed = action.number("count", 1, MOST_STATEMENTS), random.randrange(SEEDS)
             found = statements(self._resources.material().bank, topic=action.topic, count=count, seed=seed)
             practice.statements, practice.judged, practice.is_told = found, (), False
             practice.sitting = _name()
             return "" if found else texts.statements_none
-        if action.name is ActionName.ONWARD:
+        if action.name is PracticeActionName.ONWARD:
             practice.is_told = False
         elif not practice.is_told and len(practice.judged) < len(practice.statements):
             statement = practice.statements[len(practice.judged)]
@@ -312,11 +313,11 @@ class Practising:
             practice.is_told = True
         return ""
 
-    def _interview(self, session: Session, action: Action, now: datetime) -> str:
+    def _interview(self, session: Session, action: PracticeAction, now: datetime) -> str:
         practice, store, user = session.practice, self._resources.store, user_of(session)
         bank = self._resources.material().bank
         practice.view = View.INTERVIEW
-        if action.name is ActionName.BEGIN:
+        if action.name is PracticeActionName.BEGIN:
             level = action.fields.get("level")
             round = begin_round(
                 bank, topic=action.topic, level=Level(level) if level in list(Level) else Level.STANDARD,
@@ -326,16 +327,17 @@ class Practising:
             store.save_round(user, round)
             practice.round_id = round.id
             return ""
-        if action.name is not ActionName.END:
+        if action.name is not PracticeActionName.END:
             practice.round_id = action.rest
         found = self.round(session)
         if found is None:
             practice.round_id = ""
             return ""
-        left = skip_vanished(bank, found) if action.name is not ActionName.END else replace(found, planned=())
+        left = skip_vanished(bank, found) if action.name is not PracticeActionName.END else replace(found, planned=())
         if left != found:
             store.save_round(user, left)
-        return TEXTS[session.language].round_vanished if action.name is ActionName.CONTINUE and left != found else ""
+        is_shorter = action.name is PracticeActionName.CONTINUE and left != found
+        return TEXTS[session.language].round_vanished if is_shorter else ""
 
 
 def _box(field: str) -> str:

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from rag.language.language import Language
 from rag.practice.bank import Question
-from rag.practice.schedule import Review
+from rag.practice.schedule import CardReview
 from rag.ui.practice.bank_view import line_of
 from rag.ui.practice.elements import ago, day, percent
-from rag.ui.practice.resources import Kept
+from rag.ui.practice.resources import CardsAndJottings
 from rag.ui.session.practice import Practice
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
@@ -20,19 +20,19 @@ SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionWithProgress:
     """A question with the reader's progress on it. `reviews` are its reviews, oldest first; `names` maps headings to
     the reader's language."""
 
     question: Question
     topic: str
-    kept: Kept
-    reviews: Sequence[Review]
+    kept: CardsAndJottings
+    reviews: Sequence[CardReview]
     now: datetime
     names: Mapping[str, str]
 
 
-def question_shell(item: Asked, practice: Practice, texts: Texts, language: Language) -> str:
+def question_shell(item: QuestionWithProgress, practice: Practice, texts: Texts, language: Language) -> str:
     place = practice.place(item.question)
     attempts = [review for review in reversed(item.reviews) if review.attempt][:SHOWN]
     return HTML(
@@ -50,7 +50,7 @@ def question_shell(item: Asked, practice: Practice, texts: Texts, language: Lang
     )
 
 
-def _last(item: Asked, practice: Practice, texts: Texts) -> str:
+def _last(item: QuestionWithProgress, practice: Practice, texts: Texts) -> str:
     """When the question is due again, and the last score."""
     card = item.kept.cards.get(item.question.id)
     told = [texts.next_due.format(when=day(card.due, item.now, practice, texts))] if card is not None else []

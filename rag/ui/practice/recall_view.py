@@ -7,7 +7,7 @@ from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.schedule import Rating
 from rag.ui.practice.bank_view import asked, badges, standings
-from rag.ui.practice.resources import Kept
+from rag.ui.practice.resources import CardsAndJottings
 from rag.ui.session.practice import Practice, Standing
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
@@ -28,8 +28,9 @@ def card_shell(question: Question, topic: str, practice: Practice, texts: Texts,
 
 
 def card_part(
-    question: Question, kept: Kept, names: Mapping[str, str], now: datetime, practice: Practice, texts: Texts
-) -> str:
+    question: Question, kept: CardsAndJottings, names: Mapping[str, str], now: datetime, practice: Practice,
+    texts: Texts,
+) -> str:  # fmt: skip
     """The part of the answer that is shown, and the buttons. `names` maps headings to the reader's language."""
     named = badges(question, kept, now, texts)
     return HTML(

@@ -18,11 +18,11 @@ from rag.ui.practice.interview_view import round_shell, rounds_part
 from rag.ui.practice.interview_view import setup_shell as interview_setup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.progress_view import progress_part, progress_shell
-from rag.ui.practice.question_view import Asked, question_shell
+from rag.ui.practice.question_view import QuestionWithProgress, question_shell
 from rag.ui.practice.recall_view import card_part, card_shell, done_shell
 from rag.ui.practice.recall_view import setup_shell as recall_setup
 from rag.ui.practice.report_view import report_part, report_shell
-from rag.ui.practice.resources import Kept, Resources
+from rag.ui.practice.resources import CardsAndJottings, PracticeResources
 from rag.ui.practice.statements_view import result_shell, statement_part, statement_shell
 from rag.ui.practice.statements_view import setup_shell as statements_setup
 from rag.ui.practice.texts import TEXTS
@@ -35,7 +35,7 @@ SHELL_AND_PART = tuple[str, str]
 
 
 class Rendering:
-    def __init__(self, resources: Resources, practising: Practising) -> None:
+    def __init__(self, resources: PracticeResources, practising: Practising) -> None:
         self._resources = resources
         self._practising = practising
 
@@ -79,14 +79,14 @@ class Rendering:
             case _:
                 return self._bank(session, kept, now, texts)
 
-    def _today(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _today(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         material, plan = self._resources.material(), self._resources.store.plan(user_of(session))
         if not material.bank.questions:
             return ELEMENTS("empty", title=texts.view_today, told=texts.bank_empty), ""
         shell = today_shell(plan, material.roles, session.practice.today(now), texts, session.language)
         return shell, self.today_part(session, kept, now)
 
-    def today_part(self, session: Session, kept: Kept, now: datetime) -> str:
+    def today_part(self, session: Session, kept: CardsAndJottings, now: datetime) -> str:
         texts, practice, store = TEXTS[session.language], session.practice, self._resources.store
         material, user = self._resources.material(), user_of(session)
         days = streak(store.reviews(user), now, practice.time_zone)
@@ -95,27 +95,27 @@ class Rendering:
         day = self._practising.today(session, now)
         return today_part(day, glance, left, material, practice.today(now), texts, session.language)
 
-    def _bank(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _bank(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         shell = bank_shell(self._resources.material(), session.practice.filter, texts, session.language)
         return shell, self.bank_part(session, kept, now)
 
-    def bank_part(self, session: Session, kept: Kept, now: datetime) -> str:
+    def bank_part(self, session: Session, kept: CardsAndJottings, now: datetime) -> str:
         bank, wanted = self._resources.material().bank, session.practice.filter
         if not bank.questions:
             return ""
         return bank_part(rows_of(bank, wanted, kept, now), wanted, kept, now, TEXTS[session.language], session.language)
 
-    def _question(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _question(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, material = session.practice, self._resources.material()
         question = material.bank.questions.get(practice.question)
         if question is None:  # its page vanished while it was open
             return ELEMENTS("gone", texts=texts), ""
         reviews = self._resources.store.reviews(user_of(session), question.id)
         topic = material.topic(question.topic, session.language, texts.top)
-        asked = Asked(question, topic, kept, reviews, now, names_in(material.bank, session.language))
+        asked = QuestionWithProgress(question, topic, kept, reviews, now, names_in(material.bank, session.language))
         return question_shell(asked, practice, texts, session.language), self.grade_part(session, kept, now)
 
-    def grade_part(self, session: Session, kept: Kept, now: datetime) -> str:
+    def grade_part(self, session: Session, kept: CardsAndJottings, now: datetime) -> str:
         """The grade of the open question; empty if it was not graded."""
         practice, texts, bank = session.practice, TEXTS[session.language], self._resources.material().bank
         question = bank.questions.get(practice.question)
@@ -131,7 +131,7 @@ class Rendering:
         graded = Graded(grade, own, due, follow_ups, has_next, practice.grades, names)
         return grade_part(graded, texts, session.language)
 
-    def _recall(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _recall(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, material = session.practice, self._resources.material()
         if not practice.dealt:
             due = len(due_cards(material.bank, kept.cards, now))
@@ -153,7 +153,7 @@ class Rendering:
             return result_shell(practice, names, texts), ""
         return statement_shell(practice, texts), statement_part(practice, names, texts)
 
-    def _interview(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _interview(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice = session.practice
         round = self._practising.round(session)
         if round is None:
@@ -177,7 +177,7 @@ class Rendering:
         bank, zone = self._resources.material().bank, session.practice.time_zone
         return report(bank, round, cards, session.language, topic=topic, zone=zone)
 
-    def _progress(self, session: Session, kept: Kept, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _progress(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, bank = session.practice, self._resources.material().bank
         due = [bank.questions[card.question_id] for card in due_cards(bank, kept.cards, now)]
         days = streak(self._resources.store.reviews(user_of(session)), now, practice.time_zone)

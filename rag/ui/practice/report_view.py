@@ -26,7 +26,7 @@ MISSED = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED)
 
 
 @dataclass(frozen=True, slots=True)
-class PointShown:
+class ReportPoint:
     kind: str
     verdict: str
     citation: Citation
@@ -38,7 +38,7 @@ class AnswerShown:
     question: str
     gone: bool
     said: str
-    points: list[PointShown]
+    points: list[ReportPoint]
 
 
 def report_shell(round: Round, texts: Texts) -> str:
@@ -131,8 +131,8 @@ def _question(bank: Bank, question_id: str, language: Language) -> tuple[str, st
 def _answer(bank: Bank, answered: Answered, texts: Texts, language: Language) -> AnswerShown:
     _, title, is_there = _question(bank, answered.question_id, language)
     points = [
-        PointShown(str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
+        ReportPoint(str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
         for p in sorted(answered.points, key=_order)
     ]
-    points += [PointShown("mistake", texts.right_is, citation) for citation in answered.mistakes]
+    points += [ReportPoint("mistake", texts.right_is, citation) for citation in answered.mistakes]
     return AnswerShown(percent(answered.score), title, not is_there, answered.attempt.strip(), points)

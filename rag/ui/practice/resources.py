@@ -10,7 +10,7 @@ from pathlib import Path
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
 from rag.errors import RagError, UserDataError
-from rag.index.topics import Role, Titles, roles_of, topic_title, topic_titles
+from rag.index.topics import JobRole, Titles, roles_of, topic_title, topic_titles
 from rag.language.language import Language
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader
@@ -24,12 +24,12 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class PracticeMaterial:
     """The question bank of one generation, the titles of its topics, and the roles that ask about them."""
 
     bank: Bank
     titles: Titles
-    roles: Mapping[str, Role] = field(default_factory=dict)
+    roles: Mapping[str, JobRole] = field(default_factory=dict)
 
     def topic(self, topic: str, language: Language, top: str) -> str:
         """The name of a topic; `top` is the name for documents in no folder. With several roots, a topic begins with
@@ -48,7 +48,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CardsAndJottings:
     """A reader's stored cards and jottings, by question id."""
 
     cards: Mapping[str, Card]
@@ -61,7 +61,7 @@ class Kept:
         return self.jottings.get(question_id, Jotting())
 
 
-class Resources:
+class PracticeResources:
     """`problem` says why nothing can be stored; None if it can."""
 
     def __init__(self, assistant: Assistant) -> None:
@@ -69,7 +69,7 @@ class Resources:
         self.problem: UserDataError | None = None
         self._reading = threading.Lock()
         self._ahead = ""  # the question whose rubric was read ahead last
-        self._read: tuple[str, Material] | None = None
+        self._read: tuple[str, PracticeMaterial] | None = None
         self._graders: dict[tuple[str, Choices, Settings], Grader] = {}
         try:
             self.store = PracticeStore(assistant.settings.data)
@@ -82,18 +82,18 @@ class Resources:
     def set_aside(self) -> Path | None:
         return self.store.database.set_aside
 
-    def material(self) -> Material:
+    def material(self) -> PracticeMaterial:
         """The material of the live generation, read once for all callers."""
         with self._reading:
             index = self.assistant.index
             if self._read is None or self._read[0] != index.manifest_sha256:
                 roots = [Path(root.path) for root in index.manifest.roots]
-                material = Material(read_bank(index), topic_titles(roots), roles_of(roots))
+                material = PracticeMaterial(read_bank(index), topic_titles(roots), roles_of(roots))
                 self._read = (index.manifest_sha256, material)
             return self._read[1]
 
-    def kept(self, user: str) -> Kept:
-        return Kept(self.store.cards(user), self.store.jottings(user))
+    def kept(self, user: str) -> CardsAndJottings:
+        return CardsAndJottings(self.store.cards(user), self.store.jottings(user))
 
     def grader(self, choices: Choices) -> Grader:
         """A grader that uses the chat model chosen for answers. If there is none, it cannot be used, or it is small

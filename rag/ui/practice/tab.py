@@ -7,9 +7,8 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.part import AT_ONCE, EACH, Overlays, Part
-from rag.ui.practice.handlers import Handlers, PracticeComponents
-from rag.ui.texts import Language
+from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart
+from rag.ui.practice.handlers import PracticeComponents, PracticeHandlers
 
 # Beside the session goes what practice.js, which may not run yet, sends when the address has changed. `saved` lends its
 # place.
@@ -31,7 +30,7 @@ GRADING: dict[str, Any] = {
 }
 
 
-def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language) -> Part:
+def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, tab: gr.Tab) -> PagePart:
     """Build the practice room over an assistant's index, in its tab."""
     with gr.Column(elem_classes="room", elem_id="practice"):
         parts = PracticeComponents(
@@ -44,7 +43,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
             whole=overlays.whole,
             parcel=overlays.parcel,
         )
-    handlers = Handlers(assistant, parts)
+    handlers = PracticeHandlers(assistant, parts)
     tab.select(handlers.open, [session, parts.saved], parts.view, js=OPENING, **AT_ONCE)
     parts.shell.select(handlers.act, session, parts.view, **EACH)
     parts.shell.edit(handlers.act, session, parts.view, **LAST)
@@ -53,7 +52,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
     parts.shell.upload(handlers.restore, session, parts.view, **GRADING)
     parts.shell.expand(handlers.source, session, [parts.whole, parts.told], **EACH)
     parts.shell.download(handlers.give, session, [parts.parcel, parts.told], **EACH)
-    return Part((tab, *parts.view), handlers.speak, handlers.prepare)
+    return PagePart((tab, *parts.view), handlers.speak, handlers.prepare)
 
 
 def _html(name: str, **options: Any) -> gr.HTML:

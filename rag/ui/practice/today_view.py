@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from rag.index.topics import Role
+from rag.index.topics import JobRole
 from rag.language.language import Language
 from rag.practice.plan import MOST_DAILY, Plan, Today
 from rag.practice.rounds import Round
 from rag.practice.schedule import TopicProgress
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.field_map import TALL, WIDE, boxes
-from rag.ui.practice.resources import Material
+from rag.ui.practice.resources import PracticeMaterial
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
@@ -29,7 +29,7 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class TodaysQuestion:
     """One of today's questions, and why it is one of them."""
 
     id: str
@@ -51,7 +51,7 @@ class Field:
     style: str
 
 
-def today_shell(plan: Plan, roles: Mapping[str, Role], now: datetime, texts: Texts, language: Language) -> str:
+def today_shell(plan: Plan, roles: Mapping[str, JobRole], now: datetime, texts: Texts, language: Language) -> str:
     """`now` is in the reader's time zone."""
     named = [(role.titles.get(language, name), name) for name, role in roles.items()]
     soonest = now.date() + timedelta(days=1)
@@ -59,18 +59,21 @@ def today_shell(plan: Plan, roles: Mapping[str, Role], now: datetime, texts: Tex
 
 
 def today_part(
-    day: Today, glance: Glance, round: Round | None, material: Material, now: datetime, texts: Texts, language: Language
-) -> str:
+    day: Today, glance: Glance, round: Round | None, material: PracticeMaterial, now: datetime, texts: Texts,
+    language: Language,
+) -> str:  # fmt: skip
     """`round` is an unfinished interview; `now` is in the reader's time zone."""
     listed = _listed(day, material, texts, language)
     fields = fields_of(glance.topics, material, texts, language)
     return HTML(
         "part", day=day, told=_told(day, now, texts), lines=_lines(day, texts), listed=listed, round=round,
-        glance=_glance(day, glance, texts), fields=fields, texts=texts,
+        glance=_glance(glance, texts), fields=fields, texts=texts,
     )  # fmt: skip
 
 
-def fields_of(topics: Sequence[TopicProgress], material: Material, texts: Texts, language: Language) -> list[Field]:
+def fields_of(
+    topics: Sequence[TopicProgress], material: PracticeMaterial, texts: Texts, language: Language
+) -> list[Field]:
     """The topics as fields of the map, largest first."""
     rows = sorted(topics, key=lambda row: (-_total(row), row.topic))
     counts = [_total(row) for row in rows]
@@ -112,17 +115,17 @@ def _lines(day: Today, texts: Texts) -> list[str]:
     return [line for line in lines if line]
 
 
-def _listed(day: Today, material: Material, texts: Texts, language: Language) -> list[Listed]:
+def _listed(day: Today, material: PracticeMaterial, texts: Texts, language: Language) -> list[TodaysQuestion]:
     kinds = [
         ("due", texts.standing_due, day.due),
         ("shaky", texts.standing_shaky, day.weak),
         ("new", texts.standing_new, day.new),
     ]
     questions = material.bank.questions
-    return [Listed(name, asked(questions[name], language), kind, told) for kind, told, names in kinds for name in names]
+    return [TodaysQuestion(q, asked(questions[q], language), kind, told) for kind, told, names in kinds for q in names]
 
 
-def _glance(day: Today, glance: Glance, texts: Texts) -> list[tuple[str, str]]:
+def _glance(glance: Glance, texts: Texts) -> list[tuple[str, str]]:
     known = sum(row.known for row in glance.topics)
     shaky = sum(row.shaky for row in glance.topics)
     return [

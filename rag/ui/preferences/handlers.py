@@ -55,7 +55,7 @@ class PreferencesComponents:
 
     @property
     def fields(self) -> list[Any]:
-        """As `Handlers.choose` takes them."""
+        """As `PreferencesHandlers.choose` takes them."""
         return [self.llm, self.style, self.caution, self.only, self.top_k]
 
     @property
@@ -69,7 +69,7 @@ class PreferencesComponents:
         return (self.tab, self.heading, self.states, *self.fields, *others)
 
 
-class Handlers:
+class PreferencesHandlers:
     def __init__(self, assistant: Assistant, parts: PreferencesComponents, *, may_change: bool) -> None:
         self._assistant = assistant
         self._parts = parts

@@ -10,8 +10,8 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.elements import hint, introduction
-from rag.ui.part import AT_ONCE, EACH, Part
-from rag.ui.preferences.handlers import Handlers, PreferencesComponents, models, named, themes
+from rag.ui.part import AT_ONCE, EACH, PagePart
+from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, models, named, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.preferences.texts import TEXTS
 from rag.ui.texts import Language, Texts
@@ -37,23 +37,23 @@ def build_preferences(
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
-    model_setup: Callable[[], Part] | None,
-) -> list[Part]:
+    model_setup: Callable[[], PagePart] | None,
+) -> list[PagePart]:
     """Build the settings in their tab. `kept` is the browser's copy of them; `writer` sends the writer chosen beside
     the question; `on_change` is called with every event that changes a setting, so that the rest of the page can
     refresh. `model_setup` builds the setup of a chat model; None for readers who may not set one up."""
-    more: list[Part] = []
+    more: list[PagePart] = []
 
     def set_up() -> None:
         if model_setup is not None:
             more.append(model_setup())
 
     parts = _components(TEXTS[first], assistant.settings.top_k, tab, kept, set_up)
-    handlers = Handlers(assistant, parts, may_change=model_setup is not None)
+    handlers = PreferencesHandlers(assistant, parts, may_change=model_setup is not None)
     for event in _wire(parts, handlers, session, writer):
         on_change(event)
     settled = tuple(parts.fields[1:])  # setting up a model also changes who writes
-    return [Part(parts.spoken, handlers.speak, settled=settled), *more]
+    return [PagePart(parts.spoken, handlers.speak, settled=settled), *more]
 
 
 def _components(
@@ -116,7 +116,7 @@ def _components(
     )
 
 
-def _wire(parts: PreferencesComponents, handlers: Handlers, session: gr.State, writer: gr.HTML) -> list[Any]:
+def _wire(parts: PreferencesComponents, handlers: PreferencesHandlers, session: gr.State, writer: gr.HTML) -> list[Any]:
     """Attach the handlers. Returns the events that change a setting, except the theme, which the browser handles itself
     (theme.js)."""
     inputs = [parts.llm.input, parts.style.input, parts.caution.input, parts.only.input, parts.top_k.release]

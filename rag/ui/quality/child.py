@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from rag.cli import print_json
 from rag.errors import RagError
 from rag.settings import ChatModelName, Settings, load_settings
-from rag.ui.quality.kept import Kind
+from rag.ui.quality.kept import EvaluationKind
 
 SYSTEMS = ("ours", "dense", "keyword", "rrf")
 # Niceness added to the process, so that chats take precedence.
@@ -37,7 +37,7 @@ class Steps:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m rag.ui.quality.child")
-    parser.add_argument("kind", type=Kind)
+    parser.add_argument("kind", type=EvaluationKind)
     parser.add_argument("gold", type=Path)
     parser.add_argument("limit", type=int)
     options = parser.parse_args(arguments)
@@ -51,9 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _evaluate(kind: Kind, gold: Path, limit: int, settings: Settings) -> dict[str, Any]:
+def _evaluate(kind: EvaluationKind, gold: Path, limit: int, settings: Settings) -> dict[str, Any]:
     settings = settings.model_copy(update={"llm": ChatModelName.EXTRACTIVE})
-    if kind is Kind.ANSWERS:
+    if kind is EvaluationKind.ANSWERS:
         from rag.evaluation.answers import run as answers
 
         return answers.evaluate(gold, settings, limit=limit, track=Steps(1)).result

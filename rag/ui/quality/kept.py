@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 FILE = "quality.json"
 
 
-class Kind(StrEnum):
+class EvaluationKind(StrEnum):
     RETRIEVAL = "retrieval"
     ANSWERS = "answers"
 
@@ -30,12 +30,12 @@ class Measured:
     result: Mapping[str, Any]
 
 
-def read_measured(folder: Path) -> dict[Kind, Measured]:
+def read_measured(folder: Path) -> dict[EvaluationKind, Measured]:
     """The latest result of each kind; a file that cannot be read counts as missing."""
     try:
         kept = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return {
-            Kind(kind): Measured(datetime.fromisoformat(last["at"]).astimezone(), dict(last["result"]))
+            EvaluationKind(kind): Measured(datetime.fromisoformat(last["at"]).astimezone(), dict(last["result"]))
             for kind, last in kept.items()
         }
     except FileNotFoundError:
@@ -45,7 +45,7 @@ def read_measured(folder: Path) -> dict[Kind, Measured]:
         return {}
 
 
-def write_measured(folder: Path, measured: Mapping[Kind, Measured]) -> None:
+def write_measured(folder: Path, measured: Mapping[EvaluationKind, Measured]) -> None:
     """Write the results atomically. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = json.dumps({kind: {"at": last.at.isoformat(), "result": last.result} for kind, last in measured.items()})

@@ -12,7 +12,7 @@ from rag.evaluation.answers.table import NAMES
 from rag.evaluation.retrieval import report
 from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.ui.elements import figures, hint
-from rag.ui.quality.kept import Kind, Measured
+from rag.ui.quality.kept import EvaluationKind, Measured
 from rag.ui.quality.names import OWN_SET, answerer_name, set_name, system_name
 from rag.ui.quality.plot import Dot, plot
 from rag.ui.templates import macros_of
@@ -42,11 +42,11 @@ def shipped(folder: Path, texts: Texts, language: Language) -> str:
     return "".join(shown) or hint(texts.none.format(folder=folder.name, command=as_called(COMMAND)))
 
 
-def own(measured: Mapping[Kind, Measured], texts: Texts, language: Language) -> str:
+def own(measured: Mapping[EvaluationKind, Measured], texts: Texts, language: Language) -> str:
     """The results measured from the page, latest first, as HTML."""
     parts: list[str] = []
     for kind, last in sorted(measured.items(), key=lambda pair: pair[1].at, reverse=True):
-        show = _own_retrieval if kind is Kind.RETRIEVAL else _own_answers
+        show = _own_retrieval if kind is EvaluationKind.RETRIEVAL else _own_answers
         parts.append(_or_problem(partial(show, last, texts, language), texts))
     return "".join(parts)
 

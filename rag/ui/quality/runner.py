@@ -20,7 +20,7 @@ from rag.index import Index
 from rag.paths import PROGRAM
 from rag.settings import ENVIRONMENT_PREFIX, IndexEffect, Settings, index_settings
 from rag.ui.quality.child import SYSTEMS
-from rag.ui.quality.kept import Kind, Measured, read_measured, write_measured
+from rag.ui.quality.kept import EvaluationKind, Measured, read_measured, write_measured
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ LAST_WORDS = 300
 class Progress:
     """`done` and `total` count questions; `done` is 0 while models load. `problem` is the error of a failed run."""
 
-    kind: Kind = Kind.RETRIEVAL
+    kind: EvaluationKind = EvaluationKind.RETRIEVAL
     under_way: bool = False
     done: int = 0
     total: int = 0
@@ -58,19 +58,19 @@ class Runner:
         with self._lock:
             return self._progress
 
-    def measured(self) -> dict[Kind, Measured]:
+    def measured(self) -> dict[EvaluationKind, Measured]:
         """The latest result of each kind that was measured here."""
         with self._lock:
             return dict(self._measured)
 
-    def start(self, index: Index, kind: Kind, limit: int) -> bool:
+    def start(self, index: Index, kind: EvaluationKind, limit: int) -> bool:
         """Start to measure on `limit` gold questions. Returns False if a run is under way or there is no gold file."""
         if self.gold is None:
             return False
         with self._lock:
             if self._progress.under_way:
                 return False
-            total = limit * (len(SYSTEMS) if kind is Kind.RETRIEVAL else 1)
+            total = limit * (len(SYSTEMS) if kind is EvaluationKind.RETRIEVAL else 1)
             self._progress = Progress(kind, under_way=True, total=total)
         arguments = (kind, limit, self.gold, index)
         threading.Thread(target=self._run, args=arguments, name="evaluation", daemon=True).start()
@@ -83,7 +83,7 @@ class Runner:
             if self._process is not None:
                 self._process.terminate()
 
-    def _run(self, kind: Kind, limit: int, gold: Path, index: Index) -> None:
+    def _run(self, kind: EvaluationKind, limit: int, gold: Path, index: Index) -> None:
         problem: RagError | None = None
         has_result = False
         try:
@@ -108,7 +108,7 @@ class Runner:
                 problem = None if self._progress.stopped else problem
                 self._progress = replace(self._progress, under_way=False, problem=problem, has_result=has_result)
 
-    def _keep(self, kind: Kind, result: Mapping[str, Any]) -> None:
+    def _keep(self, kind: EvaluationKind, result: Mapping[str, Any]) -> None:
         with self._lock:
             self._measured = {**self._measured, kind: Measured(datetime.now().astimezone(), result)}
             measured = dict(self._measured)

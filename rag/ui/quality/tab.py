@@ -6,9 +6,9 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.elements import done, problem
-from rag.ui.part import AT_ONCE, Part, Updates
+from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
-from rag.ui.quality.kept import Kind
+from rag.ui.quality.kept import EvaluationKind
 from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Progress, Runner
 from rag.ui.quality.texts import TEXTS
@@ -24,14 +24,16 @@ COUNTS = (10, 320)
 
 def build_quality(
     assistant: Assistant, results: Path, runner: Runner, session: gr.State, tab: gr.Tab, first: Language
-) -> Part:
+) -> PagePart:
     """Build the quality room. `results` is the folder of the shipped results; `runner` measures on demand."""
     texts = TEXTS[first]
     has_gold = runner.gold is not None
     with gr.Column(elem_classes="room"):
         heading = gr.HTML(_heading(texts, has_gold=has_gold))
         with gr.Row(visible=has_gold):
-            kind = gr.Radio(_kinds(texts), value=str(Kind.RETRIEVAL), label=texts.kind, elem_id="quality-kind")
+            kind = gr.Radio(
+                _kinds(texts), value=str(EvaluationKind.RETRIEVAL), label=texts.kind, elem_id="quality-kind"
+            )
             count = gr.Slider(
                 *COUNTS, value=50, step=10, label=texts.count, info=texts.count_hint, elem_id="quality-count"
             )
@@ -54,7 +56,7 @@ def build_quality(
         }
 
     def begin(state: Session, kind: str, count: float) -> Updates:
-        runner.start(assistant.index, Kind(kind), int(count))
+        runner.start(assistant.index, EvaluationKind(kind), int(count))
         return look(state)
 
     def halt(state: Session) -> Updates:
@@ -81,7 +83,7 @@ def build_quality(
     stop.click(halt, session, seen, **AT_ONCE)
     clock.tick(look, session, seen, **AT_ONCE)
     tab.select(opened, session, [known, *seen], **AT_ONCE)
-    return Part((tab, heading, kind, count, known, *seen), speak)
+    return PagePart((tab, heading, kind, count, known, *seen), speak)
 
 
 def _heading(texts: Texts, *, has_gold: bool) -> str:
@@ -89,7 +91,7 @@ def _heading(texts: Texts, *, has_gold: bool) -> str:
 
 
 def _kinds(texts: Texts) -> list[tuple[str, str]]:
-    return [(getattr(texts, f"kind_{kind}"), str(kind)) for kind in Kind]
+    return [(getattr(texts, f"kind_{kind}"), str(kind)) for kind in EvaluationKind]
 
 
 def _progress(now: Progress, texts: Texts, page: Texts) -> str:

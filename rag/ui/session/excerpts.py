@@ -1,6 +1,6 @@
-"""What the sources panel shows of an answer: its quotes inside the source text around them.
+"""The excerpts of an answer in the sources panel: its quotes inside the source text around them.
 
-It is taken from the index once, when the answer is finished: it stays right when the material changes.
+They are taken from the index once, when the answer is finished, so that they stay right when the material changes.
 """
 
 import re
@@ -21,7 +21,7 @@ NEAR = 120
 FORMULA_REACH = 500
 SNIPPET = 180
 NEAREST = 5
-# Characters of source text shown before and after a quote; then on to the next border, but not further than that.
+# Characters of source text shown before and after a quote, and how much further the next border is sought.
 CONTEXT = 160
 REACH = 120
 # A table or a formula longer than this may be cut between its lines.
@@ -45,9 +45,9 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The quotes of one section, in stretches of source text. `whole` is false where only the quotes are shown, for the
-    source says something else by now, or `is_there` no more. `english` is the title in English, where there is one, and
-    `english_section` the section."""
+    """The quotes of one section, in stretches of source text. `whole` is false if only the quotes are shown, because
+    the source has changed or, if not `is_there`, is gone. `english` is the English title, if there is one, and
+    `english_section` the English section."""
 
     document: str
     title: str
@@ -116,7 +116,7 @@ def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, in
         for low, high in _formulas(source, start, end):
             start = low if low < start < high else start
             end = high if low < end < high else end
-        # The section is told by its path, and its neighbours say other things.
+        # The path names the section, and its neighbours are about other things.
         above = [found.end() for found in HEADING.finditer(source, start, citation.start)]
         below = HEADING.search(source, citation.end, end)
         start, end = max(above, default=start), below.start() if below else end
@@ -152,15 +152,15 @@ def segments(source: str, start: int, end: int, citations: Sequence[Citation]) -
 
 
 def border_before(source: str, start: int) -> int:
-    """Where an excerpt begins whose quote begins at `start`: some CONTEXT before it, at the last border before that,
-    else at the first one behind."""
+    """Where the excerpt begins for a quote that begins at `start`: at the last border at least CONTEXT before it, else
+    at the first border after that."""
     borders = list(_borders(source, start - CONTEXT - REACH, start))
     before = [place for place in borders if place <= start - CONTEXT]
     return max(before) if before else min(borders, default=_out_of(source, start)[0])
 
 
 def border_after(source: str, end: int) -> int:
-    """The same behind a quote."""
+    """Where the excerpt ends, likewise, for a quote that ends at `end`."""
     borders = list(_borders(source, end, end + CONTEXT + REACH))
     behind = [place for place in borders if place >= end + CONTEXT]
     return min(behind) if behind else max(borders, default=_out_of(source, end)[1])
@@ -178,12 +178,13 @@ def _borders(source: str, low: int, high: int) -> Iterator[int]:
 
 
 def _out_of(source: str, place: int) -> tuple[int, int]:
-    """The table or formula that holds a place, else that place alone."""
+    """The table or formula around a place, else the place itself."""
     return next((whole for whole in _wholes(source, place, place) if whole[0] < place < whole[1]), (place, place))
 
 
 def _wholes(source: str, low: int, high: int) -> list[tuple[int, int]]:
-    """What is not cut; the search begins at a line, far enough in front to see where each begins."""
+    """The tables, formulas, links and code spans that are never cut; the search begins at a line, far enough in front
+    to see where each begins."""
     begin = source.rfind("\n", 0, max(low - WHOLE, 0)) + 1
     spans = (found.span() for found in WHOLES.finditer(source, begin, min(high + WHOLE, len(source))))
     return [(start, end) for start, end in spans if end - start <= WHOLE]

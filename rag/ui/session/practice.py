@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rag.practice.bank import Question
 from rag.practice.grading import Grade
-from rag.practice.rounds import Statement
+from rag.practice.rounds import TrueFalseStatement
 
-# Questions that are listed at first, and with every wish for more.
+# Questions that are listed at first, and added each time the reader asks for more.
 MORE = 40
 
 
@@ -46,7 +46,7 @@ class Reveal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`topic` None is every topic; `seed` shuffles where it is not 0; `most` rows are shown."""
+    """`topic` None means every topic; `seed` shuffles unless it is 0; at most `most` rows are shown."""
 
     words: str = ""
     topic: str | None = None
@@ -58,15 +58,14 @@ class Filter:
 
 @dataclass(slots=True)
 class Practice:
-    """`is_open` once the room was entered: before that nothing is shown. `has_acted` once the reader has done something
-    in it. `renders` counts what was rendered, so that every view has a name of its own.
+    """`is_open` is set once the room was entered: nothing is shown before that. `has_acted` is set once the reader has
+    done something in it. `renders` counts what was rendered, so that every view has a name of its own.
 
-    `queue` are the questions that "next" leads through, `back` is where they were chosen. `grade` is what the
-    grader said, without the reader's own verdicts; `grades` counts them. `deck` are the cards still to be rated,
-    the first one being shown. `statements` are judged one after the other, `judged` are the verdicts so far;
-    `is_told` says that the last one is still shown; `sitting` names these cards or statements among others. `round_id`
-    is the interview or report that is open. `editions` are those that were kept of each box last, by its field and
-    question.
+    `queue` are the questions that "next" leads through, `back` is where they were chosen. `grade` is the grader's
+    result, without the reader's own verdicts; `grades` counts the grades. `deck` are the cards still to be rated, the
+    first one being shown. `statements` are judged one after the other, `judged` are the verdicts so far; `is_told`
+    means that the last one is still shown; `sitting` identifies this set of cards or statements. `round_id` is the open
+    interview or report. `editions` are the last stored ones of each box, by its field and question.
     """
 
     view: View = View.TODAY
@@ -83,7 +82,7 @@ class Practice:
     deck: tuple[str, ...] = ()
     dealt: int = 0
     reveal: Reveal = Reveal.NOTHING
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[TrueFalseStatement, ...] = ()
     judged: tuple[bool, ...] = ()
     is_told: bool = False
     sitting: str = ""
@@ -91,7 +90,7 @@ class Practice:
     editions: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def place(self, question: Question) -> int:
-        """Where a question, or that of its page, stands in the queue, from 1; 0 where it does not."""
+        """The position of a question, or of its page's question, in the queue, from 1; 0 if it is not there."""
         return next((self.queue.index(name) + 1 for name in (question.id, question.parent) if name in self.queue), 0)
 
     @property
@@ -104,7 +103,7 @@ class Practice:
 
 
 def zone_of(name: str) -> tzinfo:
-    """The time zone that the browser names; that of this machine where it names none that is known."""
+    """The time zone that the browser names; this machine's if that is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

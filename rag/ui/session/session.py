@@ -1,4 +1,4 @@
-"""What one reader has asked and been answered. Holds facts, not HTML: it can be shown in either language."""
+"""One reader's questions and answers. Holds facts, not HTML, so that it can be shown in either language."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -14,20 +14,20 @@ from rag.ui.session.excerpts import Excerpt, Nearby
 from rag.ui.session.practice import Practice
 from rag.ui.texts import Language
 
-# A conversation longer than this shows its newest exchanges only: what is sent to the page stays bounded.
+# A conversation longer than this shows its newest exchanges only, so that the page stays bounded.
 MAX_EXCHANGES = 100
-# Exchanges of all branches that are kept at hand.
+# Exchanges of all branches that are kept in memory.
 MAX_KNOWN = 1_000
-# Exchanges that the page shows of a conversation, at least; those before them come in such steps, when they are asked
-# for, so that a long conversation costs what a short one does.
+# The least number of exchanges that the page shows of a conversation, and the step in which earlier ones are added on
+# request, so that a long conversation costs no more than a short one.
 STEP = 4
 # Exchanges that could not be stored are numbered from here on, far from every number that the store gives.
 UNKEPT = 1 << 40
-# Set among what an answer depended on: documents were still being read.
+# Set in `used`: documents were still being read.
 EARLY = "early"
-# Held for a moment by whoever begins or ends an answer, in any session: a session is copied, and a lock cannot be.
+# Held briefly while an answer begins or ends, in any session: a session is copied, and a lock cannot be.
 CLAIMS = threading.Condition()
-# Seconds that a question waits for the end of an answer whose conversation was left.
+# Seconds that a question waits for the end of an answer in a conversation that was left.
 PATIENCE = 5.0
 
 
@@ -47,12 +47,12 @@ UNFINISHED = frozenset({State.AWAITING, State.SEARCHING, State.READING, State.LO
 
 @dataclass(slots=True)
 class Exchange:
-    """One question and what became of it. `number` counts from 1 within a conversation and is never used again.
+    """One question and its outcome. `number` counts from 1 within a conversation and is never used again.
 
     `conversation` is where it is stored. `parent` is the number of the exchange that it follows; those with the same
-    parent are branches. `standalone` is the question as it was searched, `evidence` what was found for it, `used` the
-    settings and choices that held then, `prompt` the messages that asked for the answer. `offers` ask for another part
-    of the page that was answered from.
+    parent are branches. `standalone` is the question as it was searched, `evidence` the passages found for it, `used`
+    the settings and choices of that time, `prompt` the messages that asked for the answer. `offers` are questions about
+    other parts of the page that was answered from.
     """
 
     number: int
@@ -66,9 +66,9 @@ class Exchange:
     evidence: tuple[EvidencePassage, ...] = ()
     used: Mapping[str, Any] = field(default_factory=dict)
     prompt: tuple[tuple[str, str], ...] = ()
-    # When its evidence was found, in seconds since 1970: a model has been waited for since then.
+    # When its evidence was found, in seconds since 1970: the wait for a model began then.
     since: float = 0.0
-    # Those that an agent has taken so far.
+    # The agent's steps so far.
     steps: tuple[Step, ...] = ()
     answer: Answer | None = None
     excerpts: tuple[Excerpt, ...] = ()
@@ -96,13 +96,13 @@ class Exchange:
         return self.answer.text if self.answer is not None else "".join(self.chunks).strip()
 
     def title_of(self, citation: Citation, tag: str) -> str:
-        """What a cited page is called for readers of a language."""
+        """The title of a cited page in a reader's language."""
         english = next((one.english for one in self.excerpts if one.document == citation.document), "")
         return english if tag == Language.EN and english else citation.title
 
     @property
     def turns(self) -> list[Turn]:
-        """What a later question may lean on; a question that failed was not answered, but it was asked."""
+        """The turns that a later question may lean on. A question that failed has no answer, but it was asked."""
         asked = Turn(Role.USER, self.question)
         refused = self.answer is not None and self.answer.refused
         return [asked, Turn(Role.ASSISTANT, self.said, refused)] if self.said else [asked]
@@ -124,43 +124,43 @@ class Session:
     conversation: int | None = None
     known: dict[int, Exchange] = field(default_factory=dict)
     tip: int | None = None
-    # Whether a question is being answered, in which of the conversations opened so far, the run that does it, and
-    # whether it shall stop.
+    # The answer under way: whether there is one, in which of the conversations opened so far, its run, and whether it
+    # shall stop.
     busy: bool = False
     busy_in: int = 0
     run: Run | None = None
     stopping: bool = False
     preferences: Choices = field(default_factory=Choices)
-    # The documents and folders that questions of this conversation are answered from; empty is all.
+    # The documents and folders that questions of this conversation are answered from; empty means all.
     only: tuple[str, ...] = ()
     # Documents given to this conversation that are being read, and those that could not be, with the reason.
     adding: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     practice: Practice = field(default_factory=Practice)
-    # The question whose sources are shown, and which of them is picked out.
+    # The question whose sources are shown, and the selected one of them.
     shown: int = 0
     selected: int = 0
-    # Exchanges that the reader wished to see of those that were left out.
+    # Earlier exchanges that the reader asked to see.
     earlier: int = 0
-    # The highest number in the conversation, and of those that could not be stored; questions asked so far in all.
+    # The highest number in the conversation, the highest of those that could not be stored, and all questions so far.
     asked: int = 0
     asked_unkept: int = UNKEPT
     begun: int = 0
     # Conversations opened or begun so far.
     opened: int = 0
-    # The question that the next one takes the place of, and the answer about which an opinion is being given.
+    # The question that the next one replaces, and the answer that is being rated.
     editing: int = 0
     judging: int = 0
-    # Things done so far beside asking: tells what was rendered before one from what was rendered after it.
+    # Actions so far other than questions: they tell what was rendered before one from what was rendered after it.
     done: int = 0
-    # What the list of conversations is searched for, the tag of those that it shows (empty: all), which were deleted
-    # last, and which one was not there (0: none).
+    # The list of conversations: its search words, the tag that it is limited to (empty: none), those deleted last, and
+    # the one that was not found (0: none).
     sought: str = ""
     tagged: str = ""
     deleted: tuple[int, ...] = ()
     missing: int = 0
     unkept: bool = False
-    # Whether what was shown last told of documents being read for the first time.
+    # Whether the page last said that documents are being read for the first time.
     sees_reading: bool = False
 
     @property
@@ -169,16 +169,17 @@ class Session:
 
     @property
     def is_answering(self) -> bool:
-        """Whether a question of the conversation that is open is being answered; an answer that was left is ending."""
+        """Whether a question of the open conversation is being answered; an answer in a conversation that was left is
+        ending."""
         return self.busy and self.busy_in == self.opened
 
     def claim(self) -> bool:
-        """Whether a question may be answered now; whoever may `release`s the session in the end. Waits for the end of
-        an answer that was left."""
+        """Whether a question may be answered now; if so, the caller must `release` the session. Waits for the end of an
+        answer in a conversation that was left."""
         opened = self.opened
         with CLAIMS:
             CLAIMS.wait_for(lambda: not self.busy or self.is_answering, PATIENCE)
-            if self.busy or self.opened != opened:  # what was asked is no question of another conversation
+            if self.busy or self.opened != opened:  # the question does not belong to another conversation
                 return False
             self.busy, self.busy_in, self.stopping = True, self.opened, False
             return True
@@ -189,7 +190,7 @@ class Session:
             CLAIMS.notify_all()
 
     def start(self, run: Run) -> None:
-        """What answers from now on; it stops at once where the reader has wished so in the meantime."""
+        """Set the run that answers from now on; it stops at once if the reader has asked for that in the meantime."""
         with CLAIMS:
             self.run = run
             stopping = self.stopping
@@ -211,13 +212,13 @@ class Session:
 
     @property
     def left_out(self) -> int:
-        """Exchanges of the branch that come before those on the page. What is left out only changes with every fourth
-        question, for all that stands below it is then drawn anew."""
+        """The number of exchanges of the branch above those on the page. It changes only with every fourth question,
+        because each change redraws everything below."""
         count = len(self.exchanges)
         return max(0, count - count % STEP - STEP - self.earlier)
 
     def reach(self, number: int) -> None:
-        """Have an exchange on the page."""
+        """Bring an exchange onto the page."""
         place = next((at for at, exchange in enumerate(self.exchanges) if exchange.number == number), self.left_out)
         self.earlier += max(0, self.left_out - place)
 
@@ -239,14 +240,14 @@ class Session:
         return self.known.get(number)
 
     def place_of(self, number: int) -> int:
-        """Where an exchange stands in its branch, from 1."""
+        """The position of an exchange in its branch, from 1."""
         return sum(1 for _ in self._back(number))
 
     def show(self, number: int, selected: int = 0) -> None:
         self.shown, self.selected = number, selected
 
     def history(self, parent: int | None) -> list[Turn]:
-        """What was said up to an exchange, that one included."""
+        """The turns up to an exchange, that one included."""
         path = list(self._back(parent))[MAX_EXCHANGES - 1 :: -1]
         return [turn for exchange in path for turn in exchange.turns]
 
@@ -280,7 +281,7 @@ class Session:
         self.show(0)
 
     def _back(self, number: int | None) -> Iterator[Exchange]:
-        """An exchange and those that it follows. It ends whatever the numbers are: a file may hold anything."""
+        """An exchange and those that it follows. Ends even if the numbers form a loop: a file may hold anything."""
         known, seen = self.known, set[int]()
         while number is not None and number not in seen and (exchange := known.get(number)) is not None:
             seen.add(number)

@@ -113,7 +113,7 @@ def test_a_damaged_byte_in_another_encoding() -> None:
 def test_lines_in_another_encoding_than_the_rest() -> None:
     data = f"# 题\n\n{CHINESE}\n".encode() + f"{CHINESE}\n".encode("gb18030")
     assert decoded(data) == (
-        f"# 题\n\n{CHINESE}\n{CHINESE}\n", ("line 4: in another encoding than the rest, GB18030, and read so",)
+        f"# 题\n\n{CHINESE}\n{CHINESE}\n", ("line 4: in another encoding than the rest (GB18030), and read as such",)
     )  # fmt: skip
 
 

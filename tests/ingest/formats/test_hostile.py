@@ -72,17 +72,17 @@ REFUSED: list[tuple[str, bytes | Callable[[], bytes], str]] = [
         "password-protected, or in the format that came before",
     ),
     (".xlsx", encrypted("methods.xlsx"), "password-protected"),
-    (".docx", (DATA / "article.docx").read_bytes()[:4_000], "is no DOCX file"),
-    (".docx", (DATA / "methods.xlsx").read_bytes(), "is no DOCX file"),
-    (".xlsx", (DATA / "article.docx").read_bytes(), "is no XLSX file"),
-    (".pptx", (DATA / "article.docx").read_bytes(), "is no PPTX file"),
+    (".docx", (DATA / "article.docx").read_bytes()[:4_000], "is not a valid DOCX file"),
+    (".docx", (DATA / "methods.xlsx").read_bytes(), "is not a valid DOCX file"),
+    (".xlsx", (DATA / "article.docx").read_bytes(), "is not a valid XLSX file"),
+    (".pptx", (DATA / "article.docx").read_bytes(), "is not a valid PPTX file"),
     (".epub", (DATA / "article.docx").read_bytes(), "container.xml"),
-    (".pdf", b"<!DOCTYPE html><p>not a PDF", "is no PDF file"),
+    (".pdf", b"<!DOCTYPE html><p>not a PDF", "is not a PDF file"),
     (".pdf", b"%PDF-1.7\n%%EOF", "damaged PDF"),
     (".html", (DATA / "article.pdf").read_bytes(), "binary data|encoding"),
-    (".ipynb", b"[" * 200_000, "nested too deeply|no Jupyter notebook"),
+    (".ipynb", b"[" * 200_000, "nested too deeply|not a Jupyter notebook"),
     (".ipynb", b'{"cells": 5}', "has no cells"),
-    (".ipynb", b"not JSON", "is no Jupyter notebook"),
+    (".ipynb", b"not JSON", "is not a Jupyter notebook"),
     (".csv", b'"' + b"a" * 2_000_000, "field larger than field limit"),
 ]
 
@@ -170,7 +170,7 @@ def test_an_archive_that_lies_about_its_size(parser: ParserProcess) -> None:
 
 def test_scanned_pages_are_reported(parser: ParserProcess) -> None:
     picture = "q 595 0 0 842 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q\n"
-    with pytest.raises(UnreadableError, match=r"pictures of text, no text \(2 scanned pages\); `ocr = true`"):
+    with pytest.raises(UnreadableError, match=r"pictures of text, but no text \(2 scanned pages\); `ocr = true`"):
         parser.extract(".pdf", pdf([[], []], drawings=picture))
     page = [(72.0, 800.0 - 14 * n, f"Line {n} of a page that has text of its own.") for n in range(20)]
     extract = parser.extract(".pdf", pdf([page, [], []], drawings=picture))

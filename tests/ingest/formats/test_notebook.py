@@ -59,4 +59,4 @@ def test_a_picture_that_is_written_into_the_text_of_a_cell_is_left_out_and_told(
     cell = {"cell_type": "markdown", "source": f"![图](data:image/png;base64,{PICTURE})\n文。"}
     document = document_of("a.ipynb", ".ipynb", json.dumps({"cells": [cell]}).encode())
     assert PICTURE[:40] not in document.source
-    assert document.warnings == ("1 picture written into the text left out",)
+    assert document.warnings == ("1 picture embedded in the text left out",)

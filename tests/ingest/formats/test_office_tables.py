@@ -143,7 +143,7 @@ def test_merges_made_to_do_harm_are_bounded_and_told() -> None:
     rows = [row(cell("长" * 20_000, across=10**9), cell("短", merge="continue")) for _ in range(50)]
     extract = word.read(docx(tbl(*rows) + para("还在。" * 20_000)))
     assert len(extract.text) < 5_000_000
-    assert extract.warnings == ("merged cells do not stand in all their places: they hold too much text",)
+    assert extract.warnings == ("merged cells were not repeated in all their places: they hold too much text",)
 
 
 def test_tables_nested_as_deeply_as_xml_allows() -> None:

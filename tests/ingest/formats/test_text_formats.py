@@ -114,7 +114,7 @@ def test_an_article_without_a_table_or_code_in_its_first_part() -> None:
 
 def test_an_empty_page_is_refused_or_empty() -> None:
     assert webpage.read(b"<html></html>").text.strip() == ""
-    with pytest.raises(UnreadableError, match="holds no HTML"):
+    with pytest.raises(UnreadableError, match="contains no HTML"):
         webpage.read(b"<?xml version='1.0'?>")
 
 

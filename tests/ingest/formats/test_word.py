@@ -222,7 +222,7 @@ def test_forms_say_what_was_ticked_and_chosen() -> None:
 def test_a_list_of_contents_is_left_out_and_told_only_where_it_ends() -> None:
     begun = BEGIN + instruction(' TOC \\o "1-3" ') + SEPARATE + run("一、总则 1")
     extract = read(para(begun) + para("二、数据 7") + para(END + run("正文开始。")))
-    assert (extract.text, extract.warnings) == ("正文开始。\n", ("lists of contents were left out: 1",))
+    assert (extract.text, extract.warnings) == ("正文开始。\n", ("tables of contents were left out: 1",))
     assert said(para(begun) + para("正文在此。")) == ["一、总则 1", "正文在此。"]
 
 
@@ -230,7 +230,7 @@ def test_signs_of_symbol_fonts_are_read_or_told() -> None:
     signs = '<w:r><w:sym w:font="Symbol" w:char="F06D"/></w:r>' + run("\uf0b3", '<w:rFonts w:ascii="Symbol"/>')
     extract = read(para(signs + run(" 3") + '<w:r><w:sym w:font="Webdings" w:char="F041"/></w:r>'))
     assert extract.text == "μ≥ 3\n"
-    assert extract.warnings == ("signs of fonts that are not known were left out: 1",)
+    assert extract.warnings == ("unknown signs of symbol fonts were left out: 1",)
 
 
 def test_pictures_say_their_descriptions_and_embedded_things_are_told() -> None:

@@ -224,14 +224,14 @@ def test_links_out_of_the_root_are_left_out(tmp_path: Path) -> None:
         ("broken.md", "a link that leads nowhere"),
         ("circle.md", "a link that leads nowhere"),
         ("outside.md", "a link that leads out of its root"),
-        ("pipe.pdf", "no ordinary file"),
+        ("pipe.pdf", "not an ordinary file"),
     ]
 
 
 def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pdf")
     for path in (tmp_path / "pipe.pdf", tmp_path, Path("/dev/zero")):
-        with pytest.raises(DocumentError, match="is no ordinary file"):
+        with pytest.raises(DocumentError, match="is not an ordinary file"):
             read_document("page.pdf", path, max_bytes=MEGABYTE)
 
 
@@ -241,11 +241,11 @@ def test_other_formats_go_through_the_parser(tmp_path: Path) -> None:
     assert document.source.startswith("# 解码策略怎么选？\n")
     assert (document.is_markdown, document.size, document.pages) == (True, len(data), ())
     assert read(tmp_path, (DATA / "article.pdf").read_bytes(), "a.pdf").pages[0] == 0
-    with pytest.raises(DocumentError, match=r"b\.pdf: is no PDF file"):
+    with pytest.raises(DocumentError, match=r"b\.pdf: is not a PDF file"):
         read(tmp_path, b"<html>", "b.pdf")
     with pytest.raises(DocumentError, match=r"c\.docx: the file is empty"):
         read(tmp_path, b"", "c.docx")
-    with pytest.raises(DocumentError, match=r"d\.html: holds no text"):
+    with pytest.raises(DocumentError, match=r"d\.html: contains no text"):
         read(tmp_path, b"<html></html>", "d.html")
 
 

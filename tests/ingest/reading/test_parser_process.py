@@ -148,6 +148,6 @@ def test_an_answer_that_is_none_fails_the_file_alone(answer: bytes, monkeypatch:
     with ParserProcess() as parser:
         with monkeypatch.context() as patch:
             patch.setattr(parser, "_ask", lambda suffix, data: answer)
-            with pytest.raises(UnreadableError, match="an answer that is none"):
+            with pytest.raises(UnreadableError, match="an invalid reply"):
                 parser.extract(".csv", b"a,b\n1,2\n")
         assert "1" in parser.extract(".csv", b"a,b\n1,2\n").text

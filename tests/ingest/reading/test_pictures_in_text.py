@@ -16,7 +16,7 @@ def test_the_code_of_a_picture_is_no_text(place: str) -> None:
     assert CODE[:40] not in found.source
     assert "显存随批大小线性增长。" in found.source
     assert "后面还有一句话。" in found.source
-    assert found.warnings == ("1 picture written into the text left out",)
+    assert found.warnings == ("1 picture embedded in the text left out",)
 
 
 def test_other_text_stays_as_it_is() -> None:

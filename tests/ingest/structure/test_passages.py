@@ -20,8 +20,9 @@ from ingest.structure.passages import (
 )
 from ingest.structure.sections import structure
 from rag.embedding import Embedder
-from rag.text.blocks import BlockKind, announcer, code_of
+from rag.text.blocks import BlockKind
 from rag.text.mapped import MappedText
+from tests.code_blocks import code_of
 from tests.ingest.made_up import all_text, document, passages
 
 SENTENCES = [
@@ -279,7 +280,7 @@ def test_code_comes_out_of_an_ingest_as_it_went_in(lines: list[str], container: 
     assert [b.kind for b in (heading, before, found, after)] == [
         BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.PARAGRAPH,
     ]  # fmt: skip
-    assert announcer(draft.blocks, 2) == 1
+    assert before.announces
 
 
 @given(Pages, st.sampled_from([32, 64, 320]))

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag.answer.assistant import Assistant
-from rag.answer.evidence import SearchResult, selection_evidence
+from rag.answer.evidence import SearchPlanResults, selection_evidence
 from rag.types import Role, Turn
 
 
-def result_of(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -> SearchResult:
+def result_of(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -> SearchPlanResults:
     return assistant.prepare(question, history).result
 
 

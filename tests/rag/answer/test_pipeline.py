@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageCh
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
 from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, Written
-from rag.answer.evidence import SearchResult, run_search
+from rag.answer.evidence import SearchPlanResults, run_search
 from rag.answer.pipeline import ANSWER, PREPARE
 from rag.answer.quoted.writer import QuoteWriter
 from rag.answer.trace import Trace
@@ -170,7 +170,7 @@ def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
     """The follow-up names something, so that both readings are tried until one is not refused."""
     planned: list[SearchPlan] = []
 
-    def counted(searcher: Searcher, plan: SearchPlan) -> SearchResult:
+    def counted(searcher: Searcher, plan: SearchPlan) -> SearchPlanResults:
         planned.append(plan)
         return run_search(searcher, plan)
 

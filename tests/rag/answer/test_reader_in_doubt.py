@@ -114,9 +114,9 @@ def test_the_inspector_tells_what_the_odds_rest_on(assistant: Assistant, monkeyp
     assert inspection.judgement.unheard
     assert -1.5 + UNHEARD_OF > 0 > (inspection.judgement.log_odds or 0.0)
     told = as_text(inspection)
-    assert "nothing that it names stands in the material" in told
+    assert "the material mentions nothing that the question names" in told
     assert "log odds of an answer = 6.0" in told
-    assert "stands in the material" not in as_text(heard)
+    assert "the material mentions nothing" not in as_text(heard)
 
 
 @pytest.mark.parametrize("question", ["LoRA 的秩怎么选？另外 Zorblax 框架怎么装", "LoRA 和 Zorblax 的秩有什么区别"])

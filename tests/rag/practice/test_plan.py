@@ -6,14 +6,14 @@ from datetime import UTC, date, datetime, timedelta
 
 from rag.practice.bank import Bank, QuestionKind
 from rag.practice.plan import DAILY, MOST_DAILY, Plan, Today, today
-from rag.practice.schedule import Rating, Review, rebuilt
+from rag.practice.schedule import CardReview, Rating, rebuilt
 from tests.rag.practice.pages import CACHE_ID, GQA_ID
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def day(
-    bank: Bank, reviews: Sequence[Review] = (), plan: Plan | None = None, topics: frozenset[str] | None = None
+    bank: Bank, reviews: Sequence[CardReview] = (), plan: Plan | None = None, topics: frozenset[str] | None = None
 ) -> Today:
     return today(bank, plan or Plan(), topics, rebuilt(reviews), reviews, NOW, UTC)
 
@@ -29,12 +29,12 @@ def test_due_comes_before_weak_before_new(bank: Bank) -> None:
     long_ago, lately = NOW - timedelta(days=400), NOW - timedelta(days=1)
     new = day(bank).questions
     assert not any(bank.questions[name].kind is QuestionKind.FOLLOW_UP for name in new)
-    known = [Review(CACHE_ID, long_ago + timedelta(days=days), Rating.EASY) for days in (0, 1)]
-    found = day(bank, [*known, Review(GQA_ID, lately, Rating.AGAIN)])
+    known = [CardReview(CACHE_ID, long_ago + timedelta(days=days), Rating.EASY) for days in (0, 1)]
+    found = day(bank, [*known, CardReview(GQA_ID, lately, Rating.AGAIN)])
     assert (found.due, found.weak) == ((CACHE_ID,), (GQA_ID,))
     assert set(found.new) == {*new} - {CACHE_ID, GQA_ID}
     assert found.questions[:2] == (CACHE_ID, GQA_ID)
-    done = day(bank, [*known, Review(GQA_ID, NOW, Rating.AGAIN)])  # practised today: not once more
+    done = day(bank, [*known, CardReview(GQA_ID, NOW, Rating.AGAIN)])  # practised today: not once more
     assert (done.done, done.weak) == (1, ())
     assert done.count == found.count
 
@@ -51,7 +51,7 @@ def test_the_days_to_the_interview_share_what_is_new(bank: Bank) -> None:
     assert day(large).questions[0] == "89"  # the most asked
     assert (day(large).count, day(large).days) == (DAILY, None)
     ten_days = Plan(date(2026, 12, 2))
-    begun = [Review("89", NOW, Rating.GOOD), Review("88", NOW, Rating.GOOD)]
+    begun = [CardReview("89", NOW, Rating.GOOD), CardReview("88", NOW, Rating.GOOD)]
     assert [day(large, some, ten_days).count for some in ([], begun)] == [9, 9]
     tomorrow = day(large, plan=Plan(date(2026, 11, 23)))
     assert (tomorrow.days, tomorrow.new_a_day, tomorrow.count) == (1, 90, MOST_DAILY)

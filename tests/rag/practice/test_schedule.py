@@ -10,9 +10,9 @@ import pytest
 from rag.practice.bank import Bank
 from rag.practice.schedule import (
     Card,
+    CardReview,
     Knowledge,
     Rating,
-    Review,
     due_cards,
     forecast,
     is_reworded,
@@ -28,8 +28,8 @@ from tests.rag.practice.pages import CACHE_ID, GQA_ID
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def review(rating: Rating = Rating.GOOD, at: datetime = NOW, name: str = CACHE_ID) -> Review:
-    return Review(name, at, rating, answer_sha256="a")
+def review(rating: Rating = Rating.GOOD, at: datetime = NOW, name: str = CACHE_ID) -> CardReview:
+    return CardReview(name, at, rating, answer_sha256="a")
 
 
 def test_a_card_is_scheduled_as_fsrs_schedules_it() -> None:
@@ -46,8 +46,8 @@ def test_a_card_is_scheduled_as_fsrs_schedules_it() -> None:
 
 
 def test_a_grade_that_the_reader_changed_counts_once() -> None:
-    def graded(rating: Rating, at: datetime, attempt: str = "低秩增量") -> Review:
-        return Review(CACHE_ID, at, rating, 0.5, attempt, "a")
+    def graded(rating: Rating, at: datetime, attempt: str = "低秩增量") -> CardReview:
+        return CardReview(CACHE_ID, at, rating, 0.5, attempt, "a")
 
     minute, days = timedelta(minutes=1), timedelta(days=3)
     changed = [graded(Rating.AGAIN, NOW), graded(Rating.GOOD, NOW + minute), graded(Rating.EASY, NOW + 2 * minute)]
@@ -109,8 +109,10 @@ def test_the_forecast_counts_local_days_and_the_overdue_for_today() -> None:
     shanghai = ZoneInfo("Asia/Shanghai")
     cards = [card(due=NOW - timedelta(days=5)), card(due=NOW + timedelta(hours=5)), card(due=NOW + timedelta(days=30))]
     # 17:00 UTC is the next day in Shanghai.
-    assert forecast(cards, NOW, shanghai, days=2) == [(date(2026, 11, 22), 1), (date(2026, 11, 23), 1)]
-    assert forecast(cards, NOW, UTC, days=1) == [(date(2026, 11, 22), 2)]
+    coming = forecast(cards, NOW, shanghai)
+    assert coming[:2] == [(date(2026, 11, 22), 1), (date(2026, 11, 23), 1)]
+    assert [count for _, count in coming[2:]] == [0] * 12
+    assert forecast(cards, NOW, UTC)[0] == (date(2026, 11, 22), 2)
 
 
 def test_progress_by_topic(bank: Bank) -> None:
@@ -135,5 +137,5 @@ def test_a_reworded_answer_shows(bank: Bank) -> None:
     question = bank.find(CACHE_ID)
     assert is_reworded(card(), question)
     assert not is_reworded(
-        reviewed(None, Review(CACHE_ID, NOW, Rating.GOOD, None, "", question.answer_sha256)), question
+        reviewed(None, CardReview(CACHE_ID, NOW, Rating.GOOD, None, "", question.answer_sha256)), question
     )

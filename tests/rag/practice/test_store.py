@@ -12,7 +12,7 @@ from rag.errors import UsageError
 from rag.practice.grading import Verdict
 from rag.practice.plan import Plan
 from rag.practice.rounds import Level, Round
-from rag.practice.schedule import Rating, Review
+from rag.practice.schedule import CardReview, Rating
 from rag.practice.store import FILE, Jotting, PracticeStore
 from tests.paths import ROOT
 
@@ -21,16 +21,16 @@ WRITER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from rag.practice.schedule import Rating, Review
+from rag.practice.schedule import CardReview, Rating
 from rag.practice.store import PracticeStore
 store = PracticeStore(Path(sys.argv[1]))
 for number in range(20):
-    store.review("", Review("a.md#q", datetime.now(UTC), Rating.GOOD, 0.7, f"{sys.argv[2]} {number}"))
+    store.review("", CardReview("a.md#q", datetime.now(UTC), Rating.GOOD, 0.7, f"{sys.argv[2]} {number}"))
 """
 
 
-def review(name: str = "a.md#q", at: datetime = NOW, rating: Rating = Rating.GOOD) -> Review:
-    return Review(name, at, rating, 0.7, "KV cache 存下键和值。", "sha", 12.5)
+def review(name: str = "a.md#q", at: datetime = NOW, rating: Rating = Rating.GOOD) -> CardReview:
+    return CardReview(name, at, rating, 0.7, "KV cache 存下键和值。", "sha", 12.5)
 
 
 def filled(folder: Path) -> PracticeStore:

@@ -5,7 +5,7 @@ import pytest
 
 from rag.index.keywords import KeywordIndex
 from rag.language.terms import terms
-from rag.question.names import Kind, find_names, rarity, stands_in
+from rag.question.names import NameKind, find_names, rarity, stands_in
 
 PASSAGES = (
     "LoRA 冻结权重，只训练低秩矩阵",
@@ -49,12 +49,12 @@ def test_unknown_names(question: str, unknown: list[str], keywords: KeywordIndex
 
 def test_kinds(keywords: KeywordIndex) -> None:
     assert [(n.written, n.kind) for n in find_names(keywords, "GRPO 和 mamba，再说 GRPO")] == [
-        ("GRPO", Kind.NAME),
-        ("mamba", Kind.WORD),
+        ("GRPO", NameKind.NAME),
+        ("mamba", NameKind.WORD),
     ]
     assert [(n.written, n.kind) for n in find_names(keywords, "Can Ray run vLLM?")] == [
-        ("Ray", Kind.CAPITAL),
-        ("vLLM", Kind.NAME),
+        ("Ray", NameKind.CAPITAL),
+        ("vLLM", NameKind.NAME),
     ]
 
 

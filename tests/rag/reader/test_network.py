@@ -72,7 +72,7 @@ def opened(encoder: Encoder, trained: dict[str, Tensor]) -> JoinedReader:
 
 def test_the_vocabulary_is_shared_and_the_layers_are_its_own(encoder: Encoder, trained: dict[str, Tensor]) -> None:
     network, _ = network_over(encoder, numbers(trained))
-    assert network.vocabulary is encoder.vocabulary
+    assert network.embeddings is encoder.embeddings
     assert not np.allclose(network.states([0, 5, 2]), encoder.states([0, 5, 2]), atol=1e-3)
 
 

@@ -64,7 +64,7 @@ def test_the_oldest_come_first_and_those_without_a_date_last() -> None:
     ],
 )
 def test_sentences_that_grow_old(text: str, bounds: list[Bound]) -> None:
-    found = time_bound(Statement("a.md", "a", (), 0, len(text), text, 0, text, 0, len(text)))
+    found = time_bound(Statement("a.md", "a", (), 0, len(text), text, 0, text))
     assert list(found.bounds if found else ()) == bounds
 
 

@@ -16,7 +16,7 @@ from rag.embedding import Embedder, Encoded
 from rag.index import DiskIndex, Index, open_index
 from rag.index.keywords import KeywordScores
 from rag.language.terms import terms
-from rag.search.fusion import Ranking, spread, weighted_mean
+from rag.search.fusion import FusionWeights, spread, weighted_mean
 from rag.search.retrieval import CANDIDATES, Candidates, merge, propose, search, search_dense, search_keyword
 from rag.search.searcher import Searcher
 from tests.conftest import HashEmbedder
@@ -67,7 +67,7 @@ def test_the_order_is_that_of_a_plain_reimplementation(
         likeness = (likeness - likeness.min()) / (likeness.max() - likeness.min())
     cosine_weight = 0.4 if by_token else 0
     fused = (likeness + 0.7 * keyword + cosine_weight * cosines) / (1 + 0.7 + cosine_weight)
-    ranking = Ranking(by_token=by_token, spread_weight=0.7, token_weight=0.7, cosine_weight=0.4)
+    ranking = FusionWeights(by_token=by_token, spread_weight=0.7, token_weight=0.7, cosine_weight=0.4)
     evidence = search(library_index, hash_embedder, question, k=count, ranking=ranking)
     assert len(evidence.hits) == count
     numbers = [hit.passage.number for hit in evidence.hits]
@@ -76,7 +76,8 @@ def test_the_order_is_that_of_a_plain_reimplementation(
     scores = [hit.score for hit in evidence.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    assert evidence.similarity == pytest.approx(cosines.max(), abs=1e-5)
+    assert evidence.candidates is not None
+    assert evidence.candidates.cosines.max() == pytest.approx(cosines.max(), abs=1e-5)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -104,7 +105,7 @@ def test_found_by_is_the_rank_on_each_side(
 
 
 def test_a_blind_keyword_side_adds_nothing(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
-    evidence = search(library_index, hash_embedder, "zzz qqq", ranking=Ranking(by_token=False))
+    evidence = search(library_index, hash_embedder, "zzz qqq", ranking=FusionWeights(by_token=False))
     assert evidence.candidates is not None
     assert not evidence.candidates.shares.any()
     ranks = [hit.dense.rank for hit in evidence.hits if hit.dense]
@@ -168,7 +169,7 @@ def test_an_empty_index_finds_nothing(tmp_path: Path, hash_embedder: HashEmbedde
     index = open_index(tmp_path / "index")
     evidence = search(index, hash_embedder, "RoPE 为什么能外推？")
     assert evidence.hits == ()
-    assert (evidence.similarity, evidence.candidates) == (0, None)
+    assert evidence.candidates is None
     index.close()
 
 
@@ -215,7 +216,7 @@ def test_the_real_embedder_crosses_languages_and_scripts(tmp_path: Path, embedde
 def test_merged_searches_rank_by_what_each_found(library_index: DiskIndex, hash_embedder: HashEmbedder) -> None:
     parts = [search(library_index, hash_embedder, question, k=4) for question in ("LoRA 的秩", "W4A16", "LoRA 的秩")]
     merged = merge(parts, 5)
-    assert (merged.query, merged.similarity) == ("LoRA 的秩", parts[0].similarity)
+    assert (merged.query, merged.candidates) == ("LoRA 的秩", parts[0].candidates)
     assert [hit.rank for hit in merged.hits] == [1, 2, 3, 4, 5]
     assert [hit.score for hit in merged.hits] == sorted((hit.score for hit in merged.hits), reverse=True)
     assert len({hit.passage.number for hit in merged.hits}) == 5

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.text.blocks import Block, BlockKind, announcer, code_of, heading_over, list_of
+from rag.text.blocks import Block, BlockKind
 from rag.text.markdown import parse, prose_of
+from tests.code_blocks import code_of
 from tests.processor_time import processor_seconds, takes_less
 
 NOTE = """\
@@ -67,9 +68,8 @@ def test_kinds_of_a_note() -> None:
 
 def test_how_blocks_belong_together() -> None:
     blocks = parse(NOTE)
-    assert [list(list_of(blocks, place)) for place in (1, 2, 3, 4, 5)] == [[], [2, 3, 4], [2, 3, 4], [2, 3, 4], [5]]
-    assert [announcer(blocks, place) for place in (1, 2, 3, 4, 8, 9)] == [None, 1, 1, 3, 7, None]
-    assert [heading_over(blocks, place) for place in (0, 1, 11)] == [None, 0, 0]
+    assert [block.list_number for block in blocks] == [-1, -1, 0, 0, 0, 1, -1, -1, -1, -1, -1, -1]
+    assert [place for place, block in enumerate(blocks) if block.announces] == [1, 3, 7]
 
 
 @pytest.mark.parametrize(

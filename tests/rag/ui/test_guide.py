@@ -8,7 +8,7 @@ from rag.errors import ChatModelError, IndexCorruptError, IndexMissingError, Mod
 from rag.settings import Settings
 from rag.ui.guide import texts as guide_texts
 from rag.ui.guide.advice import advise, guide_html
-from rag.ui.guide.preparing import Preparation, Step, preparing_html
+from rag.ui.guide.preparing import Preparation, PreparationStep, preparing_html
 from rag.ui.texts import Language
 from tests.rag.ui.rooms import NASTY
 
@@ -42,14 +42,22 @@ def test_the_guide_names_another_index() -> None:
 @pytest.mark.parametrize(
     ("step", "done", "total", "chinese", "english"),
     [
-        (Step.START, 0, 0, "正在启动…", "Starting…"),
-        (Step.FETCH, 12_400_000, 91_000_000, "正在下载向量模型：12 / 91 MB", "Fetching the embedder: 12 of 91 MB"),
-        (Step.LOAD, 0, 0, "正在载入向量模型…", "Loading the embedder…"),
-        (Step.DOCUMENTS, 3, 24, "正在阅读资料：3 / 24", "Reading documents: 3 of 24"),
-        (Step.PASSAGES, 64, 1_200, "正在编入索引：64 / 1,200 段", "Indexing passages: 64 of 1,200"),
+        (PreparationStep.START, 0, 0, "正在启动…", "Starting…"),
+        (
+            PreparationStep.FETCH,
+            12_400_000,
+            91_000_000,
+            "正在下载向量模型：12 / 91 MB",
+            "Fetching the embedder: 12 of 91 MB",
+        ),
+        (PreparationStep.LOAD, 0, 0, "正在载入向量模型…", "Loading the embedder…"),
+        (PreparationStep.DOCUMENTS, 3, 24, "正在阅读资料：3 / 24", "Reading documents: 3 of 24"),
+        (PreparationStep.PASSAGES, 64, 1_200, "正在编入索引：64 / 1,200 段", "Indexing passages: 64 of 1,200"),
     ],
 )
-def test_the_first_start_says_how_far_it_is(step: Step, done: int, total: int, chinese: str, english: str) -> None:
+def test_the_first_start_says_how_far_it_is(
+    step: PreparationStep, done: int, total: int, chinese: str, english: str
+) -> None:
     for language, told in ((Language.ZH, chinese), (Language.EN, english)):
         html = preparing_html(Preparation(step, done, total), guide_texts.TEXTS[language])
         assert f'<p role="status">{told}</p>' in html

@@ -18,7 +18,7 @@ from rag.errors import DocumentError, Unreadable, UsageError
 from rag.index import open_index
 from rag.index.topics import topic_title, topic_titles
 from rag.ui.library import texts as library_texts
-from rag.ui.library.listing import SHOWN, Row, Unread, matching, reader, rows_of, table, unread_list, unread_of
+from rag.ui.library.listing import SHOWN, DocumentRow, Unread, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.refusals import why_unread
 from rag.ui.library.report import run_report
 from rag.ui.rooms import Rooms
@@ -30,7 +30,7 @@ from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 from tests.rag.ui.rooms import NASTY, built
 
-ROW = Row(
+ROW = DocumentRow(
     "topic/a.md",
     "topic/a.md",
     "RoPE 外推",

@@ -17,7 +17,7 @@ from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.index import open_index
 from rag.settings import Settings, load_settings
 from rag.ui.quality import texts as quality_texts
-from rag.ui.quality.kept import FILE, Kind, Measured, read_measured, write_measured
+from rag.ui.quality.kept import FILE, EvaluationKind, Measured, read_measured, write_measured
 from rag.ui.quality.names import SETS, SYSTEMS
 from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Progress, Runner, as_environment, prefixed
@@ -98,20 +98,20 @@ def test_a_run_that_fails_says_why_and_one_can_be_stopped(
     library: Settings, assistant: Assistant, tmp_path: Path
 ) -> None:
     runner = Runner(library, write_gold(tmp_path))  # its embedder is none that a child could load
-    assert runner.start(assistant.index, Kind.RETRIEVAL, 1)
-    assert not runner.start(assistant.index, Kind.RETRIEVAL, 1)
+    assert runner.start(assistant.index, EvaluationKind.RETRIEVAL, 1)
+    assert not runner.start(assistant.index, EvaluationKind.RETRIEVAL, 1)
     assert runner.progress().total == 4  # systems, of a question each: counted before anything is loaded
     ended = finished(runner)
     assert isinstance(ended.problem, ModelError)  # as the child says it, and not its exit code
     assert "'hash'" in ended.problem.message
     assert not ended.has_result
     assert runner.measured() == {}
-    assert runner.start(assistant.index, Kind.ANSWERS, 1)
+    assert runner.start(assistant.index, EvaluationKind.ANSWERS, 1)
     runner.stop()
     ended = finished(runner)
     assert ended.stopped
     assert ended.problem is None
-    assert not Runner(library, None).start(assistant.index, Kind.ANSWERS, 1)
+    assert not Runner(library, None).start(assistant.index, EvaluationKind.ANSWERS, 1)
 
 
 def test_a_gold_file_that_is_wrong_is_told_and_the_next_run_starts(
@@ -127,7 +127,7 @@ def test_a_gold_file_that_is_wrong_is_told_and_the_next_run_starts(
     for gold, told in wrong:
         if gold is not None:
             file.write_bytes(gold)
-        assert runner.start(assistant.index, Kind.ANSWERS, 1), gold
+        assert runner.start(assistant.index, EvaluationKind.ANSWERS, 1), gold
         ended = finished(runner)
         assert told in str(ended.problem), gold
         assert not ended.under_way, gold
@@ -139,7 +139,7 @@ def test_what_nobody_foresaw_does_not_end_measuring(
     runner = Runner(library, write_gold(tmp_path))
     for command in ("print('no JSON', flush=True); import time; time.sleep(60)", "import os; os._exit(7)"):
         monkeypatch.setattr(sys, "executable", str(script(tmp_path, command)))
-        assert runner.start(assistant.index, Kind.ANSWERS, 1)
+        assert runner.start(assistant.index, EvaluationKind.ANSWERS, 1)
         assert finished(runner).problem is not None
 
 
@@ -165,7 +165,8 @@ def test_results_of_a_run_are_kept_and_shown_with_their_date(tmp_path: Path) -> 
     assert own(Runner(settings, None).measured(), texts, Language.EN) == ""
     measured = {}
     for day, (kind, file) in enumerate(
-        ((Kind.RETRIEVAL, "retrieval/gold.json"), (Kind.ANSWERS, "answers/extractive.json")), start=1
+        ((EvaluationKind.RETRIEVAL, "retrieval/gold.json"), (EvaluationKind.ANSWERS, "answers/extractive.json")),
+        start=1,
     ):
         result = json.loads((ROOT / "docs/results" / file).read_text(encoding="utf-8"))
         measured[kind] = Measured(datetime(2026, 1, day, 10, 23).astimezone(), result)
@@ -174,7 +175,7 @@ def test_results_of_a_run_are_kept_and_shown_with_their_date(tmp_path: Path) -> 
     after_restart = Runner(settings, None)
     assert after_restart.measured() == measured
     html = own(after_restart.measured(), texts, Language.EN)
-    scored = measured[Kind.RETRIEVAL].result["queries"]["scored"]
+    scored = measured[EvaluationKind.RETRIEVAL].result["queries"]["scored"]
     assert f"Measured here: retrieval ({scored} questions, 2026-01-01 10:23)" in html
     assert html.index("2026-01-02 10:23") < html.index("2026-01-01 10:23")
     assert html.count('class="dots"') == 3
@@ -184,5 +185,5 @@ def test_results_of_a_run_are_kept_and_shown_with_their_date(tmp_path: Path) -> 
 def test_kept_results_that_cannot_be_read_are_none(tmp_path: Path, kept: str) -> None:
     (tmp_path / FILE).write_text(kept, encoding="utf-8")
     assert read_measured(tmp_path) == {}
-    strange = {Kind.ANSWERS: Measured(datetime.now(UTC), {"questions": {"asked": 1}})}
+    strange = {EvaluationKind.ANSWERS: Measured(datetime.now(UTC), {"questions": {"asked": 1}})}
     assert "cannot be read" in own(strange, quality_texts.TEXTS[Language.EN], Language.EN)

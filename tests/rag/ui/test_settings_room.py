@@ -13,7 +13,7 @@ from rag.chat_models.model import ChatModel
 from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
 from rag.ui.preferences import texts as preferences_texts
-from rag.ui.preferences.handlers import Handlers, PreferencesComponents, take
+from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, take
 from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html
 from rag.ui.preferences.stored import from_store, limits, to_store
@@ -27,7 +27,7 @@ def test_a_reader_whose_model_is_gone_is_answered_by_the_usual_one(assistant: As
     """It was there when it was chosen, and somebody took it away."""
     session = Session(preferences=Choices(llm=ChatModelName.ENDPOINT))
     parts = named(PreferencesComponents)
-    handlers = Handlers(assistant, parts, may_change=False)
+    handlers = PreferencesHandlers(assistant, parts, may_change=False)
     for updates in (handlers.speak(session), handlers.choose(session, "endpoint", "deep", "bold", True, 10)):
         assert TEXTS[Language.ZH].answers_quotes in updates[parts.where]
 

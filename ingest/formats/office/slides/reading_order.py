@@ -1,4 +1,4 @@
-"""The order in which what stands on a slide is read: by where it stands, whatever was drawn first."""
+"""The reading order of the shapes on a slide: by their position, whichever was drawn first."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 # With more shapes than this, they are only sorted from the top down.
 MOST_SHAPES = 400
-# Boxes are of one size where the tallest is no more than this much taller than the lowest.
+# Boxes are of one size if the tallest is at most this many times as tall as the lowest.
 ALIKE = 1.5
 # Gaps of about the same width are cut together.
 NEARLY = 0.8
@@ -35,10 +35,10 @@ class _Cut(NamedTuple):
 
 
 def reading_order(boxes: Sequence[Box | None]) -> list[int]:
-    """The numbers of the boxes in their order; those without a place come first, as they are.
+    """The numbers of the boxes in reading order; those without a place come first, in their given order.
 
-    What stands apart is cut apart, at the widest gaps, again and again: rows are read from above, columns from the
-    left. Boxes of one size in rows and columns are read row by row.
+    Boxes are cut apart at the widest gaps, again and again: rows are read from the top, columns from the left. Boxes of
+    one size in rows and columns are read row by row.
     """
     placed = [number for number, box in enumerate(boxes) if box is not None]
     order = [number for number, box in enumerate(boxes) if box is None]

@@ -1,4 +1,4 @@
-"""What stands beside a slide: its notes, and comments."""
+"""The notes and comments of a slide."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,20 +7,20 @@ from ingest.formats.office.line import remark
 from ingest.formats.office.package import Package, Part
 from ingest.formats.office.slides.shapes import FRAME, place_of
 from ingest.formats.office.slides.text import SlideText
-from ingest.formats.office.told import RESOLVED, Told
+from ingest.formats.office.told import RESOLVED, Omissions
 from ingest.formats.office_xml import attribute, child, local_name, text_of
 from rag.language.language import has_chinese
 
-# The picture of the slide stands on the page of its notes as well.
+# The notes page also shows a picture of the slide.
 NO_NOTES = FRAME | {"sldImg"}
 
 
-def speaker_notes(package: Package, slide: Part, told: Told) -> str:
-    """What the speaker says to a slide, marked as that."""
+def speaker_notes(package: Package, slide: Part, omissions: Omissions) -> str:
+    """The speaker's notes on a slide, marked as such."""
     part = package.related(slide, "notesSlide")
     if part is None:
         return ""
-    text = SlideText(part, told)
+    text = SlideText(part, omissions)
     lines: list[str] = []
     for shape in part.root.iter():
         if local_name(shape) != "sp" or child(shape, "txBody") is None:
@@ -33,7 +33,7 @@ def speaker_notes(package: Package, slide: Part, told: Told) -> str:
 
 
 class Comments:
-    """The comments of slides, of both forms in which PowerPoint keeps them."""
+    """The comments on slides, in both forms in which PowerPoint stores them."""
 
     def __init__(self, package: Package, main: Part) -> None:
         self._package = package
@@ -43,12 +43,12 @@ class Comments:
             for one in () if part is None else part.root:
                 self._authors[attribute(one, "id")] = attribute(one, "name")
 
-    def of(self, slide: Part, told: Told) -> Iterator[str]:
+    def of(self, slide: Part, omissions: Omissions) -> Iterator[str]:
         for relation in slide.relations.values():
             part = self._package.part(relation) if relation.kind == "comments" else None
             for one in () if part is None else part.root:
                 if attribute(one, "status") == "resolved":
-                    told.things[RESOLVED] += 1
+                    omissions.things[RESOLVED] += 1
                     continue
                 yield from self._comment(one)
 

@@ -1,4 +1,4 @@
-"""The shapes of a slide: what each of them says, and where it stands."""
+"""The shapes of a slide: the text of each, and its position."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ingest.formats.office.told import HIDDEN, NO_DESCRIPTION
 from ingest.formats.office_xml import attribute, child, children, local_name, number, shown_form, text_of
 
 TITLES = frozenset({"title", "ctrTitle"})
-# Date, footer and number stand on every slide.
+# Date, footer and number are on every slide.
 FRAME = frozenset({"dt", "ftr", "sldNum", "hdr"})
 SHAPES = frozenset({"sp", "pic", "graphicFrame", "grpSp", "cxnSp"})
 FOOTER = "the footer of the slides"
@@ -21,7 +21,7 @@ FOOTER = "the footer of the slides"
 
 @dataclass(slots=True)
 class Shape:
-    """`blocks` are what it says; `is_text` where that was written into it."""
+    """`blocks` are its text; `is_text`: that was written into the shape."""
 
     blocks: list[str]
     box: Box | None
@@ -30,7 +30,7 @@ class Shape:
 
 
 class Places:
-    """The places that the layout of a slide and its master hold ready, with their boxes and list styles."""
+    """The placeholders of a slide's layout and master, with their boxes and list styles."""
 
     def __init__(self, roots: Iterable[Any]) -> None:
         self._levels: list[dict[tuple[str, str], Any]] = []
@@ -44,7 +44,7 @@ class Places:
             self._levels.append(known)
 
     def of(self, shape: Any) -> list[Any]:
-        """The places that a shape takes the place of, the nearest first."""
+        """The placeholders that a shape fills, the nearest first."""
         place = place_of(shape)
         if place is None:
             return []
@@ -58,7 +58,7 @@ def _kind(name: str) -> str:
 
 
 def place_of(shape: Any) -> Any:
-    """What says which place of the layout a shape takes; None where it takes none."""
+    """The element that says which placeholder a shape fills; None if it fills none."""
     head = next((one for one in shape if local_name(one).startswith("nv")), None)
     return child(head, "nvPr", "ph")
 
@@ -69,10 +69,10 @@ class Shapes:
     def __init__(self, story: Story, places: Places) -> None:
         self._story = story
         self._places = places
-        self._text = SlideText(story.part, story.told)
+        self._text = SlideText(story.part, story.omissions)
 
     def read(self, tree: Any) -> list[Shape]:
-        """What the shapes of a tree say, in the order in which they are read."""
+        """The shapes of a tree in reading order."""
         found = [shape for one in _members(tree) for shape in self._shape(one)]
         return [found[place] for place in reading_order([shape.box for shape in found])]
 
@@ -81,7 +81,9 @@ class Shapes:
         place = place_of(element)
         kind = "" if place is None else place.get("type", "obj")
         if properties is not None and is_hidden(properties):
-            self._story.told.text(HIDDEN, " ".join(text_of(one) for one in element.iter() if local_name(one) == "p"))
+            self._story.omissions.text(
+                HIDDEN, " ".join(text_of(one) for one in element.iter() if local_name(one) == "p")
+            )
             return
         if kind in FRAME:
             self._tell_footer(element, kind)
@@ -101,11 +103,11 @@ class Shapes:
             yield Shape(blocks, self._box(element), is_title=kind in TITLES, is_text=bool(text))
 
     def _tell_footer(self, element: Any, kind: str) -> None:
-        """What was written into a footer, once. Numbers and today's date are fields."""
+        """Report the text written into a footer, once. Numbers and today's date are fields."""
         runs = (one for one in element.iter() if local_name(one) == "r" and kind != "sldNum")
         text = " ".join("".join(one.text or "" for run in runs for one in run if local_name(one) == "t").split())
-        if text and text not in self._story.told.texts.get(FOOTER, ()):
-            self._story.told.text(FOOTER, text)
+        if text and text not in self._story.omissions.texts.get(FOOTER, ()):
+            self._story.omissions.text(FOOTER, text)
 
     def _blocks(self, element: Any, kind: str) -> list[str]:
         body = child(element, "txBody")
@@ -125,12 +127,12 @@ class Shapes:
                 blocks += graphic_blocks(one, self._story)
             elif kind == "oleObj":
                 program = attribute(one, "progId")[:40] or "of another program"
-                self._story.told.things[f"embedded objects ({program})"] += 1
+                self._story.omissions.things[f"embedded objects ({program})"] += 1
             elif kind in ("videoFile", "audioFile", "wavAudioFile"):
-                self._story.told.things["recordings"] += 1
+                self._story.omissions.things["recordings"] += 1
         said = "" if properties is None else description(properties)
         if not blocks and not said and name == "pic" and properties is not None and not is_decorative(properties):
-            self._story.told.things[NO_DESCRIPTION] += 1
+            self._story.omissions.things[NO_DESCRIPTION] += 1
         return ([said] if said else []) + blocks
 
     def _table(self, element: Any) -> list[str]:
@@ -138,17 +140,17 @@ class Shapes:
         for row in children(element, "tr"):
             cells = []
             for cell in children(row, "tc"):
-                if cell.get("hMerge") in ("1", "true"):  # a place that the cell before goes over
+                if cell.get("hMerge") in ("1", "true"):  # the cell before spans this place
                     continue
                 body = child(cell, "txBody")
                 text = "" if body is None else _joined(list(self._text.paragraphs(body)))
                 goes_on = cell.get("vMerge") in ("1", "true")
                 cells.append(Cell(text, max(1, number(cell.get("gridSpan"), 1)), goes_on))
             rows.append(Row(cells))
-        return write(rows, self._story.told.may_copy)
+        return write(rows, self._story.omissions.may_copy)
 
     def _box(self, element: Any) -> Box | None:
-        """Where a shape stands, or where the place stands that it takes."""
+        """The position of a shape, or of the placeholder that it fills."""
         for one in (element, *self._places.of(element)):
             found = child(one, "xfrm")
             if found is None:

@@ -1,14 +1,14 @@
 """The paragraphs of a shape on a slide: runs, list marks and numbers."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ingest.formats.markdown import LIST_NUMBER
 from ingest.formats.office.line import Line
 from ingest.formats.office.numerals import written
 from ingest.formats.office.package import Part
 from ingest.formats.office.symbols import plain
-from ingest.formats.office.told import STRANGE, STRUCK, Told
+from ingest.formats.office.told import STRANGE, STRUCK, Omissions
 from ingest.formats.office_xml import (
     attribute,
     child,
@@ -24,29 +24,28 @@ from ingest.formats.office_xml import (
 DEEPEST = 8
 BULLETS = frozenset({"buChar", "buBlip"})
 MARKS = BULLETS | {"buAutoNum", "buNone"}
-# How the names of forms of numbers begin, and what that means.
+# How the names of number forms begin, and what that means.
 FORMS = {
     "alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman", "romanUc": "upperRoman",
     "circleNum": "decimalEnclosedCircle", "ea1Chs": "chineseCounting", "ea1Cht": "chineseCounting",
     "ea1Jpn": "japaneseCounting",
 }  # fmt: skip
-# How such names end, and what then stands around the number.
+# How such names end, and the text around the number.
 AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Plain": "{}", "Minus": "{}-"}
-MARKDOWN_NUMBER = re.compile(r"\d{1,9}[.)]")
 
 
 class SlideText:
-    """Reads the texts of one part; `told` is told of what is struck out."""
+    """Reads the texts of one part; struck-out text is added to `omissions`."""
 
-    def __init__(self, part: Part, told: Told) -> None:
+    def __init__(self, part: Part, omissions: Omissions) -> None:
         self._part = part
-        self._told = told
+        self._omissions = omissions
 
     def line(self, paragraph: Any) -> str:
         line = Line()
         struck: list[str] = []
         self._walk(paragraph, line, struck)
-        self._told.text(STRUCK, "".join(struck))
+        self._omissions.text(STRUCK, "".join(struck))
         return line.text().strip()
 
     def _walk(self, holder: Any, line: Line, struck: list[str]) -> None:
@@ -73,13 +72,13 @@ class SlideText:
         else:
             font = next((attribute(one, "typeface") for one in properties if local_name(one) in ("sym", "latin")), "")
             text, unknown = plain(text, font)
-            self._told.things.update({STRANGE: unknown} if unknown else {})
+            self._omissions.things.update({STRANGE: unknown} if unknown else {})
             link = child(properties, "hlinkClick")
             line.add(text, place_of(properties), "" if link is None else self._part.address(relation(link)))
 
     def paragraphs(self, body: Any, inherited: Sequence[Any] = (), *, is_list: bool = False) -> Iterator[str]:
-        """The lines of a text body. `inherited` are the styles of lists (`lstStyle`) that hold where it says nothing;
-        in a place for lists (`is_list`), several paragraphs are one even where nothing says so."""
+        """The lines of a text body. `inherited` are the list styles (`lstStyle`) that apply where it has none of its
+        own; in a placeholder for lists (`is_list`), several paragraphs form a list even if nothing says so."""
         was_item = False
         filled = [(one, text) for one in children(body, "p") if (text := self.line(one))]
         styles = [style for style in (child(body, "lstStyle"), *inherited) if style is not None]
@@ -102,7 +101,7 @@ class SlideText:
 
 
 def _mark(own: Any, styles: Sequence[Any], depth: int) -> Any:
-    """What says which mark stands before a paragraph: its own properties, or the nearest style's for its depth."""
+    """The element for the mark before a paragraph: from its own properties, or the nearest style for its depth."""
     for properties in (own, *(child(style, f"lvl{depth + 1}pPr") for style in styles)):
         found = next((one for one in properties if local_name(one) in MARKS), None) if properties is not None else None
         if found is not None:
@@ -111,7 +110,7 @@ def _mark(own: Any, styles: Sequence[Any], depth: int) -> Any:
 
 
 def _number(mark: Any, counts: dict[int, tuple[str, int]], depth: int) -> str:
-    """The number of the next item: it counts on while the form stays the same."""
+    """The number of the next item: it continues while the form stays the same."""
     form, start = mark.get("type", "arabicPeriod"), max(1, number(mark.get("startAt"), 1, most=32_767))
     kind = f"{form} {start}"
     before, count = counts.get(depth, ("", 0))
@@ -124,4 +123,4 @@ def _number(mark: Any, counts: dict[int, tuple[str, int]], depth: int) -> str:
 
 def _item(label: str, text: str) -> str:
     text = text.replace("\n", " ")
-    return f"{label} {text}" if MARKDOWN_NUMBER.fullmatch(label) else f"- {label} {text}"
+    return f"{label} {text}" if LIST_NUMBER.fullmatch(label) else f"- {label} {text}"

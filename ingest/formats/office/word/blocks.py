@@ -1,4 +1,4 @@
-"""What a Word document consists of: paragraphs, and tables whose cells consist of the same."""
+"""The blocks of a Word document: paragraphs, and tables whose cells consist of such blocks."""
 
 from dataclasses import dataclass, field
 
@@ -9,9 +9,9 @@ NO_LEVEL = 9
 
 @dataclass(slots=True)
 class Paragraph:
-    """`level` is that of a heading, from 0, or NO_LEVEL. `size` in half points and `is_bold` are those of most and of
-    all of its text. `beside` are blocks that stand beside it: text boxes, charts, comments. `bare` is its text without
-    `notes`. `runs_on`: the break after it was deleted."""
+    """`level` is that of a heading, from 0, or NO_LEVEL. `size`, in half points, is that of most of its text;
+    `is_bold`: all of its text is. `beside` are the blocks beside it: text boxes, charts, comments. `bare` is its text
+    without `notes`. `runs_on`: the break after it was deleted."""
 
     text: str
     level: int = NO_LEVEL
@@ -26,11 +26,11 @@ class Paragraph:
     runs_on: bool = False
 
     def become_heading(self, level: int) -> None:
-        """Its notes then stand below it."""
+        """Make it a heading, with its notes below it."""
         self.level, self.text, self.beside, self.notes = level, self.bare, [*self.notes, *self.beside], []
 
     def go_on_from(self, before: "Paragraph") -> None:
-        """Take in the paragraph that runs on into this one."""
+        """Prepend the paragraph that runs on into this one."""
         self.text, self.bare = before.text + self.text, before.bare + self.bare
         self.notes, self.beside = before.notes + self.notes, before.beside + self.beside
         self.label = self.label or before.label
@@ -64,5 +64,5 @@ class Table:
     rows: list[TableRow]
 
 
-# A text is a block that is written already.
+# A string is a block that is Markdown already.
 Block = Paragraph | Table | str

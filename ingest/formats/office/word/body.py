@@ -28,11 +28,11 @@ CODE_STYLE = re.compile(r"code|preformatted|source|listing|代码|程序", re.IG
 HEADING_STYLE = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 TITLE_STYLE = "Title"
 CENTRED = ("center", "centre")
-CONTENTS, OTHER_FILES = "lists of contents", "parts that are whole files of their own"
+CONTENTS, OTHER_FILES = "tables of contents", "parts that are whole files of their own"
 
 
 class Body:
-    """`left_out` are the paragraphs of lists of contents."""
+    """`left_out` are the paragraphs of tables of contents."""
 
     def __init__(self, story: Story, styles: Styles, numbering: Numbering, left_out: Set[Any]) -> None:
         self._story = story
@@ -49,7 +49,7 @@ class Body:
             name = local_name(one)
             if name == "p" and one in self._left_out:
                 if not was_left_out:
-                    self._story.told.things[CONTENTS] += 1
+                    self._story.omissions.things[CONTENTS] += 1
                 was_left_out = True
                 continue
             was_left_out = False
@@ -63,19 +63,19 @@ class Body:
             elif name == "tbl":
                 found.append(self._table(one))
             elif name in ("altChunk", "subDoc"):
-                self._story.told.things[OTHER_FILES] += 1
+                self._story.omissions.things[OTHER_FILES] += 1
         return found
 
     def _parts(self, holder: Any) -> Iterator[Any]:
-        """What stands in a holder, with the contents of what only wraps it in its place."""
+        """The children of an element, with mere wrappers replaced by their children."""
         stack = list(holder)[::-1]
         while stack:
             one = stack.pop()
             name = local_name(one)
             if name == "sdt" and is_prompt(one):
-                self._story.told.things[PROMPTS] += 1
+                self._story.omissions.things[PROMPTS] += 1
             elif name == "sdt" and is_contents(one):
-                self._story.told.things[CONTENTS] += 1
+                self._story.omissions.things[CONTENTS] += 1
             elif name == "AlternateContent":
                 stack += list(shown_form(one))[::-1]
             elif name in WRAPPERS:
@@ -108,7 +108,7 @@ class Body:
         return paragraph
 
     def _box(self, element: Any) -> list[Block]:
-        """What stands in a text box: no headings, which would take what follows it away from the text around it."""
+        """The blocks of a text box. None is a heading, which would cut off the text after the box."""
         blocks = self.blocks(element)
         for one in blocks:
             if isinstance(one, Paragraph):
@@ -138,7 +138,7 @@ class Body:
             properties = child(row, "trPr")
             hidden = child(properties, "hidden")
             if hidden is not None and is_on(hidden):
-                self._story.told.text(HIDDEN, text_of(row))
+                self._story.omissions.text(HIDDEN, text_of(row))
                 continue
             head = child(properties, "tblHeader")
             rows.append(
@@ -163,6 +163,6 @@ class Body:
 
 
 def _continues(properties: Any, name: str) -> bool:
-    """Whether a cell is a part of the one before it or above it."""
+    """Whether a cell is part of the one before or above it."""
     merge = child(properties, name)
     return merge is not None and attribute(merge, "val", "continue") == "continue"

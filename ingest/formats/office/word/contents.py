@@ -1,4 +1,4 @@
-"""Which paragraphs of a Word document are a list of its own headings, made by a field."""
+"""Finds the paragraphs of a Word document that are a table of contents, made by a field."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ MOST_FIELDS = 50
 
 
 def is_contents(control: Any) -> bool:
-    """Whether a content control was put in as a list of contents."""
+    """Whether a content control was inserted as a table of contents."""
     return (
         value(next((one for one in control if local_name(one) == "sdtPr"), None), "docPartObj", "docPartGallery")
         == GALLERY
@@ -19,7 +19,7 @@ def is_contents(control: Any) -> bool:
 
 
 def contents_paragraphs(body: Any) -> set[Any]:
-    """The paragraphs between the beginning and the end of such a field. One that does not end is none."""
+    """The paragraphs between the beginning and the end of such a field. A field without an end does not count."""
     found: set[Any] = set()
     paragraphs: list[Any] = []
     open_fields: list[tuple[int, list[str]]] = []

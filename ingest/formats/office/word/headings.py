@@ -1,21 +1,21 @@
-"""Headings that only look like ones: lines of their own, short, larger than the text or bold."""
+"""Headings by their looks alone: short lines of their own, larger than the text or bold."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from unicodedata import east_asian_width
 
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph
+from rag.text.blocks import columns
 
-# In columns of a terminal: the longest heading, and the longest of those that are only bold.
+# In columns of a terminal: the longest heading, and the longest that is only bold.
 LONGEST, LONGEST_BOLD = 70, 44
 # How much larger than the text a heading is.
 LARGER = 1.12
-# Lines of this look that there must be, where nothing but bold tells them from the text.
+# How many lines must look alike if only bold distinguishes them from the text.
 LEAST_ALIKE = 2
 ENDS_AS_SENTENCE = re.compile(r"[。！!；;，,、：:.…][”’」』）)]*$|[。！？；](?=.)|[：:]\s*\S")
-# The kinds of numbers that headings have, each by its first sign: 第三章, 三、, （三）, 3.1, (3), A., IV.
+# The kinds of numbers of headings: 第三章, 三、, （三）, 3.1, (3), A., IV.
 NUMBERS = (
     r"第[\d〇零一二三四五六七八九十百]{1,5}[^\s\d]", r"[〇零一二三四五六七八九十百]{1,4}[、.．]",
     r"[（(][〇零一二三四五六七八九十百]{1,4}[)）]", r"\d{1,2}(?:\.\d{1,2}){2,}", r"\d{1,2}\.\d{1,2}(?!\d)",
@@ -23,13 +23,13 @@ NUMBERS = (
 )  # fmt: skip
 NUMBER_KINDS = tuple(re.compile(pattern) for pattern in NUMBERS)
 
-# What lines look like that are headings of one level: size, and kind of number.
+# The look of the headings of one level: size, and kind of number.
 Kind = tuple[int, int]
 
 
 def find_headings(blocks: Sequence[Block]) -> None:
-    """Give a level to the paragraphs that are headings by their looks. Below a heading that is marked as one, they are
-    deeper."""
+    """Give a level to the paragraphs that are headings by their looks. Below a marked heading, they are deeper than
+    it."""
     said = [one for one in blocks if not isinstance(one, Paragraph) or one.text.strip()]
     body, is_bold = _body_of(said)
     candidates: list[tuple[int, Paragraph, bool]] = []
@@ -37,7 +37,7 @@ def find_headings(blocks: Sequence[Block]) -> None:
         if isinstance(one, Paragraph) and _is_line(one):
             is_larger = one.size >= LARGER * body
             if is_larger or (
-                one.is_bold and not is_bold and one.size >= body and _width(one.bare.strip()) <= LONGEST_BOLD
+                one.is_bold and not is_bold and one.size >= body and columns(one.bare.strip()) <= LONGEST_BOLD
             ):
                 candidates.append((place, one, is_larger))
     chosen = _followed(said, _with_company(candidates, said))
@@ -46,8 +46,8 @@ def find_headings(blocks: Sequence[Block]) -> None:
 
 
 def _body_of(blocks: Sequence[Block]) -> tuple[int, bool]:
-    """The size of most of the text, and whether most of it is bold. What could be a heading counts where nothing else
-    is."""
+    """The size of most of the text, and whether most of it is bold. Possible headings count only if there is nothing
+    else."""
     plain = [one for one in blocks if isinstance(one, Paragraph) and one.level >= NO_LEVEL and not one.is_code]
     sizes: Counter[int] = Counter()
     bold: Counter[bool] = Counter()
@@ -67,13 +67,9 @@ def _is_line(paragraph: Paragraph) -> bool:
         and "\n" not in text
         and "$" not in text
         and any(map(str.isalpha, text))
-        and _width(text) <= LONGEST
+        and columns(text) <= LONGEST
         and not ENDS_AS_SENTENCE.search(text)
     )
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _kind(paragraph: Paragraph) -> Kind:
@@ -82,8 +78,8 @@ def _kind(paragraph: Paragraph) -> Kind:
 
 
 def _with_company(candidates: Sequence[tuple[int, Paragraph, bool]], blocks: Sequence[Block]) -> dict[int, Paragraph]:
-    """The candidates that are larger, or numbered or centred as well as bold, or one of several of their look that each
-    stand before text."""
+    """The candidates that are larger; or, if merely bold, a centred first line, numbered, or one of several that look
+    alike and precede text."""
     chosen: dict[int, Paragraph] = {}
     places = {place for place, _, _ in candidates}
     before_text = [
@@ -108,7 +104,7 @@ def _is_plain_text(block: Block) -> bool:
 
 
 def _followed(blocks: Sequence[Block], chosen: dict[int, Paragraph]) -> dict[int, Paragraph]:
-    """Those below which something stands: text, or a heading of another look that is not larger."""
+    """The headings with something below them: text, or a heading of another look that is not larger."""
     kept: dict[int, Paragraph] = {}
     for place, one in sorted(chosen.items(), reverse=True):
         below = blocks[place + 1] if place + 1 < len(blocks) else None
@@ -123,7 +119,7 @@ def _followed(blocks: Sequence[Block], chosen: dict[int, Paragraph]) -> dict[int
 
 
 def _give_levels(blocks: Sequence[Block], chosen: dict[int, Paragraph]) -> None:
-    """Larger ones stand above smaller ones; of one size, the kind of number that comes first stands above the next."""
+    """Rank larger headings above smaller ones and, in one size, each kind of number above those that come later."""
     marked = [n for n, one in enumerate(blocks) if isinstance(one, Paragraph) and one.level < NO_LEVEL]
     for start, end in pairwise([-1, *marked, len(blocks)]):
         within = [chosen[place] for place in range(start + 1, end) if place in chosen]

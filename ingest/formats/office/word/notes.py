@@ -12,7 +12,7 @@ from ingest.formats.office.word.styles import Styles
 from ingest.formats.office_xml import attribute, local_name
 
 PARTS = {FOOTNOTE: "footnotes", ENDNOTE: "endnotes", COMMENT: "comments"}
-# Beside the number of a page and the like, a header says nothing.
+# A paragraph with a page number and at most this many characters is no more than that.
 PAGE_FIELDS, LEAST_BESIDE_A_NUMBER = ("PAGE", "NUMPAGES", "SECTIONPAGES"), 12
 
 
@@ -26,13 +26,13 @@ class Notes:
         self._resolved = _resolved(story.package.related(main, "commentsExtended"))
 
     def note(self, kind: str, name: str) -> str:
-        """The text of a note the first time that it is asked for, and nothing later."""
+        """The text of a note the first time that it is asked for; empty later."""
         element, part = self._elements[kind].pop(name, None), self._parts[kind]
         if element is None or part is None:
             return ""
         paragraphs = list(_paragraphs(element))
         if kind == COMMENT and any(attribute(one, "paraId") in self._resolved for one in paragraphs):
-            self._story.told.things[RESOLVED] += 1
+            self._story.omissions.things[RESOLVED] += 1
             return ""
         text = read_all(paragraphs, self._story.of(part), self._styles)
         return remark(text, attribute(element, "author")) if kind == COMMENT and text else text
@@ -48,20 +48,20 @@ def _paragraphs(element: Any) -> Iterator[Any]:
 
 
 def _by_name(part: Part | None) -> dict[str, Any]:
-    """The notes of a part; those with a type are lines that separate notes from text."""
+    """The notes of a part; those of another type are lines that separate notes from text."""
     if part is None:
         return {}
     return {attribute(one, "id"): one for one in part.root if attribute(one, "type", "normal") == "normal"}
 
 
 def _resolved(part: Part | None) -> set[str]:
-    """The paragraphs of comments that are settled."""
+    """The ids of the paragraphs of resolved comments."""
     listed = [] if part is None else list(part.root)
     return {attribute(one, "paraId") for one in listed if attribute(one, "done") in ("1", "true")}
 
 
 def tell_headers(story: Story, styles: Styles) -> None:
-    """Headers and footers stand on every page: what they say is told, not read."""
+    """Report the text of headers and footers, which are on every page, instead of reading it."""
     seen: set[str] = set()
     for one in story.part.root.iter():
         kind = {"headerReference": "the page header", "footerReference": "the page footer"}.get(local_name(one))
@@ -72,7 +72,7 @@ def tell_headers(story: Story, styles: Styles) -> None:
         text = " ".join(filter(None, said))
         if text and text not in seen:
             seen.add(text)
-            story.told.text(kind, text)
+            story.omissions.text(kind, text)
 
 
 def _is_page_number(paragraph: Any) -> bool:

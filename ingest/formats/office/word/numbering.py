@@ -9,13 +9,13 @@ from ingest.formats.office.word.styles import Styles
 from ingest.formats.office_xml import attribute, child, children, is_on, number, value
 
 DEEPEST = 8
-# Word allows far less; a longer text would stand before every item.
+# Word allows far less; a longer label would be repeated before every item.
 LONGEST_LABEL = 100
 PLACEHOLDER = re.compile(r"%([1-9])")
 
 
 class Label(NamedTuple):
-    """What stands before an item, empty for a bullet; how deep the item is in its list; whether no space follows."""
+    """The text before an item, empty for a bullet; how deep the item is in its list; whether no space follows."""
 
     text: str
     depth: int
@@ -24,7 +24,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """`restart` is the number of levels whose items make this one begin anew; None for all above it."""
+    """`restart` is the number of upper levels whose items restart this one; None for all above it."""
 
     start: int = 1
     form: str = "bullet"
@@ -37,7 +37,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class List:
-    """`scheme` names what lists count together, `starts` are the levels that begin anew with this list."""
+    """`scheme` names the numbering that lists share, `starts` are the levels that restart with this list."""
 
     scheme: str
     levels: dict[int, Level]
@@ -63,7 +63,7 @@ def _levels(element: Any) -> dict[int, Level]:
 
 
 class Numbering:
-    """Counts as Word does: lists of one scheme together, unless a list begins anew."""
+    """Counts as Word does: lists of one scheme together, unless a list restarts."""
 
     def __init__(self, root: Any, styles: Styles) -> None:
         self._styles = styles
@@ -76,7 +76,7 @@ class Numbering:
         self._begun: set[tuple[str, int]] = set()
 
     def label(self, properties: list[tuple[str, Any]]) -> Label | None:
-        """The label of the next paragraph with these properties; None where it is no item."""
+        """The label of the next paragraph with these properties; None if it is not an item."""
         name, depth = self._place(properties)
         found = self._list(name) if name not in ("", "0") else None
         if found is None:
@@ -120,7 +120,7 @@ class Numbering:
         scheme = value(element, "abstractNumId") or ""
         levels = dict(_levels(self._schemes[scheme])) if scheme in self._schemes else {}
         style = value(self._schemes.get(scheme), "numStyleLink")
-        if style:  # its levels stand in the scheme that belongs to a style
+        if style:  # its levels are in the scheme that belongs to a style
             linked = value(child(next(self._styles.chain(style), None), "pPr"), "numPr", "numId")
             scheme = value(self._nums.get(linked or ""), "abstractNumId") or scheme
             levels = dict(_levels(self._schemes[scheme])) if scheme in self._schemes else levels

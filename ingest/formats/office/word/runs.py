@@ -1,4 +1,4 @@
-"""A paragraph of Word: its text with what is raised, linked, drawn and remarked in it."""
+"""A paragraph of Word: its text with the raised text, links, drawings and remarks in it."""
 
 import re
 from collections import Counter
@@ -29,9 +29,9 @@ from ingest.formats.office_xml import (
 
 MONOSPACED = re.compile(r"mono|courier|consolas|menlo|fira ?code|source code", re.IGNORECASE)
 ADDRESS = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)"', re.IGNORECASE)
-# Fields within fields; more are a mistake, or made to do harm.
+# Fields within fields; more are a mistake, or meant to do harm.
 MOST_FIELDS = 50
-# Characters of a box that is read within the line in which it stands.
+# The longest text of a box that is read within its line.
 LONGEST_IN_LINE = 60
 ENDNOTE, FOOTNOTE, COMMENT = "endnote", "footnote", "comment"
 NOTES = {"footnoteReference": FOOTNOTE, "endnoteReference": ENDNOTE}
@@ -39,9 +39,9 @@ BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-
 
 
 @dataclass(slots=True)
-class Said:
-    """What a paragraph says, with its notes and without, and how most of it looks. `beside` are the elements that hold
-    paragraphs, and the blocks of text, which stand beside it."""
+class ParagraphText:
+    """The text of a paragraph, with its notes and without, and how it looks. `beside` are the blocks of text beside it,
+    and the elements there that hold paragraphs."""
 
     text: str
     bare: str
@@ -54,7 +54,7 @@ class Said:
 
 @dataclass(slots=True)
 class _Field:
-    """A field of Word: an instruction, and after it what it results in; `start` is where that begins."""
+    """A field of Word: an instruction, then its result; `start` is where the result begins."""
 
     instruction: list[str] = field(default_factory=list)
     is_result: bool = False
@@ -62,7 +62,7 @@ class _Field:
 
 
 class Runs:
-    """Reads paragraph after paragraph of a part: fields may go over several."""
+    """Reads a part paragraph by paragraph: fields may span several."""
 
     def __init__(self, story: Story, styles: Styles) -> None:
         self.story = story
@@ -78,24 +78,24 @@ class Runs:
 
     @property
     def is_plain_monospaced(self) -> bool:
-        """Whether the text is monospaced where nothing is said about it."""
+        """Whether text without a font of its own is monospaced."""
         return bool(MONOSPACED.search(self.styles.look_of(self.styles.default, "").font))
 
-    def read(self, paragraph: Any) -> Said:
+    def read(self, paragraph: Any) -> ParagraphText:
         self._line, self._beside, self._out = Line(), [], {}
         self._sizes, self._bold, self._monospaced = Counter(), Counter(), Counter()
         self._style = self.styles.paragraph_style(child(paragraph, "pPr"))
         self._walk(paragraph, "")
-        # An instruction ends with its paragraph at the latest: what comes then is text, whatever a broken file says.
+        # An instruction ends with its paragraph at the latest: then comes text, whatever a broken file says.
         self._fields = [one for one in self._fields if one.is_result]
         for one in self._fields:
             one.start = None
         for kind, pieces in self._out.items():
-            self.story.told.text(kind, "".join(pieces))
+            self.story.omissions.text(kind, "".join(pieces))
         size = self._sizes.most_common(1)[0][0] if self._sizes else 0
         line = self._line
         looks = size, _all(self._bold), _all(self._monospaced)
-        return Said(line.text(), line.bare(), line.notes(), *looks, self._beside)
+        return ParagraphText(line.text(), line.bare(), line.notes(), *looks, self._beside)
 
     def _walk(self, element: Iterable[Any], link: str) -> None:
         for one in element:
@@ -110,7 +110,7 @@ class Runs:
             elif name == "AlternateContent":
                 self._walk(shown_form(one), link)
             elif name == "sdt" and is_prompt(one):
-                self.story.told.things[PROMPTS] += 1
+                self.story.omissions.things[PROMPTS] += 1
             elif name == "del":
                 self._out.setdefault(DELETED, []).extend(deleted(one))
             elif (tex := formulas(one)) is not None:
@@ -121,8 +121,8 @@ class Runs:
     def _run(self, run: Any, link: str) -> None:
         properties = child(run, "rPr")
         look = self.styles.look_of(self._style, value(properties, "rStyle") or "").changed(properties)
-        if look.hidden or look.struck:
-            self._out.setdefault(HIDDEN if look.hidden else STRUCK, []).append(
+        if look.is_hidden or look.is_struck:
+            self._out.setdefault(HIDDEN if look.is_hidden else STRUCK, []).append(
                 text_of([one for one in run if one is not properties])
             )
             for one in run:
@@ -136,7 +136,7 @@ class Runs:
         name = local_name(one)
         if name == "t":
             text, unknown = plain((one.text or "").replace("\n", " "), look.font)
-            self.story.told.things.update({STRANGE: unknown} if unknown else {})
+            self.story.omissions.things.update({STRANGE: unknown} if unknown else {})
             self._add(text, look, link)
         elif name in BREAKS:
             self._add(BREAKS[name], look, link)
@@ -175,7 +175,7 @@ class Runs:
             self._monospaced[bool(MONOSPACED.search(look.font))] += letters
 
     def _drawing(self, element: Any, look: Look, link: str) -> None:
-        """Boxes that stand in the line like a letter are read in it, others beside the paragraph."""
+        """Short boxes in the line, placed like a letter, are read in it, others beside the paragraph."""
         in_line = child(element, "inline") is not None
         for one in in_drawing(element, self.story):
             said = [] if isinstance(one, str) else [text_of(p) for p in one.iter() if local_name(p) == "p"]
@@ -188,7 +188,7 @@ class Runs:
         code = attribute(element, "char")
         sign = symbol(int(code, 16), attribute(element, "font")) if re.fullmatch(r"[0-9A-Fa-f]{1,6}", code) else None
         if sign is None:
-            self.story.told.things[STRANGE] += 1
+            self.story.omissions.things[STRANGE] += 1
         else:
             self._add(sign, look, link)
 
@@ -212,18 +212,18 @@ def _all(counts: Counter[bool]) -> bool:
 
 
 def is_prompt(control: Any) -> bool:
-    """Whether a content control shows what should be filled in, and nothing else."""
+    """Whether a content control shows only the prompt to fill it in."""
     showing = child(control, "sdtPr", "showingPlcHdr")
     return showing is not None and is_on(showing)
 
 
 def deleted(element: Any) -> list[str]:
-    """The text of a tracked deletion, which has a name of its own."""
+    """The text of a tracked deletion, whose element has a name of its own."""
     return [one.text or "" for one in element.iter() if local_name(one) in ("delText", "t")]
 
 
 def _filled_in(form: Any) -> str:
-    """What a field of an old form holds: a tick, or the choice from a list."""
+    """The value of a legacy form field: a tick, or the choice from a list."""
     box, choice = child(form, "checkBox"), child(form, "ddList")
     if box is not None:
         ticked = child(box, "checked")

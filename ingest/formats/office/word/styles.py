@@ -1,26 +1,26 @@
-"""What the styles of a Word document say about paragraphs and runs."""
+"""The properties that the styles of a Word document give to paragraphs and runs."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
-from ingest.formats.office_xml import attribute, child, children, is_on, local_name, number, value
+from ingest.formats.office_xml import ON, attribute, child, children, is_on, local_name, number, value
 
-# Styles that one may be based on, one after the other; more are a mistake, or made to do harm.
+# The longest chain of styles based on each other; a longer one is a mistake, or meant to do harm.
 DEEPEST = 64
-# Sizes are in half points. Text may be lifted off the line without the mark for that, by this much.
+# In half points: the default size, and the least distance from the line that counts as raised or lowered.
 DEFAULT_SIZE, LIFTED = 20, 4
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a run looks. `place` is 1 where it is raised, -1 where it is lowered."""
+    """How a run looks. `place` is 1 if it is raised, -1 if it is lowered."""
 
     bold: bool = False
     size: int = DEFAULT_SIZE
-    hidden: bool = False
-    struck: bool = False
+    is_hidden: bool = False
+    is_struck: bool = False
     place: int = 0
     font: str = ""
 
@@ -55,9 +55,9 @@ def _font(look: Look, element: Any) -> Look:
 
 CHANGES = {
     "b": lambda look, element: replace(look, bold=is_on(element)),
-    "strike": lambda look, element: replace(look, struck=is_on(element)),
-    "dstrike": lambda look, element: replace(look, struck=is_on(element)),
-    "vanish": lambda look, element: replace(look, hidden=is_on(element)),
+    "strike": lambda look, element: replace(look, is_struck=is_on(element)),
+    "dstrike": lambda look, element: replace(look, is_struck=is_on(element)),
+    "vanish": lambda look, element: replace(look, is_hidden=is_on(element)),
     "sz": _size,
     "vertAlign": _place,
     "position": _lifted,
@@ -66,7 +66,7 @@ CHANGES = {
 
 
 class Styles:
-    """The styles by their names in the file. Without a part of styles, there are none."""
+    """The styles by their ids in the file; none if it has no part for styles."""
 
     def __init__(self, root: Any = None) -> None:
         listed = [] if root is None else list(children(root, "style"))
@@ -75,7 +75,7 @@ class Styles:
             (
                 attribute(one, "styleId")
                 for one in listed
-                if attribute(one, "type") == "paragraph" and attribute(one, "default") in ("1", "true", "on")
+                if attribute(one, "type") == "paragraph" and attribute(one, "default") in ON
             ),
             "",
         )
@@ -85,7 +85,7 @@ class Styles:
 
     @cached_property
     def plain(self) -> Look:
-        """The look of a run of which nothing is said."""
+        """The look of a run without properties of its own."""
         return Look().changed(child(self._root, "docDefaults", "rPrDefault", "rPr"))
 
     def chain(self, name: str) -> Iterator[Any]:
@@ -100,7 +100,7 @@ class Styles:
         return value(properties, "pStyle") or self.default
 
     def names(self, style: str) -> Iterable[str]:
-        """What the styles of a chain are called."""
+        """The names of the styles in a chain."""
         return (value(one, "name") or "" for one in self.chain(style))
 
     def _look_of(self, paragraph: str, character: str) -> Look:
@@ -114,7 +114,7 @@ class Styles:
         return tuple((name, one) for name, one in named if one is not None)
 
     def properties(self, paragraph: Any) -> list[tuple[str, Any]]:
-        """The properties of a paragraph (`pPr`), then those of its styles, each with the style that it stands in."""
+        """The properties of a paragraph (`pPr`), then those of its styles, each with the id of its style."""
         own = child(paragraph, "pPr")
         named = self.paragraph_of(self.paragraph_style(own))
         return list(named) if own is None else [("", own), *named]

@@ -3,51 +3,49 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.formats.markdown import fence, heading
+from ingest.formats.markdown import LIST_NUMBER, fence, heading
 from ingest.formats.office.grid import Cell, Row, in_a_line, write
-from ingest.formats.office.told import Told
+from ingest.formats.office.told import Omissions
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph, Table
 
-# A number that Markdown knows.
-MARK = re.compile(r"\d{1,9}[.)]")
-# One that the program's own reader of Markdown knows.
+# A number that the program's own reader of Markdown knows.
 LOOSE_MARK = re.compile(r"\d{1,3}、")
 INDENT = "   "
 ENDS = "。；;，,、：:.!?！？"
 
 
-def markdown(blocks: Sequence[Block], told: Told) -> str:
-    text = "\n".join(_lines(blocks, told))
+def markdown(blocks: Sequence[Block], omissions: Omissions) -> str:
+    text = "\n".join(_lines(blocks, omissions))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def _lines(blocks: Sequence[Block], told: Told) -> Iterator[str]:
+def _lines(blocks: Sequence[Block], omissions: Omissions) -> Iterator[str]:
     code: list[Paragraph] = []
-    depths: list[int] = []  # of the items that the next one may stand below
+    depths: list[int] = []  # of the items that the next one may be below
     for block in [*blocks, None]:
         if isinstance(block, Paragraph) and block.is_code and block.level >= NO_LEVEL:
             code.append(block)
             continue
         if code:
-            yield from _code(code, told)
+            yield from _code(code, omissions)
             code = []
         if isinstance(block, Paragraph):
             yield from _paragraph(block, depths)
-            yield from _lines(block.beside, told)
+            yield from _lines(block.beside, omissions)
         elif isinstance(block, Table):
-            yield from _table(block, told)
+            yield from _table(block, omissions)
         elif block:
             yield from ("", block, "")
         if not isinstance(block, Paragraph):
             depths.clear()
 
 
-def _code(paragraphs: Sequence[Paragraph], told: Told) -> Iterator[str]:
+def _code(paragraphs: Sequence[Paragraph], omissions: Omissions) -> Iterator[str]:
     text = "\n".join(one.text for one in paragraphs)
     if text.strip():
         yield from ("", fence(text), "")
     for one in paragraphs:
-        yield from _lines(one.beside, told)
+        yield from _lines(one.beside, omissions)
 
 
 def _paragraph(paragraph: Paragraph, depths: list[int]) -> Iterator[str]:
@@ -69,21 +67,21 @@ def _paragraph(paragraph: Paragraph, depths: list[int]) -> Iterator[str]:
 
 def _item(paragraph: Paragraph) -> str:
     label, text = paragraph.label, paragraph.text.strip()
-    if label is not None and MARK.fullmatch(label.text):
+    if label is not None and LIST_NUMBER.fullmatch(label.text):
         return f"{label.text} {text}"
     if label is not None and LOOSE_MARK.fullmatch(label.text):
         return f"{label.text} {text}"
     return f"- {paragraph.labelled}"
 
 
-def _table(table: Table, told: Told) -> Iterator[str]:
-    """A table; or, where cells are used as places for text, what stands in them one after the other."""
+def _table(table: Table, omissions: Omissions) -> Iterator[str]:
+    """A table; or, if its cells merely lay out text, their content one after the other."""
     if _is_layout(table):
         for row in table.rows:
             for cell in row.cells:
-                yield from _lines(cell.blocks, told)
+                yield from _lines(cell.blocks, omissions)
         return
-    for block in write(_rows(table, told), told.may_copy):
+    for block in write(_rows(table, omissions), omissions.may_copy):
         yield from ("", block, "")
 
 
@@ -103,10 +101,10 @@ def _says(block: Block) -> bool:
     return not isinstance(block, Paragraph) or bool(block.text.strip() or block.beside)
 
 
-def _rows(table: Table, told: Told) -> list[Row]:
+def _rows(table: Table, omissions: Omissions) -> list[Row]:
     return [
         Row(
-            [Cell(_in_cell(cell.blocks, told), cell.across, cell.goes_on) for cell in row.cells],
+            [Cell(_in_cell(cell.blocks, omissions), cell.across, cell.goes_on) for cell in row.cells],
             row.before,
             row.is_head,
         )
@@ -114,12 +112,12 @@ def _rows(table: Table, told: Told) -> list[Row]:
     ]
 
 
-def _in_cell(blocks: Sequence[Block], told: Told) -> str:
-    """What a cell holds, in one line."""
+def _in_cell(blocks: Sequence[Block], omissions: Omissions) -> str:
+    """The content of a cell in one line."""
     text = ""
     before: Block | None = None
     for block in blocks:
-        said = _said(block, told)
+        said = _said(block, omissions)
         if not said:
             continue
         are_items = _is_item(block) and _is_item(before)
@@ -128,10 +126,10 @@ def _in_cell(blocks: Sequence[Block], told: Told) -> str:
     return text
 
 
-def _said(block: Block, told: Told) -> str:
+def _said(block: Block, omissions: Omissions) -> str:
     if isinstance(block, Paragraph):
-        return " ".join(filter(None, (block.labelled, _in_cell(block.beside, told))))
-    return in_a_line(_rows(block, told), told.may_copy) if isinstance(block, Table) else block
+        return " ".join(filter(None, (block.labelled, _in_cell(block.beside, omissions))))
+    return in_a_line(_rows(block, omissions), omissions.may_copy) if isinstance(block, Table) else block
 
 
 def _is_item(block: Block | None) -> bool:

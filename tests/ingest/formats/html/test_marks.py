@@ -71,7 +71,7 @@ def test_pictures_say_what_they_are_said_to_show() -> None:
     assert lines("<p><img alt='✓'> 通过<img alt='IMG_2031.jpg'><img alt='图片'></p>") == ["✓ 通过"]
     extract = page(f"<p>图<img alt='显存曲线' src='data:image/png;base64,{'A' * 900}'></p>")
     assert extract.text == "图显存曲线\n"
-    assert extract.warnings == ("1 picture written into the page left out",)
+    assert extract.warnings == ("1 picture embedded in the page left out",)
 
 
 def test_terms_and_lists() -> None:

@@ -41,7 +41,7 @@ def test_letters_within_a_page_are_told_and_marked() -> None:
     extract = read(pdf_of([GOOD, GOOD + price]))
     assert "Price: \ufffd per unit" in extract.text
     assert extract.warnings == (
-        "some letters cannot be read as text, as their font does not name them, and were left out: 2",
+        "some letters cannot be read as text, because their font does not map them to Unicode, and were left out: 2",
     )
 
 
@@ -67,7 +67,7 @@ def test_a_picture_with_a_stamp_on_it_is_told() -> None:
     page = PICTURE.format(595, 842, 0) + said(60, 20, "Scanned by the archive on 3 May, folder 12")
     extract = read(pdf_of([GOOD, page]))
     assert extract.text.endswith("Scanned by the archive on 3 May, folder 12\n")
-    assert extract.warnings == ("pages that a picture fills, whose words were left out: 2",)
+    assert extract.warnings == ("the words in pictures that fill these pages were left out: 2",)
 
 
 def test_letters_drawn_as_shapes_are_told_and_empty_pages_are_not() -> None:

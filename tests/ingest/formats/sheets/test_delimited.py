@@ -54,7 +54,7 @@ def told(found: Extract) -> str:
 
 def test_ragged_rows_are_read_and_told() -> None:
     assert rows_of("a,b\n1,2,3\n4\n5,6\n")[1:] == [["1", "2", "3"], ["4", "", ""], ["5", "6", ""]]
-    assert told(read(b"a,b\n1,2,3\n4\n5,6\n")) == "rows with more than the 2 fields of most: 2"
+    assert told(read(b"a,b\n1,2,3\n4\n5,6\n")) == "rows with more than the usual 2 fields: 2"
 
 
 def test_a_quotation_mark_that_is_never_closed_swallows_nothing() -> None:

@@ -223,9 +223,9 @@ def test_what_is_hidden_is_told() -> None:
     assert [warning.split(" (")[0] for warning in told] == [
         "hidden rows were left out: 3",
         "hidden columns were left out: B",
-        "formulas without a computed value say nothing: C6",
-        "cells struck out were left out: A5",
-        "cells that their format does not show were left out: C4",
+        "formulas without a computed value were left out: C6",
+        "struck-out cells were left out: A5",
+        "cells hidden by their number format were left out: C4",
         "the sheet '草稿' is hidden and was left out",
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag.answer.agent import explore
-from rag.answer.agent.limits import LARGE, Limits
+from rag.answer.agent.limits import LARGE, AgentLimits
 from rag.answer.assistant import Assistant
 from rag.answer.events import Finished, ModelLoading, StepTaken, TextAdded
 from rag.answer.running import Run
@@ -32,7 +32,7 @@ def kinds(finished: Finished) -> list[StepKind]:
     return [step.kind for step in finished.trace.steps]
 
 
-def limited(monkeypatch: pytest.MonkeyPatch, limits: Limits) -> None:
+def limited(monkeypatch: pytest.MonkeyPatch, limits: AgentLimits) -> None:
     monkeypatch.setattr(explore, "limits_for", lambda model: limits)
 
 
@@ -177,7 +177,7 @@ def test_a_model_that_has_to_be_loaded_says_so_first(agent: Assistant, server: T
 
 
 def test_time_is_limited(agent: Assistant, server: ToolServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited(monkeypatch, Limits(model_calls=6, tool_calls=8, seconds=0.5, step_tokens=700))
+    limited(monkeypatch, AgentLimits(model_calls=6, tool_calls=8, seconds=0.5, step_tokens=700))
     server.turns, server.hangs_at, server.reply = [[search("W4A16 激活")], LORA], 1, LORA
     started = time.perf_counter()
     finished = agent.finish(QUESTION)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag.answer.quoted.features import NOTHING_ELSE, SectionFeatures, Wanted
-from rag.answer.quoted.ranking import WEIGHTS, WEIGHTS_OF, Ranking, rank
+from rag.answer.quoted.ranking import WEIGHTS, WEIGHTS_OF, SectionRanking, rank
 from rag.answer.quoted.sections import LONG
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -113,7 +113,7 @@ def test_a_definition_opens_for_who_asks_only_what_something_is(
         only = replace(NOTHING, defined=WEIGHTS.defined, definition=WEIGHTS.definition)
         monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, only)
 
-        def ranked(question: str) -> Ranking:
+        def ranked(question: str) -> SectionRanking:
             return rank(index, hash_embedder, search(index, hash_embedder, question))
 
         for question, heading in (

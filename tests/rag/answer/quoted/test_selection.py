@@ -12,7 +12,7 @@ from rag.answer.choices import Caution, Choices
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
 from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import paragraphs
-from rag.answer.quoted.ranking import Ranking, rank
+from rag.answer.quoted.ranking import SectionRanking, rank
 from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import wanted_of, write_quotes
 from rag.index import Index, open_index
@@ -242,7 +242,7 @@ def test_code_that_is_asked_for_is_whole_behind_a_short_answer(tmp_path: Path, h
     for question, is_quoted in (("手写块表", True), ("块表是什么", False)):
         found = rank(index, hash_embedder, evidence_for(index, hash_embedder, question)).sections
         sections = tuple(sorted(found, key=lambda section: not section.is_short_answer))
-        chosen = choose_paragraphs([Ranking(question, sections, (1.0, 0.0))])
+        chosen = choose_paragraphs([SectionRanking(question, sections, (1.0, 0.0))])
         assert chosen[0].texts == ["块表把逻辑页映射到物理页。"]
         quoted = "".join(text for paragraph in chosen for text in paragraph.texts)
         assert [f"memory_{n}\n" in quoted for n in range(36)] == [is_quoted] * 36
@@ -321,10 +321,10 @@ def two_pages(tmp_path: Path, hash_embedder: HashEmbedder) -> Index:
     return open_index(tmp_path / "index")
 
 
-def headed(ranking: Ranking, *wanted: tuple[str, str, float]) -> Ranking:
+def headed(ranking: SectionRanking, *wanted: tuple[str, str, float]) -> SectionRanking:
     """The sections of a ranking under these headings of these documents, with scores."""
     found = {(section.document, section.heading): section for section in ranking.sections}
-    return Ranking(
+    return SectionRanking(
         ranking.query,
         tuple(found[document, heading] for document, heading, _ in wanted),
         tuple(score for *_, score in wanted),

@@ -10,7 +10,7 @@ from rag.answer.choices import Caution, Choices
 from rag.answer.evidence import ask_evidence
 from rag.answer.quoted.choosing import NEARLY_AS_GOOD, choose_paragraphs
 from rag.answer.quoted.opening import LEAD_CHARACTERS, split_lead
-from rag.answer.quoted.ranking import OF_WHOLE, Ranking, rank
+from rag.answer.quoted.ranking import OF_WHOLE, SectionRanking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import write_quotes
 from rag.answer.trace import NO_RESULT
@@ -62,15 +62,15 @@ def index(tmp_path: Path, hash_embedder: HashEmbedder) -> Index:
     return open_index(tmp_path / "index")
 
 
-def headed(index: Index, embedder: HashEmbedder, *headings: str) -> Ranking:
+def headed(index: Index, embedder: HashEmbedder, *headings: str) -> SectionRanking:
     """A ranking of the page's sections under these headings, the first far better than the others."""
     ranking = rank(index, embedder, search(index, embedder, QUESTION))
     found = {section.heading: section for section in ranking.sections if section.document == "cache.md"}
     scores = (9.0, *(0.0 for _ in headings[1:]))
-    return Ranking(ranking.query, tuple(found[heading] for heading in headings), scores)
+    return SectionRanking(ranking.query, tuple(found[heading] for heading in headings), scores)
 
 
-def quoted(index: Index, *asks: Ranking, characters: int = 1_200) -> str:
+def quoted(index: Index, *asks: SectionRanking, characters: int = 1_200) -> str:
     whole = replace(asks[0], asks=asks)
     chosen = choose_paragraphs([whole], characters=characters)
     return write_quotes(chosen, {"cache.md": index.storage.source("cache.md") or ""}).text
@@ -116,7 +116,7 @@ def test_of_two_things_with_one_section_one_takes_what_is_nearly_as_good(
 
 def test_what_nothing_answers_is_left_out(index: Index, hash_embedder: HashEmbedder) -> None:
     answered = headed(index, hash_embedder, "块大小设多大")
-    assert quoted(index, answered, Ranking("为什么")) == quoted(index, answered)
+    assert quoted(index, answered, SectionRanking("为什么")) == quoted(index, answered)
 
 
 def test_the_short_answer_leads_where_the_spoken_one_answers(index: Index, hash_embedder: HashEmbedder) -> None:
@@ -174,7 +174,7 @@ def test_the_score_for_the_whole_counts_in_part(index: Index, hash_embedder: Has
     evidence = ask_evidence(searcher, Standalone("块大小设多大", "分页缓存解决什么问题"))
     alone = rank(index, hash_embedder, evidence)
     liked = next(s for s in alone.sections if s.heading == "换出的公式")
-    whole = Ranking(
+    whole = SectionRanking(
         "", (liked, *(s for s in alone.sections if s.key != liked.key)), (50.0, *[0.0] * (len(alone.sections) - 1))
     )
     beside = rank(index, hash_embedder, evidence, whole=whole)

@@ -7,7 +7,7 @@ from pathlib import Path
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.opening import answer_at_once, answer_first, led_in
 from rag.answer.quoted.paragraphs import Paragraph, quotable
-from rag.answer.quoted.ranking import Ranking
+from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.sections import Section, in_sections, parts_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import open_index
@@ -189,7 +189,7 @@ def test_a_text_without_headings_is_answered_by_the_sentence_on(tmp_path: Path, 
     assert not parts[1].was_heard("延迟从 380 毫秒涨到 460 毫秒。")
     # Only what is about as good follows.
     for score, quoted in ((-0.4, 2), (-1.0, 1)):
-        assert len(choose_paragraphs([Ranking("合同", (parts[1], parts[2]), (0.0, score))])) == quoted
+        assert len(choose_paragraphs([SectionRanking("合同", (parts[1], parts[2]), (0.0, score))])) == quoted
 
 
 def test_a_heading_holds_together_what_stands_under_it(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

@@ -110,7 +110,7 @@ def test_an_empty_reply_falls_back_to_quotes(
     reply: str, chat: Assistant, server: ChatServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.reply = reply
-    falls_back(chat, caplog, ChatModelProblem.BROKEN, "nothing")
+    falls_back(chat, caplog, ChatModelProblem.BROKEN, "is empty")
 
 
 @pytest.mark.parametrize(

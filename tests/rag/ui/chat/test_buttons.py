@@ -1,9 +1,9 @@
 """The send and the stop button: the answer alone changes which one is there."""
 
 from rag.answer.assistant import Assistant
-from rag.ui.chat.actions import Action, ActionName
+from rag.ui.chat.actions import ChatAction, ChatActionName
 from rag.ui.chat.components import ChatComponents
-from rag.ui.chat.handlers import Handlers
+from rag.ui.chat.handlers import ChatHandlers
 from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
@@ -21,7 +21,8 @@ def visible(updates: Updates) -> tuple[bool | None, bool | None]:
 
 def test_the_stop_button_is_there_while_an_answer_is_written(assistant: Assistant) -> None:
     seen = [
-        visible(updates) for updates in Handlers(assistant, Rooms(), PARTS)._answer(Session(), QUESTION, parent=None)
+        visible(updates)
+        for updates in ChatHandlers(assistant, Rooms(), PARTS)._answer(Session(), QUESTION, parent=None)
     ]
     assert seen[0] == (False, True)
     assert set(seen[1:-1]) <= {(None, None)}
@@ -29,15 +30,15 @@ def test_the_stop_button_is_there_while_an_answer_is_written(assistant: Assistan
 
 
 def test_what_is_drawn_beside_an_answer_may_come_after_its_end(assistant: Assistant) -> None:
-    handlers, session = Handlers(assistant, Rooms(), PARTS), Session()
+    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session()
     steps = handlers._answer(session, QUESTION, parent=None)
     next(steps)
-    assert visible(handlers.do(session, Action(ActionName.SHOW))) == (None, None)
+    assert visible(handlers.do(session, ChatAction(ChatActionName.SHOW))) == (None, None)
     assert visible(list(steps)[-1]) == (True, False)
 
 
 def test_a_conversation_that_is_left_takes_its_stop_button_along(assistant: Assistant) -> None:
-    handlers, session = Handlers(assistant, Rooms(), PARTS), Session()
+    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session()
     steps = handlers._answer(session, QUESTION, parent=None)
     next(steps)
     assert visible(handlers.begin_anew(session)) == (True, False)

@@ -7,9 +7,9 @@ import pytest
 from rag.answer.assistant import Assistant
 from rag.index import Index
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import Action, act
+from rag.ui.chat.actions import ChatAction, act
 from rag.ui.chat.messages import messages
-from rag.ui.chat.scope import Material, read_material, render_chips, render_chooser, render_offers
+from rag.ui.chat.scope import MaterialTitles, read_material, render_chips, render_chooser, render_offers
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.session.scope import CHARACTERS, MOST, names_of
@@ -22,7 +22,7 @@ ZH = TEXTS[Language.ZH]
 
 
 def do(session: Session, keeper: Keeper, name: str, rest: object) -> None:
-    act(session, Action.read({"action": name, "number": 0, "rest": rest}), keeper)
+    act(session, ChatAction.read({"action": name, "number": 0, "rest": rest}), keeper)
 
 
 def test_it_is_chosen_kept_and_comes_back_with_the_conversation(assistant: Assistant, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_no_more_than_so_many_are_chosen() -> None:
 
 @pytest.mark.parametrize("language", Language)
 def test_names_are_never_html(language: Language) -> None:
-    material = Material({NASTY: NASTY}, {f"{NASTY}/": dict.fromkeys(Language, NASTY)})
+    material = MaterialTitles({NASTY: NASTY}, {f"{NASTY}/": dict.fromkeys(Language, NASTY)})
     only = (NASTY, f"{NASTY}/", f"gone {NASTY}")
     for html in (render_chips(only, material, language), render_chooser(only, [NASTY], material, language)):
         assert "<img" not in html
@@ -69,7 +69,7 @@ def test_names_are_never_html(language: Language) -> None:
 
 def test_what_is_typed_behind_a_sign_offers_what_it_may_name() -> None:
     topics = {"lora/": {Language.ZH: "微调", Language.EN: "Tuning"}}
-    material = Material(
+    material = MaterialTitles(
         {"lora/qlora.md": "QLoRA 怎么省显存？", "b.md": "别的"}, topics, {"b.md": "How is memory saved?"}
     )
     assert material.named("") == ["lora/", "lora/qlora.md", "b.md"]
@@ -80,11 +80,11 @@ def test_what_is_typed_behind_a_sign_offers_what_it_may_name() -> None:
     assert 'data-words="memory"' in html
     assert 'data-rest="b.md" aria-selected="true">How is memory saved?<' in html
     assert "<button" not in render_offers(NASTY, material, Language.ZH)
-    assert "<img" not in render_offers(NASTY, Material({NASTY: NASTY}), Language.ZH)
+    assert "<img" not in render_offers(NASTY, MaterialTitles({NASTY: NASTY}), Language.ZH)
 
 
 def test_topics_are_named_in_both_languages(library_index: Index) -> None:
-    material = Material({"a.md": "标题"}, {"lora/": {Language.ZH: "微调", Language.EN: "Tuning"}})
+    material = MaterialTitles({"a.md": "标题"}, {"lora/": {Language.ZH: "微调", Language.EN: "Tuning"}})
     assert [material.title("lora/", language) for language in (Language.ZH, Language.EN)] == ["微调", "Tuning"]
     assert (material.title("a.md", Language.EN), material.title("gone/", Language.EN)) == ("标题", "gone")
     assert "zero.md" in read_material(library_index).documents

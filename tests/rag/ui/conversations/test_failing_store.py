@@ -11,7 +11,7 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import Action, ActionName, act
+from rag.ui.chat.actions import ChatAction, ChatActionName, act
 from rag.ui.chat.messages import messages, panel
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
@@ -172,7 +172,7 @@ def test_a_new_conversation_while_a_question_is_being_stored(
 ) -> None:
     session = Session(user="")
     with being_stored(assistant, session, keeper):
-        act(session, Action(ActionName.NEW), keeper)
+        act(session, ChatAction(ChatActionName.NEW), keeper)
     assert (session.exchanges, session.conversation) == ([], None)
     (listed,) = keeper.list(session)
     do(session, keeper, "open", listed.id)

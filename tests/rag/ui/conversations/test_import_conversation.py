@@ -21,9 +21,9 @@ from rag.errors import UsageError, UserDataError
 from rag.settings import Settings
 from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import Action, ActionName, act, download
+from rag.ui.chat.actions import ChatAction, ChatActionName, act, download
 from rag.ui.chat.components import ChatComponents
-from rag.ui.chat.handlers import Handlers
+from rag.ui.chat.handlers import ChatHandlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.conversations.export import as_json
 from rag.ui.conversations.import_conversation import (
@@ -59,8 +59,8 @@ def export(assistant: Assistant, keeper: Keeper) -> str:
     session = Session(user="ann")
     for question, parent in ((QUESTION, None), ("通信量呢？", 1), ("今天天气怎么样？", 2), ("RoPE 为什么能外推？", 1)):
         assert list(chat.answer_after(assistant, session, question, parent, keeper))
-    act(session, Action(ActionName.TAG, session.conversation or 0, note="面试"), keeper)
-    file = download(session, Action(ActionName.JSON, session.conversation or 0), keeper, NOW)
+    act(session, ChatAction(ChatActionName.TAG, session.conversation or 0, note="面试"), keeper)
+    file = download(session, ChatAction(ChatActionName.JSON, session.conversation or 0), keeper, NOW)
     assert file is not None
     return file.text
 
@@ -93,7 +93,7 @@ def test_what_was_exported_comes_back(assistant: Assistant, keeper: Keeper) -> N
     assert [item.title for item in keeper.list(Session(user="ann"))] == [QUESTION]  # that one stays as it was
     assert [exchange.question for exchange in session.exchanges] == [QUESTION, "RoPE 为什么能外推？"]
     assert {exchange.number: exchange.parent for exchange in session.known.values()} == {1: None, 2: 1, 3: 2, 4: 1}
-    again = download(session, Action(ActionName.JSON, session.conversation or 0), keeper, NOW)
+    again = download(session, ChatAction(ChatActionName.JSON, session.conversation or 0), keeper, NOW)
     assert again is not None
 
     def without_ids(file: Any) -> list[dict[str, Any]]:
@@ -135,18 +135,18 @@ def test_what_leaves_the_page_says_that_it_came_from_a_file(
     session = added(exported, assistant, keeper)
     assert list(chat.answer(assistant, session, QUESTION, keeper))
 
-    def file_of(name: ActionName, rest: str = "") -> str:
-        file = download(session, Action(name, session.conversation or 0, rest), keeper, NOW)
+    def file_of(name: ChatActionName, rest: str = "") -> str:
+        file = download(session, ChatAction(name, session.conversation or 0, rest), keeper, NOW)
         return file.text if file is not None else ""
 
-    markdown = file_of(ActionName.MARKDOWN)
+    markdown = file_of(ChatActionName.MARKDOWN)
     assert markdown.count(f"*{ZH.imported}*") == 2
     assert ZH.imported not in markdown[markdown.rindex(f"## {ZH.asked}") :]
     for exchange in session.exchanges:
-        act(session, Action(ActionName.LIKE, exchange.number), keeper)
-    opinions = [json.loads(line) for line in file_of(ActionName.FEEDBACK, "opinions-jsonl").splitlines()]
+        act(session, ChatAction(ChatActionName.LIKE, exchange.number), keeper)
+    opinions = [json.loads(line) for line in file_of(ChatActionName.FEEDBACK, "opinions-jsonl").splitlines()]
     assert [row["imported"] for row in opinions] == ["yes", "yes", "no"]
-    assert len(file_of(ActionName.FEEDBACK, "sft-jsonl").splitlines()) == 1
+    assert len(file_of(ChatActionName.FEEDBACK, "sft-jsonl").splitlines()) == 1
 
 
 def test_sources_that_are_gone_or_changed_are_marked(
@@ -186,7 +186,7 @@ def test_nothing_in_it_is_markup(exported: dict[str, Any], assistant: Assistant,
     assert len(session.exchanges) == 3
     for number in session.known:
         session.show(number)
-        markdown, html = shown(session), panel(session) + Handlers(assistant, Rooms(), PARTS).list(session)
+        markdown, html = shown(session), panel(session) + ChatHandlers(assistant, Rooms(), PARTS).list(session)
         assert not re.search(r"<(img|script)|href=\"?javascript", markdown + html, re.IGNORECASE)
         assert "](javascript" not in markdown
         assert "\ue000" not in markdown
@@ -304,7 +304,7 @@ def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant
 def test_the_page_imports_it(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
-    handlers, session = Handlers(assistant, Rooms(), PARTS), Session(user="")
+    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session(user="")
 
     def import_conversation(data: object) -> None:
         handlers.import_conversation(session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
@@ -335,7 +335,7 @@ def test_what_cannot_be_kept_is_told_by_name(
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
     monkeypatch.setattr("rag.ui.conversations.store.Conversations.add", fails)
-    handlers, session = Handlers(assistant, Rooms(), PARTS), Session(user=user)
+    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session(user=user)
     session.begin("问", parent=None)
     sent = {"rest": "<b>.json", "packed": packed(json.dumps(exported).encode())}
     handlers.import_conversation(session, SimpleNamespace(_data=sent))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from rag.answer.events import Event, TextAdded
 from rag.feedback.rows import sft_rows
 from rag.types import Turn
 from rag.ui.chat import exchange as chat
-from rag.ui.chat.actions import Action, ActionName, act, as_parcel, download, whole_source
+from rag.ui.chat.actions import ChatAction, ChatActionName, act, as_parcel, download, whole_source
 from rag.ui.chat.messages import messages, panel
 from rag.ui.chat.strip import render_strip
 from rag.ui.conversations.keeper import Keeper
@@ -44,7 +44,7 @@ def ask(assistant: Assistant, session: Session, question: str, keeper: Keeper, p
 
 
 def do(session: Session, keeper: Keeper, name: str, number: int = 0, **more: object) -> None:
-    act(session, Action.read({"action": name, "number": number, **more}), keeper)
+    act(session, ChatAction.read({"action": name, "number": number, **more}), keeper)
 
 
 def reopened(session: Session, tmp_path: Path) -> Session:
@@ -164,7 +164,7 @@ def test_readers_cannot_open_each_others(assistant: Assistant, keeper: Keeper) -
             do(other, keeper, name, ann.conversation or 0, rest="taken")
         assert other.exchanges == []
         assert not keeper.list(other)
-        assert download(other, Action(ActionName.JSON, ann.conversation or 0), keeper, NOW) is None
+        assert download(other, ChatAction(ChatActionName.JSON, ann.conversation or 0), keeper, NOW) is None
     assert [item.title for item in keeper.list(ann)] == [QUESTION]
 
 
@@ -301,8 +301,8 @@ def test_exports(assistant: Assistant, keeper: Keeper) -> None:
     ask(assistant, session, QUESTION, keeper)
     ask(assistant, session, OTHER, keeper, parent=None)
     number = session.conversation or 0
-    markdown = download(session, Action(ActionName.MARKDOWN, number), keeper, NOW)
-    whole = download(session, Action(ActionName.JSON, number), keeper, NOW)
+    markdown = download(session, ChatAction(ChatActionName.MARKDOWN, number), keeper, NOW)
+    whole = download(session, ChatAction(ChatActionName.JSON, number), keeper, NOW)
     assert markdown is not None
     assert whole is not None
     assert OTHER in markdown.text
@@ -326,12 +326,12 @@ def test_the_whole_source(assistant: Assistant, keeper: Keeper) -> None:
     ask(assistant, session, QUESTION, keeper)
     answer = session.exchanges[0].answer
     assert answer is not None
-    html = whole_source(session, Action(ActionName.WHOLE, 1, "1"), assistant)
+    html = whole_source(session, ChatAction(ChatActionName.WHOLE, 1, "1"), assistant)
     assert f'data-selected="{answer.citations[0].marker}"' in html
     assert Page(html).quotes[1] == answer.citations[0].quote
     assert "find_unused_parameters" in html  # the end of the document
-    assert whole_source(session, Action(ActionName.WHOLE, 1, "99"), assistant) == ""
-    assert whole_source(session, Action(ActionName.WHOLE, 7, "1"), assistant) == ""
+    assert whole_source(session, ChatAction(ChatActionName.WHOLE, 1, "99"), assistant) == ""
+    assert whole_source(session, ChatAction(ChatActionName.WHOLE, 7, "1"), assistant) == ""
 
 
 def test_an_opinion_holds_the_choices_with_which_the_question_was_answered(
@@ -368,7 +368,7 @@ def test_what_the_page_would_not_send_does_nothing(data: object, assistant: Assi
     session = Session(user="")
     ask(assistant, session, QUESTION, keeper)
     before = messages(session)
-    act(session, Action.read(data), keeper)
+    act(session, ChatAction.read(data), keeper)
     assert messages(session) == before
 
 
@@ -388,12 +388,12 @@ def test_opinions(assistant: Assistant, keeper: Keeper) -> None:
     do(session, keeper, "like", 1)
     assert [item.opinion.liked for item in keeper.feedback.all()] == [True]
     assert keeper.feedback.all("bob") == []
-    sft = download(session, Action(ActionName.FEEDBACK, 0, "sft-jsonl"), keeper, NOW)
+    sft = download(session, ChatAction(ChatActionName.FEEDBACK, 0, "sft-jsonl"), keeper, NOW)
     assert sft is not None
     assert set(json.loads(sft.text)) == {"id", "system", "prompt", "completion"}
     do(session, keeper, "like", 1)  # taken back
     assert keeper.feedback.all() == []
-    assert download(session, Action(ActionName.FEEDBACK, 0, "sft-jsonl"), keeper, NOW) is None
+    assert download(session, ChatAction(ChatActionName.FEEDBACK, 0, "sft-jsonl"), keeper, NOW) is None
 
 
 def test_a_conversation_of_another_reader_is_told_of_and_not_shown(assistant: Assistant, keeper: Keeper) -> None:

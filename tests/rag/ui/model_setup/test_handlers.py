@@ -16,7 +16,7 @@ from rag.models import ModelState
 from rag.settings import ChatModelName, Settings
 from rag.ui.model_setup import handlers as module
 from rag.ui.model_setup.download import DownloadStatus
-from rag.ui.model_setup.handlers import Handlers, ModelSetupComponents
+from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers
 from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
 from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.model_setup.texts import TEXTS
@@ -58,7 +58,7 @@ def last(steps: Iterator[Any]) -> Any:
 
 
 def test_from_the_address_to_an_answer(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup, PARTS), Session()
+    handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     found = last(handlers.look(session, server.url, KEY))
     assert ZH.found.format(count=2) in found[PARTS.told]
     assert (found[PARTS.model]["choices"], found[PARTS.model]["value"]) == (["big", "small"], None)
@@ -80,7 +80,7 @@ def test_it_is_still_there_after_a_restart(
     settings, chat_model = open_kept(stated)
     again = Assistant(settings, hash_embedder, chat_model=chat_model)
     assert again.ask(QUESTION).llm == "endpoint"
-    opened = Handlers(ModelSetup(again, stated), PARTS).open(Session(), "")
+    opened = ModelSetupHandlers(ModelSetup(again, stated), PARTS).open(Session(), "")
     assert "big" in opened[PARTS.status]
     assert (opened[PARTS.preset], opened[PARTS.url]) == (OTHER, server.url)
     assert opened[PARTS.model]["value"] == "big"
@@ -97,7 +97,7 @@ def test_a_key_that_is_gone_keeps_nobody_from_the_page(
 
 
 def test_the_kept_key_is_for_its_own_host(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup, PARTS), Session()
+    handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     setup.use(server.url, "big", KEY)
     with ChatServer(models=("stolen",)).running() as thief:
         last(handlers.look(session, thief.url, ""))
@@ -114,7 +114,7 @@ def test_the_kept_key_is_for_its_own_host(setup: ModelSetup, server: ChatServer)
 
 
 def test_the_key_and_all_of_it_can_be_forgotten(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup, PARTS), Session()
+    handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     setup.use(server.url, "big", KEY)
     updates = handlers.forget_key(session, server.url)
     assert ZH.key_forgotten in updates[PARTS.told]
@@ -136,7 +136,7 @@ def test_why_it_fails_is_told_in_words_without_the_key(
     setup: ModelSetup, server: ChatServer, status: int, trouble: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.status, server.echo_key = status, True
-    handlers = Handlers(setup, PARTS)
+    handlers = ModelSetupHandlers(setup, PARTS)
     for language in Language:
         session = Session(language=language)
         why = getattr(preferences_texts.TEXTS[language], f"test_{trouble}").format(code=status)
@@ -149,7 +149,7 @@ def test_why_it_fails_is_told_in_words_without_the_key(
 
 
 def test_what_does_not_answer_as_it_should_is_told_apart(setup: ModelSetup, server: ChatServer) -> None:
-    handlers, session = Handlers(setup, PARTS), Session()
+    handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     tls = server.url.replace("http:", "https:")
     for url, why in (
         ("http://127.0.0.1:9/v1", PREFERENCES.test_connection),
@@ -165,7 +165,7 @@ def test_what_does_not_answer_as_it_should_is_told_apart(setup: ModelSetup, serv
 def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_TRIAL", 0.5)
     server.wait = 1.5
-    told = last(Handlers(setup, PARTS).try_it(Session(), server.url, "", "big"))
+    told = last(ModelSetupHandlers(setup, PARTS).try_it(Session(), server.url, "", "big"))
     assert PREFERENCES.test_timeout in told
 
 
@@ -178,7 +178,7 @@ def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeyp
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_not_kept(setup: ModelSetup, url: str, key: str, model: str | None, why: str) -> None:
-    handlers = Handlers(setup, PARTS)
+    handlers = ModelSetupHandlers(setup, PARTS)
     assert getattr(ZH, why) in handlers.use(Session(), url, key, model)[PARTS.told]
     assert getattr(ZH, why) in last(handlers.try_it(Session(), url, key, model))
     assert read_kept(setup.stated.data) is None
@@ -190,7 +190,7 @@ def test_what_the_environment_says_wins_and_is_named(
     monkeypatch.setenv("INTERVIEW_RAG_ENDPOINT_URL", server.url)
     fixed = stated.model_copy(update={"endpoint_url": server.url, "endpoint_model": "stated"})
     setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
-    handlers, session = Handlers(setup, PARTS), Session()
+    handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     assert "INTERVIEW_RAG_ENDPOINT_URL" in handlers.status(session)
     for updates in (handlers.use(session, "http://127.0.0.1:9/v1", KEY, "other"), handlers.forget(session, "")):
         assert "INTERVIEW_RAG_ENDPOINT_URL" in updates[PARTS.told]
@@ -203,7 +203,7 @@ def test_who_writes_by_setting_stays_and_the_reader_who_set_one_up_gets_it(
     fixed = stated.model_copy(update={"llm": ChatModelName.EXTRACTIVE})
     setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
     session = Session()
-    used = Handlers(setup, PARTS).use(session, server.url, "", "big")
+    used = ModelSetupHandlers(setup, PARTS).use(session, server.url, "", "big")
     assert re.search("(llm|INTERVIEW_RAG_LLM) = extractive", used[PARTS.status])
     assert used[PARTS.kept]["llm"] == "endpoint"
     assert setup.assistant.llm == "extractive"
@@ -216,7 +216,7 @@ def test_an_ollama_that_is_set_and_does_not_answer_keeps_nothing_from_being_set_
     fixed = stated.model_copy(update={"llm": ChatModelName.OLLAMA})
     setup = ModelSetup(Assistant(fixed, hash_embedder), fixed)
     session = Session()
-    Handlers(setup, PARTS).use(session, server.url, "", "big")
+    ModelSetupHandlers(setup, PARTS).use(session, server.url, "", "big")
     assert setup.assistant.choosing(session.preferences).model_name == "big"
 
 
@@ -228,12 +228,12 @@ def test_only_who_may_change_documents_is_given_a_way_to_set_one_up(setup: Model
     assert ("model-key" in ids) == ("model-use" in ids) == ("model-download" in ids) == may_change
     assert "preferences-states" in ids
     called = {function.fn.__qualname__ for function in page.fns.values() if function.fn is not None}
-    theirs = {name for name in called if name.startswith("Handlers.forget_key")}
+    theirs = {name for name in called if name.startswith("ModelSetupHandlers.forget_key")}
     assert bool(theirs) == may_change
 
 
 def test_presets_fill_in_addresses_that_are_none_of_ours(setup: ModelSetup) -> None:
-    handlers = Handlers(setup, PARTS)
+    handlers = ModelSetupHandlers(setup, PARTS)
     for name, preset in PRESETS.items():
         before = PRESETS["vllm" if name != "vllm" else "qwen"].url
         chosen = handlers.choose_preset(Session(), name, before)
@@ -244,7 +244,7 @@ def test_presets_fill_in_addresses_that_are_none_of_ours(setup: ModelSetup) -> N
 
 @pytest.mark.parametrize("entered", ["", "https://my.example/v1"])
 def test_without_an_address_to_put_in_what_is_typed_stays(setup: ModelSetup, entered: str) -> None:
-    assert Handlers(setup, PARTS).choose_preset(Session(), OTHER, entered) == UNCHANGED
+    assert ModelSetupHandlers(setup, PARTS).choose_preset(Session(), OTHER, entered) == UNCHANGED
 
 
 def test_an_address_without_encryption_is_warned_of(setup: ModelSetup) -> None:
@@ -258,7 +258,7 @@ class TestLocalModel:
         self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "is_installed", lambda: True)
-        shown = Handlers(setup, PARTS).local(Session())
+        shown = ModelSetupHandlers(setup, PARTS).local(Session())
         assert "1,117 MB" in shown[PARTS.local]
         assert "Apache-2.0" in shown[PARTS.local]
         assert (shown[PARTS.download]["visible"], shown[PARTS.download]["interactive"]) == (True, True)
@@ -269,7 +269,7 @@ class TestLocalModel:
         self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "is_installed", lambda: False)
-        handlers = Handlers(setup, PARTS)
+        handlers = ModelSetupHandlers(setup, PARTS)
         shown = handlers.start(Session())
         assert "make llm" in shown[PARTS.local]
         assert not shown[PARTS.download]["interactive"]
@@ -280,14 +280,14 @@ class TestLocalModel:
     ) -> None:
         monkeypatch.setattr(module, "is_installed", lambda: True)
         monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1_000_000})())
-        shown = Handlers(setup, PARTS).local(Session())
+        shown = ModelSetupHandlers(setup, PARTS).local(Session())
         assert "1,340 MB" in shown[PARTS.local]
         assert not shown[PARTS.download]["interactive"]
 
     def test_how_far_it_is(self, setup: ModelSetup, monkeypatch: pytest.MonkeyPatch) -> None:
         status = DownloadStatus(ModelState.INTERRUPTED, under_way=True, done=500_000_000, total=1_000_000_000)
         monkeypatch.setattr(setup.download, "status", lambda: status)
-        shown = Handlers(setup, PARTS).local(Session())
+        shown = ModelSetupHandlers(setup, PARTS).local(Session())
         assert ZH.local_running.format(done="500 MB", total="1,000 MB") in shown[PARTS.local]
         assert '<progress value="500000000" max="1000000000"' in shown[PARTS.local]
         assert (shown[PARTS.download]["visible"], shown[PARTS.cancel]["visible"]) == (False, True)
@@ -301,7 +301,7 @@ class TestLocalModel:
         monkeypatch.setattr("rag.chat_models.local_server.is_installed", lambda: True)
         setup.refresh()
         assert setup.assistant.llm == "local"
-        shown = Handlers(setup, PARTS).local(Session())
+        shown = ModelSetupHandlers(setup, PARTS).local(Session())
         assert ZH.local_present in shown[PARTS.local]
         assert shown[PARTS.arrived]
         assert not shown[PARTS.download]["visible"]

@@ -9,7 +9,7 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
 from rag.ui.part import Updates
-from rag.ui.practice.handlers import Handlers, PracticeComponents
+from rag.ui.practice.handlers import PracticeComponents, PracticeHandlers
 from rag.ui.session.session import Session
 from tests.ingest.formats.pdf_file import lines, pdf_of, said
 from tests.rag.ui.rooms import named
@@ -133,9 +133,9 @@ def ingest_pages(folder: Path, embedder: Embedder, pages: dict[str, str] = PAGES
 class Room:
     """The handlers of the room, used as the browser uses them."""
 
-    def __init__(self, over: Assistant | Handlers, place: object = None) -> None:
+    def __init__(self, over: Assistant | PracticeHandlers, place: object = None) -> None:
         """In the bank, unless the page was loaded at a place. Over the handlers of another page the program goes on."""
-        self.handlers = over if isinstance(over, Handlers) else Handlers(over, PARTS)
+        self.handlers = over if isinstance(over, PracticeHandlers) else PracticeHandlers(over, PARTS)
         self.session = Session(user="")
         self.navigation = self.shell = self.part = self.told = ""
         self._take(self.handlers.open(self.session, place))

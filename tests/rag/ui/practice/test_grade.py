@@ -14,7 +14,7 @@ from rag.practice.grading import EmbedderGrader, Grade, MistakeMade, PointGrade,
 from rag.practice.rubric import Rubric
 from rag.settings import ChatModelName
 from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part, verdict_name
-from rag.ui.practice.resources import Resources
+from rag.ui.practice.resources import PracticeResources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.texts import TEXTS as PAGE_TEXTS
 from rag.ui.texts import Language
@@ -41,7 +41,7 @@ def made_grade(rubric: Rubric, verdicts: list[Verdict], notes: tuple = ()) -> Gr
 def rubric(pages: Assistant) -> Rubric:
     from rag.practice.rubric import rubric_of
 
-    bank = Resources(pages).material().bank
+    bank = PracticeResources(pages).material().bank
     return rubric_of(bank, bank.find(ZERO_QUESTION))
 
 
@@ -160,7 +160,7 @@ def test_nothing_written_has_no_score_and_no_date(room: Room, pages: Assistant) 
     room.act("open", ZERO_QUESTION).grade(ZERO_QUESTION, "  \n")
     assert ZH.no_score in room.part
     assert ZH.note_empty in room.part
-    assert not Resources(pages).store.reviews("")
+    assert not PracticeResources(pages).store.reviews("")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, hash_embedder: 
 
 
 def test_a_model_that_takes_over_grades_at_once(pages: Assistant) -> None:
-    resources = Resources(pages)
+    resources = PracticeResources(pages)
     assert not isinstance(resources.grader(Choices()), ChatGrader)
     with ChatServer().running() as server:
         endpoint = {"llm": ChatModelName.ENDPOINT, "endpoint_url": server.url, "endpoint_model": "m"}
@@ -249,4 +249,4 @@ def test_a_small_model_does_not_grade(pages: Assistant) -> None:
         model = open_chat_model(settings)
         assert model is not None
         pages.write_with(settings, replace(model, is_small=True))
-        assert not isinstance(Resources(pages).grader(Choices()), ChatGrader)
+        assert not isinstance(PracticeResources(pages).grader(Choices()), ChatGrader)

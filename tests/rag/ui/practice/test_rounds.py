@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.ui.practice.resources import Resources
+from rag.ui.practice.resources import PracticeResources
 from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import zone_of
 from rag.ui.texts import Language
@@ -44,7 +44,7 @@ def test_cards_are_dealt_shown_and_rated(room: Room, pages: Assistant) -> None:
     room.act("rate", "good", seconds="42")
     assert ZH.place.format(place=2, count=3) in room.shell
     assert "上一题下次复习：" in room.told
-    reviews = Resources(pages).store.reviews("")
+    reviews = PracticeResources(pages).store.reviews("")
     assert [(review.question_id, review.rating, review.seconds) for review in reviews] == [(ZERO_QUESTION, "good", 42)]
     room.act("rate", "nonsense")
     assert ZH.place.format(place=2, count=3) in room.shell
@@ -119,13 +119,13 @@ def test_progress_says_that_nothing_comes_back_yet(room: Room) -> None:
 
 
 def test_progress_counts_what_is_due(room: Room, pages: Assistant) -> None:
-    from rag.practice.schedule import Rating, Review
+    from rag.practice.schedule import CardReview, Rating
 
-    resources = Resources(pages)
+    resources = PracticeResources(pages)
     old = datetime(2024, 1, 1, tzinfo=UTC)
     for question_id in (ZERO_QUESTION, CACHE_QUESTION):
         question = resources.material().bank.find(question_id)
-        resources.store.review("", Review(question.id, old, Rating.GOOD, 0.9, GOOD, "another answer"))
+        resources.store.review("", CardReview(question.id, old, Rating.GOOD, 0.9, GOOD, "another answer"))
     room.act("go", "progress")
     assert ZH.due_count.format(count=2) in room.shell
     assert room.shell.count("<tr>") == 14
