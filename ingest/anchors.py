@@ -1,5 +1,5 @@
 """Measures how well a new generation matches questions that it does not answer, to calibrate refusals; see
-`rag.answer.calibration`. Needs no labels: the questions are our own list about everything but this field.
+`rag.answer.answerability`. Needs no labels: the questions are our own list about everything but this field.
 """
 
 from collections.abc import Callable, Sequence

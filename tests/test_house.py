@@ -71,7 +71,7 @@ def test_patterns_of_chinese_words_stand_in_one_room() -> None:
 # Who reads YAML (the front matter of documents, files beside them) and who parses Markdown. No others shall.
 PARSED_BY = {
     "yaml": {"ingest.reading.loading", "rag.index.topics", "rag.practice.rubric", "rag.review.ages"},
-    "markdown_it": {"rag.practice.html", "rag.text.markdown"},
+    "markdown_it": {"rag.practice.exports", "rag.text.markdown"},
 }
 
 
@@ -103,7 +103,7 @@ def test_a_public_class_name_stands_once_in_rag() -> None:
 
 
 # How many lines `rag` and `ingest` have, up to a hundred; whoever makes them fewer lowers it.
-MOST_LINES = 57_300
+MOST_LINES = 57_000
 
 
 def test_the_program_does_not_grow() -> None:

@@ -5,6 +5,23 @@ from dataclasses import dataclass, field
 
 from rag.errors import Unreadable
 
+# How a PNG file begins.
+PNG = b"\x89PNG\r\n\x1a\n"
+
+Box = tuple[float, float, float, float]
+"""left, top, width, height in percent of the picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page, and the boxes of its marks."""
+
+    png: bytes
+    width: int
+    height: int
+    boxes: tuple[Box, ...]
+
+
 # A library of 2,000 pages has about a fifth of this.
 MAX_CHARACTERS = 20_000_000
 

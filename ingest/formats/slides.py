@@ -5,11 +5,11 @@ from typing import Any
 
 from ingest.formats.extract import Extract, TextBuilder
 from ingest.formats.markdown import heading
+from ingest.formats.office.omissions import Omissions
 from ingest.formats.office.package import Package, Part, open_package
 from ingest.formats.office.slides.remarks import Comments, speaker_notes
 from ingest.formats.office.slides.shapes import Places, Shape, Shapes
 from ingest.formats.office.story import Story
-from ingest.formats.office.told import Omissions
 from ingest.formats.office_xml import attribute, child, local_name, relation, text_of
 
 MAX_TITLE_CHARACTERS = 60

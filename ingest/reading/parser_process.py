@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ingest.formats.extract import MAX_CHARACTERS, Extract, UnreadableError
-from ingest.formats.picture import PNG, Picture
+from ingest.formats.extract import MAX_CHARACTERS, PNG, Extract, Picture, UnreadableError
 from rag.errors import Unreadable
 from rag.paths import PROGRAM
 

@@ -1,4 +1,4 @@
-"""Maps suffixes to the modules that read them."""
+"""Maps suffixes to the modules that read them, by `read` unless another function is named."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -10,7 +10,7 @@ from rag.errors import Unreadable
 TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".text", ".rst", ".log"})
 READERS = {
     ".html": "webpage", ".htm": "webpage", ".xhtml": "webpage", ".ipynb": "notebook", ".pdf": "pdf", ".docx": "word",
-    ".pptx": "slides", ".epub": "book", ".csv": "sheets.delimited", ".tsv": "sheets.tabbed",
+    ".pptx": "slides", ".epub": "book", ".csv": "sheets.delimited", ".tsv": "sheets.delimited:read_tabbed",
     ".xlsx": "sheets.workbook", ".mdx": "mdx",
     ".md": "tables_in_markdown", ".markdown": "tables_in_markdown",
 }  # fmt: skip
@@ -19,8 +19,9 @@ SUFFIXES = TEXT_SUFFIXES | READERS.keys()
 
 def reader(suffix: str) -> Callable[[bytes], Extract]:
     """The function that reads files with this ending. Raises UnreadableError if its library is not installed."""
+    module, _, function = READERS[suffix].partition(":")
     try:
-        read: Callable[[bytes], Extract] = import_module(f"ingest.formats.{READERS[suffix]}").read
+        read: Callable[[bytes], Extract] = getattr(import_module(f"ingest.formats.{module}"), function or "read")
     except ImportError as error:
         raise UnreadableError(
             f"{suffix} files need {error.name!r}, which is not installed: it is in the extra `formats`",

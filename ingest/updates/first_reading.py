@@ -9,7 +9,7 @@ from ingest.previous_generation import Key
 from ingest.workers import File
 from rag.index.keywords import KeywordIndex
 from rag.language.terms import terms
-from rag.question.unheard import named_in
+from rag.question.rare_terms import named_in
 
 # A file in the index folder that marks an unfinished reading, also after the program has ended.
 UNFINISHED_FILE = "unfinished"

@@ -8,20 +8,18 @@ from dataclasses import replace
 from typing import Self
 
 from rag.answer.choices import Choices
-from rag.answer.events import Event, Finished
-from rag.answer.judging import searched
 from rag.answer.pipeline import ANSWER, PREPARE
-from rag.answer.trace import AnswerResources, Trace
-from rag.answer.understanding import understood
-from rag.chat_models.kept import open_kept
+from rag.answer.trace import AnswerResources, Event, Finished, Trace
+from rag.answer.understanding import searched, understood
 from rag.chat_models.model import ChatModel
 from rag.chat_models.select import open_chat_model
+from rag.chat_models.stored_endpoint import open_kept
 from rag.embedding import Embedder, embedder_identity, load_embedder
 from rag.errors import RagError, UsageError
 from rag.index import Index
 from rag.index.late_tokens import with_late_tokens
 from rag.index.manifest import require_embedder
-from rag.index.scope import part_of, source_of
+from rag.index.part import part_of, source_of
 from rag.index.stores import open_store
 from rag.process import give_back_memory
 from rag.reader.reading import open_reader

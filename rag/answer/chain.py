@@ -11,9 +11,8 @@ from langchain_core.runnables import Runnable, RunnableGenerator
 from pydantic import ConfigDict
 
 from rag.answer.assistant import Assistant
-from rag.answer.events import Event, Finished, TextAdded, TextDiscarded
 from rag.answer.pipeline import ANSWER
-from rag.answer.trace import Trace
+from rag.answer.trace import Event, Finished, TextAdded, TextDiscarded, Trace
 from rag.types import Hit, Role, Turn
 
 DISCARDED = "\n\n---\n\n"

@@ -55,7 +55,7 @@ MARGINS = {Caution.BOLD: 1.5, Caution.BALANCED: 0.0, Caution.CAUTIOUS: -1.0}
 class Choices:
     """Deviations from the settings; None keeps the setting. `only_supported` omits unsupported sentences of a chat
     model instead of marking them; `for_model` quotes no sentence that gives orders to a model, since one will read the
-    answer; `only` names the documents and folders to answer from (see `rag.index.scope`); `follows` is the reader's
+    answer; `only` names the documents and folders to answer from (see `rag.index.part`); `follows` is the reader's
     statement whether the question follows the talk before it; `begun` is the text that a chat model wrote before its
     reply broke off, and continues: None means that nobody can continue a broken reply, so quotes replace it; `language`
     is the reader's, if known: a bare name as a question reveals none."""

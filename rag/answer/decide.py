@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rag.answer.answerability import AnswerabilityFeatures, read_features, unspoken_share
-from rag.answer.calibration import log_odds as log_odds_of
+from rag.answer.answerability import log_odds as log_odds_of
 from rag.answer.evidence import SearchPlanResults
 from rag.index import Index
-from rag.language.intents import Intent, answered_by
 from rag.language.language import has_chinese
+from rag.language.messages import Intent, answered_by
 from rag.language.terms import fold, terms
 from rag.question.names import Name, NameKind, find_names
-from rag.question.unheard import unheard_share
+from rag.question.rare_terms import unheard_share
 from rag.search.retrieval import Evidence, merge
 from rag.types import Refusal, RefusalReason
 

@@ -13,24 +13,44 @@ from typing import cast
 from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 
 from rag.answer.agent.explore import calculations, explore
-from rag.answer.agent.when import wants_agent
 from rag.answer.choices import STYLES, StyleName
-from rag.answer.events import AnswerWriter, Event, EvidenceFound, Finished, TextAdded, TextDiscarded, Written
-from rag.answer.judging import decided, ranked, searched
 from rag.answer.quoted.opening import opens_with_a_sentence
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
 from rag.answer.rank import in_words
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
 from rag.answer.running import Run
 from rag.answer.suggestions import suggest
-from rag.answer.trace import AnswerResources, Selection, Trace
-from rag.answer.understanding import understood
+from rag.answer.trace import (
+    AnswerResources,
+    AnswerWriter,
+    Event,
+    EvidenceFound,
+    Finished,
+    Selection,
+    TextAdded,
+    TextDiscarded,
+    Trace,
+    Written,
+)
+from rag.answer.understanding import decided, ranked, searched, understood
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
-from rag.language.courtesies import courtesy
+from rag.language.messages import courtesy
 from rag.question.plan import SearchPlan
-from rag.settings import ChatModelName
+from rag.settings import AgentMode, ChatModelName
 from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReason, Seconds
+
+
+def wants_agent(trace: Trace) -> bool:
+    """Whether an agent is allowed, there is a chat model for it, and the question is doubtful or needs several
+    searches. A refusal stands: an agent that searches until something fits would answer near misses."""
+    resources, decision = trace.resources, trace.decision
+    if resources.settings.agent is AgentMode.OFF or resources.chat_model is None or trace.courtesy is not None:
+        return False
+    if decision.refusal is not None:
+        return False
+    return decision.in_doubt or bool(decision.result.compared or trace.plan.parts)
+
 
 # The amount quoted if nothing may answer directly.
 NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)

@@ -8,7 +8,7 @@ from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.answer.trace import AnswerResources
 from rag.embedding import Embedder
-from rag.language.intents import Intent, answered_by
+from rag.language.messages import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from queue import Empty, SimpleQueue
 
-from rag.answer.events import Event
+from rag.answer.trace import Event
 from rag.chat_models.stopping import CURRENT, Stop, Stopped
 from rag.process import give_back_memory
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rag.index import Index
 from rag.language.terms import terms
 from rag.question.names import find_names
-from rag.question.unheard import named_in
+from rag.question.rare_terms import named_in
 from rag.search.retrieval import Evidence
 
 SUGGESTIONS = 3

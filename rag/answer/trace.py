@@ -1,8 +1,12 @@
-"""All data about one question while it is answered. Stages add to it; front ends read it."""
+"""All data about one question while it is answered: stages add to it, front ends read it. And the events while an
+answer is written, in this order: the evidence, an agent's steps, growing text, the finished answer; and the writers'
+protocol.
+"""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rag.answer.choices import Choices
 from rag.answer.decide import Decision
@@ -11,6 +15,7 @@ from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import SectionRanking
 from rag.chat_models.model import ChatModel
 from rag.embedding import Embedder
+from rag.errors import ChatModelProblem
 from rag.index import Index
 from rag.question.follow_ups import Standalone
 from rag.question.plan import SearchPlan
@@ -18,7 +23,7 @@ from rag.reader.reading import Reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
 from rag.settings import ChatModelName, Settings
-from rag.types import Courtesy, Step, Turn
+from rag.types import Answer, Citation, Claim, Courtesy, Step, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +125,76 @@ class Trace:
     def seconds(self) -> float:
         """Since the question arrived."""
         return time.perf_counter() - self.started
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFound:
+    """Retrieval is done; the passages can be shown during the writing."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoading:
+    """The local chat model is being loaded at its first question, which takes seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """An agent has taken one more step."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class TextAdded:
+    """More checked text of the answer, markers included."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDiscarded:
+    """The chat model failed halfway: what follows replaces the text shown so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The whole answer and its trace. Always the last event."""
+
+    answer: Answer
+    trace: Trace
+
+
+Event = EvidenceFound | ModelLoading | StepTaken | TextAdded | TextDiscarded | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """`chunks` are the pieces of the text as shown, `left_out` counts the omitted sentences, and `fallback` is why
+    quotes replaced a chat model, or why it broke off."""
+
+    chunks: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    left_out: int = 0
+    llm: ChatModelName = ChatModelName.EXTRACTIVE
+    fallback: ChatModelProblem | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.chunks).strip()
+
+    @property
+    def is_supported(self) -> bool:
+        return any(claim.supported for claim in self.claims)
+
+
+class AnswerWriter(Protocol):
+    """Writes the answer. `select` comes before `write`, so that an inspector can stop in between."""
+
+    def select(self, trace: Trace) -> Selection:
+        """The text to quote, or to give to a chat model."""
+
+    def write(self, trace: Trace) -> Iterator[Event | Written]:
+        """Text as it is checked; last, all of it as `Written`."""

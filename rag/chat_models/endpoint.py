@@ -59,7 +59,7 @@ def http_client(url: str, key: str) -> "httpx.Client":
     key from error responses. Raises SettingsError for an unusable proxy."""
     import httpx
 
-    from rag.chat_models.redaction import RedactedRefusals
+    from rag.chat_models.http_transports import RedactedRefusals
 
     return httpx.Client(transport=RedactedRefusals(_transport(url), key))
 
@@ -105,7 +105,7 @@ def proxy_for(url: str) -> tuple[str, str] | None:
 
 
 def _transport(url: str) -> "httpx.BaseTransport":
-    from rag.chat_models.stoppable_http import stoppable_transport
+    from rag.chat_models.http_transports import stoppable_transport
 
     found = proxy_for(url)
     if found is None:

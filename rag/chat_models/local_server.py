@@ -23,8 +23,8 @@ from typing import Any
 
 import httpx
 
+from rag.chat_models.http_transports import stoppable_transport
 from rag.chat_models.llama_process import REPORT
-from rag.chat_models.stoppable_http import stoppable_transport
 from rag.chat_models.stopping import CURRENT, Stopped
 from rag.errors import ChatModelError
 from rag.paths import PROGRAM

@@ -92,7 +92,7 @@ def run_batch(name: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> 
 def _search(options: argparse.Namespace) -> int:
     from rag.answer.assistant import Assistant
     from rag.commands.output import search_as_text
-    from rag.index.scope import check_names
+    from rag.index.part import check_names
 
     _one_of(options.question, options.queries, "--queries")
     assistant = Assistant.open(settings_from(options, top_k=options.top_k, llm=ChatModelName.EXTRACTIVE))
@@ -113,7 +113,7 @@ def _search(options: argparse.Namespace) -> int:
 def _ask(options: argparse.Namespace) -> int:
     from rag.commands.output import answer_as_text
     from rag.commands.writer import open_assistant
-    from rag.index.scope import check_names
+    from rag.index.part import check_names
 
     _one_of(options.question, options.questions, "--questions")
     history = _history_file(options.history)

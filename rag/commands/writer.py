@@ -34,7 +34,7 @@ def _where(assistant: "Assistant", stated: Settings) -> str:
 def only_chosen(settings: Settings) -> Settings:
     """For a client with its own model: allows a chat model that somebody chose in the settings or on the page, but none
     that merely happens to be on this machine."""
-    from rag.chat_models.kept import with_kept
+    from rag.chat_models.stored_endpoint import with_kept
 
     if settings.llm is ChatModelName.AUTO and not with_kept(settings).endpoint_url:
         return settings.model_copy(update={"llm": ChatModelName.EXTRACTIVE})

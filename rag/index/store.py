@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
-from rag.index.asked import AskedQuestions, read_asked
 from rag.index.manifest import Manifest
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
 from rag.index.vocabulary import MaterialVocabulary, Sounds, read_sounds, read_vocabulary
+from rag.index.written_questions import AskedQuestions, read_asked
 from rag.types import Passage
 
 Numbers = Sequence[int] | NDArray[np.int64]
@@ -102,7 +102,7 @@ class Index(ABC):
     """One open generation, identified by `manifest_sha256`.
 
     `within` holds the numbers of the passages that a search may return, in order; None allows all that `vectors` and
-    `keywords` find. `whole` is the index that this one is a part of; see `rag.index.scope`.
+    `keywords` find. `whole` is the index that this one is a part of; see `rag.index.part`.
     """
 
     manifest: Manifest

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag.errors import UsageError
+from rag.language.claim_marks import begs, knows_nothing
 from rag.language.ends import ENDS_CLAUSE, SPOKEN_END
-from rag.language.evasions import begs, knows_nothing
 from rag.language.injection import injection_spans, overlaps
 from rag.language.language import has_chinese
 from rag.language.sentence_kinds import is_claim, is_question

@@ -17,8 +17,7 @@ from rapidfuzz import fuzz
 from rag.language.terms import fold
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
-from rag.practice.direction import directions
-from rag.practice.judge import Judge
+from rag.practice.judge import Judge, directions
 from rag.practice.likeness import Comparer, PointComparison, Read
 from rag.practice.regressions import Regressions, with_judge, without_judge
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric

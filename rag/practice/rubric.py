@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import yaml
 
 from rag.errors import UsageError
-from rag.language.corrections import BEFORE_WRONG, CORRECTED
+from rag.language.claim_marks import BEFORE_WRONG, CORRECTED
 from rag.language.sentence_kinds import is_aside, is_claim, is_point, is_question
 from rag.language.terms import CHINESE, LATIN_TERM, fold
 from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections

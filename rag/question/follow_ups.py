@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag.language.comparison import compare
-from rag.language.courtesies import courtesy
-from rag.language.framing import without_interjections
-from rag.language.intents import Intent, intent_of, restates
 from rag.language.language import has_chinese
+from rag.language.messages import Intent, courtesy, intent_of, restates, without_interjections
 from rag.language.pointing import announces_subject, point_in, points_back, with_sides, without_leaning_words
 from rag.language.terms import fold
 from rag.question.leaning import LeaningFeatures, leaning, leaning_features

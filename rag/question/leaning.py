@@ -13,7 +13,7 @@ import numpy as np
 from rag.index import Index
 from rag.language.pointing import points_back
 from rag.language.terms import CHINESE, fold, terms
-from rag.question.unheard import named_in, rarity_in_passages, unheard_share
+from rag.question.rare_terms import named_in, rarity_in_passages, unheard_share
 from rag.search.retrieval import CANDIDATES
 from rag.search.searcher import Searcher
 

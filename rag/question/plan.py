@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.language.asks import asks
+from rag.language.asking import asks, parts
 from rag.language.comparison import Comparison, compare
-from rag.language.parts import parts
 from rag.question.follow_ups import Standalone
 
 

@@ -12,8 +12,8 @@ from rapidfuzz.distance import OSA
 
 from rag.index import Index
 from rag.index.vocabulary import MaterialVocabulary, Sounds, pinyin
-from rag.language.framing import plainly_for_code, unwrapped
 from rag.language.language import has_chinese
+from rag.language.messages import plainly_for_code, unwrapped
 from rag.language.terms import CHINESE_RUN, fold, simplified, terms
 from rag.question.names import TYPOS
 

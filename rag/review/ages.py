@@ -1,4 +1,4 @@
-"""The age of documents: when somebody last checked them, by their front matter."""
+"""The age of documents, and sentences that grow old."""
 
 import re
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from enum import StrEnum
 import yaml
 
 from rag.index.storage import StoredDocument
+from rag.language.claim_marks import Bound, bounds_of
+from rag.review.statements import Statement
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 
@@ -62,3 +64,19 @@ def _date(value: object) -> date | None:
         return date.fromisoformat(str(value).strip().replace("/", "-")[:10])
     except ValueError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """`words` tie the statement to its time, as written."""
+
+    statement: Statement
+    bounds: tuple[Bound, ...]
+    words: tuple[str, ...]
+
+
+def time_bound(statement: Statement) -> TimeBound | None:
+    found = bounds_of(statement.text)
+    if not found:
+        return None
+    return TimeBound(statement, tuple(found), tuple(dict.fromkeys(word for words in found.values() for word in words)))

@@ -7,9 +7,8 @@ from typing import Any
 
 from rag.index import Index
 from rag.index.storage import StoredDocument
-from rag.review.ages import Age, age_of, oldest_first
+from rag.review.ages import Age, TimeBound, age_of, oldest_first, time_bound
 from rag.review.statements import Statement, statements_of
-from rag.review.time_bound import TimeBound, time_bound
 
 # Called with the number done and the total.
 Progress = Callable[[int, int], None]

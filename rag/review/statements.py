@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.index.storage import StoredDocument, StoredPassage
-from rag.language.corrections import HEARSAY, LISTS_MISTAKES, RIGHT
+from rag.language.claim_marks import HEARSAY, LISTS_MISTAKES, RIGHT
 from rag.language.language import Language, language_of
 from rag.text.blocks import PROSE, Block, BlockKind
 from rag.text.sentences import UnitKind, units

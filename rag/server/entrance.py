@@ -1,5 +1,11 @@
-"""Checks that the guards of the page and the HTTP API share: the origin of a request, and its body."""
+"""Checks that the guards of the page and the HTTP API share: the origin of a request, its body, and rate limits."""
 
+import time
+from dataclasses import dataclass, field
+
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
@@ -52,3 +58,27 @@ def replay(body: bytes, receive: Receive) -> Receive:
         return parts.pop() if parts else await receive()
 
     return again
+
+
+@dataclass(slots=True)
+class Rate:
+    """Counts each client's actions within a moving window, in memory."""
+
+    allowed: str
+    _item: RateLimitItem = field(init=False)
+    _limiter: MovingWindowRateLimiter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._item = parse(self.allowed)
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    def take(self, client: str) -> bool:
+        """Whether one more action is allowed; counts it only then."""
+        return self._limiter.hit(self._item, client)
+
+    def spent(self, client: str) -> bool:
+        return not self._limiter.test(self._item, client)
+
+    def seconds_left(self, client: str) -> int:
+        """Time until the next is allowed, at least 1."""
+        return max(1, round(self._limiter.get_window_stats(self._item, client).reset_time - time.time() + 0.5))

@@ -4,7 +4,7 @@ request. Sends nothing unless an endpoint is named."""
 import time
 from typing import TYPE_CHECKING
 
-from rag.answer.events import Finished
+from rag.answer.trace import Finished
 from rag.errors import RagError, UsageError
 
 if TYPE_CHECKING:

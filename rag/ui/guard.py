@@ -1,6 +1,7 @@
 """Admits requests: Gradio's server answers far more than its page needs, to anybody."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -8,10 +9,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rag.server.entrance import body_of, is_for_this_machine, is_foreign, replay
-from rag.server.rate import Rate
-from rag.ui.limits import PageLimits
+from rag.server.entrance import Rate, body_of, is_for_this_machine, is_foreign, replay
 from rag.ui.texts import Language, language_of
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """A client is a signed-in user, else an address; on loopback, a browser tab."""
+
+    # Everything queued: questions, and other long work.
+    questions: str = "60 per 1 minute"
+    # All other requests with an effect.
+    actions: str = "1200 per 1 minute"
+    # Wrong passwords per address.
+    passwords: str = "10 per 5 minute"
+    # One client's questions that wait or are being answered.
+    waiting: int = 6
+    # Bytes of a request, and of a file upload.
+    body: int = 1_000_000
+    upload: int = 1_000_000
+
 
 API = "/gradio_api/"
 JOIN, UPLOAD, FILE = f"{API}queue/join", f"{API}upload", f"{API}file="

@@ -117,8 +117,7 @@ def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None)
     """The HTTP API beside the page. Raises UsageError if the page requires sign-in and the API no key."""
     from starlette.middleware import Middleware
 
-    from rag.server.http.app import build_app
-    from rag.server.http.beside import Beside
+    from rag.server.http.app import Beside, build_app
     from rag.server.keys import read_keys
 
     file = assistant.settings.api_key_file
@@ -187,8 +186,7 @@ def _stay(
     import gradio as gr
     from starlette.middleware import Middleware
 
-    from rag.ui.guard import PageGuard
-    from rag.ui.limits import PageLimits
+    from rag.ui.guard import PageGuard, PageLimits
     from rag.ui.policy import SafeResponses
 
     signal.signal(signal.SIGTERM, _end)

@@ -118,7 +118,7 @@ def _is_to_fetch(settings: Settings) -> bool:
 def _open(settings: Settings) -> "Assistant":
     """The assistant that the settings name; reports a damaged index before loading anything heavy."""
     from rag.answer.assistant import Assistant
-    from rag.chat_models.kept import open_kept
+    from rag.chat_models.stored_endpoint import open_kept
     from rag.embedding import load_embedder
     from rag.index.stores import open_store
 
@@ -130,7 +130,7 @@ def _open(settings: Settings) -> "Assistant":
 def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     """The assistant, after making what is missing: the embedder, and an index of the first documents."""
     from rag.answer.assistant import Assistant
-    from rag.chat_models.kept import open_kept
+    from rag.chat_models.stored_endpoint import open_kept
     from rag.embedding import load_embedder
     from rag.index.stores import open_store
     from rag.models.fetch_with_bar import fetch_with_bar

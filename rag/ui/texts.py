@@ -7,7 +7,22 @@ from pathlib import Path
 
 from rag.language.language import Language
 
-__all__ = ["TEXTS", "Language", "Texts", "language_of", "read_texts"]
+__all__ = [
+    "GUIDE_TEXTS",
+    "INSPECTOR_TEXTS",
+    "LIBRARY_TEXTS",
+    "MODEL_SETUP_TEXTS",
+    "PRACTICE_TEXTS",
+    "PREFERENCES_TEXTS",
+    "QUALITY_TEXTS",
+    "REVIEW_TEXTS",
+    "TEXTS",
+    "Language",
+    "Texts",
+    "language_of",
+    "read_texts",
+]
+HERE = Path(__file__).parent
 
 
 class Texts:
@@ -37,7 +52,15 @@ def _values(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-TEXTS = read_texts(Path(__file__).with_suffix(".toml"))
+TEXTS = read_texts(HERE / "texts.toml")
+GUIDE_TEXTS = read_texts(HERE / "guide" / "texts.toml")
+INSPECTOR_TEXTS = read_texts(HERE / "inspector" / "texts.toml")
+LIBRARY_TEXTS = read_texts(HERE / "library" / "texts.toml")
+REVIEW_TEXTS = read_texts(HERE / "library" / "review_texts.toml")
+MODEL_SETUP_TEXTS = read_texts(HERE / "model_setup" / "texts.toml")
+PRACTICE_TEXTS = read_texts(HERE / "practice" / "texts.toml")
+PREFERENCES_TEXTS = read_texts(HERE / "preferences" / "texts.toml")
+QUALITY_TEXTS = read_texts(HERE / "quality" / "texts.toml")
 
 
 def language_of(accept_language: str) -> Language:

@@ -13,8 +13,7 @@ from playwright.sync_api import expect
 
 from rag.cli import Parser, run
 from rag.paths import CORPUS, PROGRAM
-from rag.ui.library.texts import TEXTS
-from rag.ui.texts import Language
+from rag.ui.texts import LIBRARY_TEXTS, Language
 from tools.bench.measuring import machine, resident_megabytes
 from tools.bench.ui_load import gold_questions, load
 from tools.browser import open_browser, open_page
@@ -91,7 +90,7 @@ def read_in(address: str, notes: list[Path]) -> None:
     """Add documents in the library of the page, and wait until they can be asked about."""
     with open_browser() as browser:
         page = open_page(browser, address)
-        page.get_by_role("tab", name=TEXTS[Language.ZH].tab, exact=True).click()
+        page.get_by_role("tab", name=LIBRARY_TEXTS[Language.ZH].tab, exact=True).click()
         page.set_input_files("#library-files input[type=file]", notes)
         expect(page.locator("#library-run .counts")).to_contain_text(f"新增 {len(notes)}", timeout=600_000)
 

@@ -33,7 +33,7 @@ from rag.index.milvus.lease import writing
 from rag.index.milvus.publish import publish
 from rag.index.milvus.schema import Table, create_missing
 from rag.index.milvus.store import MilvusStore
-from rag.index.scope import part_of
+from rag.index.part import part_of
 from rag.paths import PROGRAM
 from rag.search.retrieval import encode_questions, search
 from rag.settings import Settings, StoreName, load_settings

@@ -21,12 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.answer.answerability import AnswerabilityFeatures, read_features
+from rag.answer.answerability import AnswerabilityFeatures, Calibration, read_features
 from rag.answer.assistant import Assistant
-from rag.answer.calibration import Calibration
-from rag.answer.judging import searched
 from rag.answer.trace import Trace
-from rag.answer.understanding import understood
+from rag.answer.understanding import searched, understood
 from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
 from rag.evaluation.datasets import Dataset, Split, load_dataset
@@ -273,7 +271,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def as_text(fitted: Fitted, embedder: str, anchors: Anchors | None) -> str:
-    """The calibration as it stands in `rag.answer.calibration`, under the figures."""
+    """The calibration as it stands in `rag.answer.answerability`, under the figures."""
     names: list[str] = [field.name for field in fields(AnswerabilityFeatures)]
     weights: dict[str, Any] = asdict(fitted.calibration.weights)
     shown = ", ".join(f"{name}={weights[name]:.2f}" for name in names)

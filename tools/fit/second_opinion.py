@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.answer.answerability import log_odds as log_odds_of
 from rag.answer.assistant import Assistant
-from rag.answer.calibration import log_odds as log_odds_of
 from rag.answer.decide import (
     READ_WITHIN,
     SECOND_OPINION,
@@ -80,7 +80,7 @@ NOW = Constants(UNSPOKEN, USUALLY_UNSPOKEN, SECOND_OPINION_ASKED)
 
 def after_reading(first: float, reading: float, second: SecondOpinion) -> float:
     """The log odds against an answer in the end: only what is near is read, and only a reader that finds an answer
-    lifts a refusal, as in `rag.answer.judging` and `reconsider`."""
+    lifts a refusal, as in `rag.answer.understanding` and `reconsider`."""
     if abs(first) >= READ_WITHIN or (first > 0 and reading <= 0):
         return first
     return second.of(first, reading)

@@ -23,7 +23,7 @@ from rag.language.asking import DEFINITION
 from rag.paths import CORPUS
 from rag.practice.bank import below
 from rag.practice.pages import Page, page_of
-from rag.question.unheard import named_in
+from rag.question.rare_terms import named_in
 from rag.question.what_it_is import WEIGHTS, pieces_around
 from rag.settings import Settings
 from rag.text.roles import SectionRole, role_of

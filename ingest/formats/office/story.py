@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ingest.formats.office.omissions import NO_DATA, Omissions
 from ingest.formats.office.package import Package, Part
-from ingest.formats.office.told import NO_DATA, Omissions
 from ingest.formats.office_xml import relation
 
 

@@ -7,8 +7,7 @@ import zlib
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from ingest.formats.extract import UnreadableError
-from ingest.formats.picture import PNG, Picture
+from ingest.formats.extract import PNG, Picture, UnreadableError
 
 # Pixels from side to side, and in all.
 WIDTH, MOST_PIXELS = 1_200, 4_000_000

@@ -1,4 +1,4 @@
-"""CSV -> Markdown tables."""
+"""CSV and TSV -> Markdown tables."""
 
 import csv
 import io
@@ -51,6 +51,11 @@ class Dialect(NamedTuple):
 
 def read(data: bytes) -> Extract:
     return read_delimited(data)
+
+
+def read_tabbed(data: bytes) -> Extract:
+    """TSV: tabs divide the fields, whatever else the lines hold."""
+    return read_delimited(data, "\t")
 
 
 def read_delimited(data: bytes, usual: str = "") -> Extract:

@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rag.answer.agent.findings import Findings
-from rag.answer.agent.limits import AgentLimits, limits_for
+from rag.answer.agent.middleware import AgentLimits, limits_for
 from rag.answer.agent.tools import tools_for
-from rag.answer.events import ModelLoading, StepTaken
 from rag.answer.rank import rank_sections
-from rag.answer.trace import Exploration, Selection, Trace
+from rag.answer.trace import Exploration, ModelLoading, Selection, StepTaken, Trace
 from rag.answer.written.context import as_context
 from rag.answer.written.prompts import AGENT_SYSTEM, HUMAN, LANGUAGES
 from rag.answer.written.reply_guard import Watch

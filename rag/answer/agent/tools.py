@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rag.answer.agent.calculator import calculate
 from rag.answer.agent.findings import Findings
-from rag.answer.agent.limits import MOST_ASKED_BACK
+from rag.answer.agent.middleware import MOST_ASKED_BACK
 from rag.answer.evidence import run_search
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs, without_orders
 from rag.answer.rank import rank_sections

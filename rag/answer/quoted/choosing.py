@@ -10,7 +10,7 @@ from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answe
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.sections import Section
-from rag.language.intents import Intent, answered_by
+from rag.language.messages import Intent, answered_by
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
 from rag.text.sentences import UnitKind
 

@@ -13,10 +13,10 @@ from rag.answer.quoted.sections import Section
 from rag.answer.quoted.written_for import key_of, read_written_for
 from rag.index import Index
 from rag.language.asking import asked_in
-from rag.language.intents import Intent, answered_by
 from rag.language.language import Language, language_of
+from rag.language.messages import Intent, answered_by
 from rag.language.terms import terms
-from rag.question.unheard import OF_A_PAIR, hardly_heard, named_in, rarity_in_passages
+from rag.question.rare_terms import OF_A_PAIR, hardly_heard, named_in, rarity_in_passages
 from rag.question.what_it_is import asks_what_it_is
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.index import Index
-from rag.index.asked import SectionName
+from rag.index.written_questions import SectionName
 from rag.language.language import Language, language_of
 from rag.search.retrieval import Evidence
 from rag.text.roles import SectionRole, role_of, roles_in

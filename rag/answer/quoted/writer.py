@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.choices import AnswerStyle
-from rag.answer.events import Event, TextAdded, Written
 from rag.answer.evidence import SearchPlanResults
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
-from rag.answer.trace import Selection, Trace
+from rag.answer.trace import Event, Selection, TextAdded, Trace, Written
 from rag.language.asking import asked_in
 from rag.language.language import Language
 from rag.text.sentences import Unit, UnitKind, in_one_line

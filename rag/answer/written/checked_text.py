@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from rag.answer.events import Written
+from rag.answer.trace import Written
 from rag.answer.written.claims import evidence_sentences, supporting, without_model_markers
 from rag.answer.written.prompts import AGENT_SYSTEM, SYSTEM, SYSTEM_OF_SMALL
 from rag.index import Index

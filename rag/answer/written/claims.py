@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag.index import Index
+from rag.language.claim_marks import NUMBER, quantities
 from rag.language.ends import CLAUSE_END
-from rag.language.figures import NUMBER, quantities
 from rag.language.injection import injection_spans, overlaps
 from rag.language.language import has_chinese
 from rag.language.polarity import Polarity, contradicts, polarity_of

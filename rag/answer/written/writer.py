@@ -7,10 +7,9 @@ from itertools import chain
 
 from rag.answer.choices import MARGINS, STYLES, Caution, StyleName
 from rag.answer.decide import judge
-from rag.answer.events import Event, ModelLoading, TextAdded, TextDiscarded, Written
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, without_orders
 from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, wanted_of, write_quotes
-from rag.answer.trace import Selection, Trace
+from rag.answer.trace import Event, ModelLoading, Selection, TextAdded, TextDiscarded, Trace, Written
 from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
 from rag.answer.written.claims import without_model_markers
 from rag.answer.written.context import as_context, choose_context

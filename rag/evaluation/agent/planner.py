@@ -24,7 +24,7 @@ from rag.language.terms import LATIN_TERM
 from rag.settings import ChatModelName, Settings
 
 MOST_SEARCHES = 4
-# Splits more often than `rag.language.parts`: a model may try more searches than the program would.
+# Splits more often than `rag.language.asking`: a model may try more searches than the program would.
 CLAUSE_END = re.compile(rf"[，,；;。？！?!\n]+\s*|{either('parts', 'goes_on')}", re.IGNORECASE)
 QUESTION = re.compile(r"</material>\s*Question: (.*)\n[^\n]*\Z", re.DOTALL)
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rag.answer.agent.explore import explore
-from rag.answer.agent.when import wants_agent
 from rag.answer.assistant import Assistant
+from rag.answer.pipeline import wants_agent
 from rag.answer.quoted.paragraphs import Paragraph, quotable, without_orders
 from rag.answer.trace import Trace
 from rag.answer.written.context import as_context

@@ -13,9 +13,21 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag.evaluation.answers.locate import locate
 from rag.language.terms import fold
 from rag.types import Answer, Citation, Passage
+
+
+def locate(context: str, quote: str) -> list[tuple[int, int]]:
+    """Every occurrence of a quote in the context, as `context[start:end]`; white space is ignored."""
+    places = [place for place, character in enumerate(context) if not character.isspace()]
+    bare, wanted = "".join(context[place] for place in places), "".join(quote.split())
+    result = []
+    start = bare.find(wanted) if wanted else -1
+    while start >= 0:
+        result.append((places[start], places[start + len(wanted) - 1] + 1))
+        start = bare.find(wanted, start + 1)
+    return result
+
 
 OVERLAP = 0.5
 COVERED = 0.5

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from rag.answer.assistant import Assistant, check_question
-from rag.answer.events import EvidenceFound, Finished, TextAdded, TextDiscarded
+from rag.answer.trace import EvidenceFound, Finished, TextAdded, TextDiscarded
 from rag.errors import UsageError
 from rag.evaluation.answers import judging
-from rag.evaluation.answers.locate import locate
-from rag.evaluation.answers.targets import gates
+from rag.evaluation.answers.judging import locate
+from rag.evaluation.answers.table import gates
 from rag.evaluation.datasets import GoldRow, Split, choose, load_gold
 from rag.evaluation.intervals import quantile, ratio, share
 from rag.evaluation.progress import Track, bar

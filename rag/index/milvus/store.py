@@ -19,8 +19,7 @@ from rag.index.milvus.part import read_part
 from rag.index.milvus.records import joined_bytes
 from rag.index.milvus.schema import Table, require_schema
 from rag.index.milvus.tables import read_table
-from rag.index.milvus.tokens import MilvusTokens
-from rag.index.milvus.vectors import MilvusVectors
+from rag.index.milvus.vectors import MilvusTokens, MilvusVectors
 from rag.index.part import PassagesOfPart
 from rag.index.store import Index
 from rag.index.tokens import TokenCodec

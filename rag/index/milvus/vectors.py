@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.embedding import Encoded
 from rag.index.milvus.fetched import Fetched
 from rag.index.milvus.schema import Table
 from rag.index.store import Found, Numbers
+from rag.index.tokens import SomeTokens, TokenCodec
 
 
 class MilvusVectors:
@@ -37,3 +39,45 @@ def ranked(numbers: Sequence[int], scores: Sequence[float]) -> Found:
     found, measured = np.asarray(numbers, np.int64), np.asarray(scores, np.float32)
     order = np.lexsort((found, -measured))
     return found[order], measured[order]
+
+
+class MilvusTokens:
+    """`vocabulary` (ascending) are token ids, `frequencies` their numbers of passages."""
+
+    def __init__(
+        self, fetched: Fetched, codec: TokenCodec, vocabulary: NDArray[np.int32], frequencies: NDArray[np.int32]
+    ) -> None:
+        self._fetched = fetched
+        self.codec = codec
+        self._vocabulary = vocabulary
+        self._frequencies = frequencies
+
+    @property
+    def centre(self) -> NDArray[np.float32]:
+        return self.codec.centre
+
+    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
+        return np.ones(len(numbers), np.bool_)
+
+    def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:
+        own, places = self._some(numbers)
+        return own.scores(question, places)
+
+    def part_scores(
+        self, question: Encoded, numbers: Sequence[int], parts: Sequence[NDArray[np.bool_]]
+    ) -> list[NDArray[np.float32]]:
+        own, places = self._some(numbers)
+        return own.part_scores(question, places.tolist(), parts)
+
+    def vectors(self, number: int) -> NDArray[np.float32]:
+        return self._some([number])[0].vectors(0)
+
+    def rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        return self._some([])[0].rarity(token_ids)
+
+    def _some(self, numbers: Numbers) -> tuple[SomeTokens, NDArray[np.int64]]:
+        """The tokens of these passages, each once, and each one's place."""
+        distinct, places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
+        coded = self._fetched.tokens(distinct.tolist())
+        passages = self._fetched.generation.manifest.passages
+        return SomeTokens.of(coded, self.codec, self._vocabulary, self._frequencies, passages), places.reshape(-1)

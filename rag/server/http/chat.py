@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from rag.answer.assistant import Assistant
 from rag.answer.chain import DISCARDED
-from rag.answer.events import Event, Finished, TextAdded, TextDiscarded
+from rag.answer.trace import Event, Finished, TextAdded, TextDiscarded
 from rag.server.http.annotations import annotations_of
 from rag.server.http.completions import (
     AnswerMessage,

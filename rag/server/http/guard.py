@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rag.server.entrance import TooLargeError, body_of, is_for_this_machine, is_foreign, replay
+from rag.server.entrance import Rate, TooLargeError, body_of, is_for_this_machine, is_foreign, replay
 from rag.server.http.problems import Problem, problem_of
 from rag.server.keys import Client, client_of
-from rag.server.rate import Rate
 
 # Reveals none of the material, so needs no key.
 OPEN = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})

@@ -1,18 +1,53 @@
 """Serving the HTTP API: `python -m rag serve`."""
 
+import asyncio
 import socket
 from collections.abc import Callable
 
+import h11
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rag.answer.assistant import Assistant
 from rag.server.address import LOOPBACK
 from rag.server.http.app import build_app
 from rag.server.http.guard import ApiLimits
-from rag.server.http.protocol import PatientProtocol
 from rag.server.keys import Client
 from rag.server.tracing import Tracing
+
+# Until a request's head has arrived; the guard limits its body, uvicorn connections between two requests.
+HEAD_SECONDS = 10.0
+
+
+class PatientProtocol(H11Protocol):
+    """Hangs up when a head is late."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._forget()
+        elif self._late is None:
+            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _forget(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
 
 # Seconds left to answers under way when the server shuts down.
 GRACE = 5

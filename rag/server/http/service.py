@@ -1,17 +1,55 @@
-"""What the routes use."""
+"""What the routes of the API use, and how refusals are counted."""
 
+import hashlib
+import threading
 import time
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from fastapi import Request
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.chat_models.answerers import Answerers
-from rag.index.scope import check_names
-from rag.server.http.refusals import Refusals
+from rag.answer.trace import Finished
+from rag.chat_models.select import Answerers
+from rag.index.part import check_names
 from rag.server.http.work import Work
 from rag.server.metrics import Metrics
+from rag.types import Role, Turn
+
+KEPT = 10_000
+
+
+class Refusals:
+    """Remembers the newest refusals by the hash of their text; safe to use from several threads. Observes the server's
+    work."""
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[bytes, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answered(self, finished: Finished) -> None:
+        if finished.answer.refused:
+            with self._lock:
+                self._given[_hash(finished.answer.text)] = None
+                if len(self._given) > KEPT:
+                    self._given.popitem(last=False)
+
+    def failed(self, error: Exception) -> None:
+        """A failure has no text."""
+
+    def marked(self, turns: Sequence[Turn]) -> list[Turn]:
+        """The turns, with this server's refusals marked."""
+        return [replace(turn, refused=turn.role is Role.ASSISTANT and self._gave(turn.text)) for turn in turns]
+
+    def _gave(self, text: str) -> bool:
+        with self._lock:
+            return _hash(text) in self._given
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.strip().encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

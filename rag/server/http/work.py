@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from rag.answer.assistant import Assistant
-from rag.answer.events import Event, Finished
 from rag.answer.running import Run
+from rag.answer.trace import Event, Finished
 from rag.settings import ChatModelName
 from rag.types import Turn
 

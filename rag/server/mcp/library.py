@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices, StyleName
 from rag.errors import RagError, UsageError
-from rag.index.scope import check_names
+from rag.index.part import check_names
 from rag.language.injection import is_injection
 from rag.practice.bank import Bank, Question, read_bank
 from rag.practice.graders import open_grader

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.answer.choices import StyleName
-from rag.answer.events import Finished
 from rag.answer.running import Run
+from rag.answer.trace import Finished
 from rag.errors import RagError, UsageError
 from rag.server.mcp.library import Library
 from rag.server.mcp.quoting import fenced, slice_of, without_orders

@@ -7,13 +7,12 @@ from ingest.library import Library, LibraryRun
 from ingest.report import Stage
 from rag.answer.assistant import Assistant
 from rag.ui.library.adding import add_files
-from rag.ui.library.refusals import failures_of, why_unread
-from rag.ui.library.texts import TEXTS as LIBRARY_TEXTS
+from rag.ui.library.report import failures_of, why_unread
 from rag.ui.problems import tell
 from rag.ui.session.scope import names_of
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import TEXTS
+from rag.ui.texts import LIBRARY_TEXTS, TEXTS
 
 HTML = macros_of("chat/documents.html")
 

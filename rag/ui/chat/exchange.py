@@ -11,9 +11,9 @@ from typing import Any
 from ingest.updates.first_reading import FirstReading
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.answer.events import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded
 from rag.answer.running import Run
 from rag.answer.suggestions import near
+from rag.answer.trace import Event, EvidenceFound, Finished, ModelLoading, StepTaken, TextAdded, TextDiscarded
 from rag.answer.written.writer import prompt_of
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from rag.language.headings import FOLLOW_UPS_BEGIN, FOLLOW_UPS_END, MARKED_QUESTION, QUESTION
-from rag.language.intents import MESSAGES, Intent
 from rag.language.language import Language, has_chinese, language_of
+from rag.language.messages import MESSAGES, Intent
 from rag.language.terms import fold
 from rag.text.blocks import PROSE, Block, BlockKind
 from rag.text.markdown import parse

@@ -11,9 +11,8 @@ import gradio as gr
 
 from ingest.updates.auto_update import AutoUpdateStatus
 from rag.answer.assistant import Assistant
-from rag.chat_models.answerers import Answerers
 from rag.chat_models.local import LOCAL_MODEL
-from rag.chat_models.select import leaves_the_machine
+from rag.chat_models.select import Answerers, leaves_the_machine
 from rag.errors import UsageError, UserDataError
 from rag.settings import ChatModelName
 from rag.ui.chat import actions
@@ -24,19 +23,17 @@ from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.documents import Documents
 from rag.ui.chat.examples import example_questions
 from rag.ui.chat.messages import messages, panel, question_problem
-from rag.ui.chat.scope import MaterialTitles, read_material, render_chooser, render_offers
 from rag.ui.chat.strip import HTML as STRIP
-from rag.ui.chat.strip import render_strip
+from rag.ui.chat.strip import MaterialTitles, read_material, render_chooser, render_offers, render_strip
 from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
-from rag.ui.library.refusals import too_large
-from rag.ui.library.texts import TEXTS as LIBRARY_TEXTS
+from rag.ui.library.report import too_large
 from rag.ui.part import Updates
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import TEXTS, Language, Texts
+from rag.ui.texts import LIBRARY_TEXTS, TEXTS, Language, Texts
 
 HTML = macros_of("chat/handlers.html")
 

@@ -1,21 +1,57 @@
 """A quote's whole source, with every quote of the answer highlighted, as a dialog over the page."""
 
+import logging
 from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
 from itertools import pairwise
+from pathlib import Path
 
-from ingest.formats.picture import Picture
+from ingest.formats.extract import Picture, UnreadableError
+from ingest.reading.parser_process import ParserProcess
 from rag.answer.assistant import Assistant
 from rag.language.language import Language
 from rag.types import Citation
 from rag.ui.chat.sources import HTML, highlight
 from rag.ui.english import english_title
-from rag.ui.pictures import picture_of
 from rag.ui.readable import FRONT_MATTER, balanced, readable
 from rag.ui.session.excerpts import segments
 from rag.ui.texts import Texts
+
+logger = logging.getLogger(__name__)
+
+# Cached pictures, some hundred kB each, and the processor seconds that one may take.
+KEPT, SECONDS = 16, 10
+
+
+def picture_of(assistant: Assistant, citation: Citation) -> Picture | None:
+    """None if the document is no PDF, or its file is gone, has changed, or cannot be drawn."""
+    if citation.page is None or not citation.document.lower().endswith(".pdf"):
+        return None
+    index = assistant.index
+    entry = next((entry for entry in index.storage.entries() if entry.name == citation.document), None)
+    root = next((Path(root.path) for root in index.manifest.roots if entry and root.number == entry.root), None)
+    if entry is None or root is None or entry.stale:
+        return None
+    file = root / entry.relative if root.is_dir() else root
+    try:
+        return _drawn(file, entry.sha256, citation.page, citation.quote)
+    except (OSError, UnreadableError) as error:
+        logger.info("%s cannot be shown as a picture: %s", citation.document, error)
+        return None
+
+
+@lru_cache(KEPT)
+def _drawn(file: Path, digest: str, page: int, quote: str) -> Picture | None:
+    data = file.read_bytes()
+    if sha256(data).hexdigest() != digest:
+        return None
+    with ParserProcess(seconds=SECONDS) as process:
+        return process.picture(data, page, quote)
+
 
 # Characters of a source shown at once, around the quote.
 SHOWN = 300_000

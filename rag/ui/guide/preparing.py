@@ -6,11 +6,9 @@ from enum import StrEnum
 import gradio as gr
 
 from rag.ui.assets import read_asset
-from rag.ui.guide.texts import TEXTS
 from rag.ui.part import AT_ONCE
 from rag.ui.templates import macros_of
-from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language, Texts, language_of
+from rag.ui.texts import GUIDE_TEXTS, TEXTS, Language, Texts, language_of
 
 HTML = macros_of("guide/preparing.html")
 LOOK_SECONDS = 1.0
@@ -41,13 +39,13 @@ class Preparation:
 
 def build_preparing(preparation: Preparation, language: Language | None) -> gr.Blocks:
     first = language or Language.ZH
-    page = gr.Blocks(title=PAGE_TEXTS[first].title, analytics_enabled=False, fill_width=True)
+    page = gr.Blocks(title=TEXTS[first].title, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="guide", elem_classes="room"):
-        told = gr.HTML(preparing_html(preparation, TEXTS[first]), elem_id="preparing")
+        told = gr.HTML(preparing_html(preparation, GUIDE_TEXTS[first]), elem_id="preparing")
         gr.HTML(js_on_load=read_asset("guide/preparing.js"))
 
         def look(request: gr.Request) -> str:
-            texts = TEXTS[language or language_of(request.headers.get("accept-language", ""))]
+            texts = GUIDE_TEXTS[language or language_of(request.headers.get("accept-language", ""))]
             return preparing_html(preparation, texts)
 
         page.load(look, None, told, **AT_ONCE)

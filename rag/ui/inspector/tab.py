@@ -1,26 +1,79 @@
 """The inspector: how any question is searched, ranked, cut and judged, without being answered."""
 
+import json
+from base64 import b64encode
 from typing import Any
 
 import gradio as gr
 
 from rag.answer.assistant import Assistant
-from rag.answer.inspection import inspection_of
+from rag.answer.inspection import InspectedJudgement, Inspection, inspection_of
 from rag.errors import RagError
+from rag.settings import ChatModelName
 from rag.types import Role, Turn
 from rag.ui.assets import read_asset
 from rag.ui.chat.messages import question_problem
-from rag.ui.elements import introduction, problem
-from rag.ui.inspector.render import render
-from rag.ui.inspector.texts import TEXTS
+from rag.ui.elements import figures, introduction, problem
 from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Exchange, Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language, Texts
+from rag.ui.texts import INSPECTOR_TEXTS, TEXTS, Language, Texts
 
 HTML = macros_of("inspector/tab.html")
+
+
+def render(inspection: Inspection, texts: Texts) -> str:
+    times = [f"{value:,.1f} ms" for value in inspection.milliseconds.values()]
+    text = json.dumps(inspection.as_dict(), ensure_ascii=False, indent=1)
+    return HTML(
+        "inspection",
+        inspection=inspection,
+        download="data:application/json;base64," + b64encode(text.encode()).decode(),
+        judged=_judged(inspection.judgement, texts),
+        features=_features(inspection.judgement, texts),
+        chosen=texts.quoted if inspection.llm == ChatModelName.EXTRACTIVE else texts.given,
+        times=figures(
+            [[getattr(texts, f"step_{step}") for step in inspection.milliseconds], times],
+            [list(inspection.milliseconds), times],
+        ),
+        texts=texts,
+    )
+
+
+def _judged(judgement: InspectedJudgement, texts: Texts) -> list[str]:
+    reason = getattr(texts, f"reason_{judgement.reason}", judgement.reason)
+    answered = texts.nearest if judgement.nearest else texts.answered
+    lines = [texts.refused.format(reason=reason) if judgement.refused else answered]
+    if judgement.log_odds is None or judgement.probability is None:
+        lines.append(texts.no_calibration)
+    else:
+        lines.append(
+            texts.odds.format(
+                odds=judgement.log_odds, threshold=judgement.threshold, probability=f"{judgement.probability:.0%}"
+            )
+        )
+    if judgement.names:
+        lines.append(texts.names.format(names=", ".join(judgement.names)))
+    if judgement.missing:
+        lines.append(texts.missing.format(names=", ".join(judgement.missing)))
+    if judgement.unheard:
+        lines.append(texts.unheard)
+    if judgement.reading is not None:
+        lines.append(texts.reading.format(odds=judgement.reading))
+    return lines
+
+
+def _features(judgement: InspectedJudgement, texts: Texts) -> str:
+    if not judgement.features:
+        return ""
+    values = [f"{value:.3f}" for value in judgement.features.values()]
+    return figures(
+        [[getattr(texts, f"feature_{name}") for name in judgement.features], values],
+        [list(judgement.features), values],
+    )
+
+
 # Questions inspected at the same time.
 INSPECTIONS = 2
 # Characters of a question in the conversation's list.
@@ -29,7 +82,7 @@ TYPED = ""
 
 
 def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first: Language) -> PagePart:
-    texts = TEXTS[first]
+    texts = INSPECTOR_TEXTS[first]
     with gr.Column(elem_classes="room"):
         heading = gr.HTML(introduction(texts.heading, texts.intro))
         asked = gr.Dropdown(
@@ -59,7 +112,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
         }
 
     def look(state: Session, number: str, question: str, earlier: str) -> str:
-        texts, page = TEXTS[state.language], PAGE_TEXTS[state.language]
+        texts, page = INSPECTOR_TEXTS[state.language], TEXTS[state.language]
         if (told := question_problem(question or "", page)) is not None:
             return problem(told)
         try:
@@ -73,7 +126,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
             return problem(texts.failed.format(problem=tell(error, page)))
 
     def speak(state: Session) -> Updates:
-        texts = TEXTS[state.language]
+        texts = INSPECTOR_TEXTS[state.language]
         return {
             tab: gr.update(label=texts.tab),
             heading: introduction(texts.heading, texts.intro),
@@ -96,7 +149,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
 
 def _asked(state: Session) -> list[tuple[str, str]]:
     questions = [(exchange.question[:CHARACTERS], str(exchange.number)) for exchange in reversed(state.exchanges)]
-    return [(TEXTS[state.language].typed, TYPED), *questions]
+    return [(INSPECTOR_TEXTS[state.language].typed, TYPED), *questions]
 
 
 def _exchange(state: Session, number: str) -> Exchange | None:

@@ -11,9 +11,8 @@ from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.errors import RagError
 from rag.language.language import Language
-from rag.ui.library.refusals import why_not
-from rag.ui.library.texts import TEXTS
-from rag.ui.texts import TEXTS as PAGE_TEXTS
+from rag.ui.library.report import why_not
+from rag.ui.texts import LIBRARY_TEXTS, TEXTS
 
 
 def add_files(
@@ -21,7 +20,7 @@ def add_files(
 ) -> tuple[str, ...]:
     """Put files into the library, start syncing the index with it, and tell the reader the outcome of each. Returns
     their names there; deletes the files themselves."""
-    texts = TEXTS[language]
+    texts = LIBRARY_TEXTS[language]
     accepted: list[str] = []
     saved = 0
     known = {entry.sha256: entry.name for entry in assistant.index.storage.entries()}
@@ -37,7 +36,7 @@ def add_files(
             if (other := known.setdefault(content, name)) != name:
                 gr.Info(escape(texts.duplicate.format(name=name, other=other)), title=texts.heading)
         except (RagError, OSError) as error:
-            why = why_not(path, error, library, texts, PAGE_TEXTS[language])
+            why = why_not(path, error, library, texts, TEXTS[language])
             gr.Warning(escape(why), title=texts.heading)
         finally:
             path.unlink(missing_ok=True)  # the server would give it to anyone who knows its address

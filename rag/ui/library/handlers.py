@@ -26,15 +26,12 @@ from rag.ui.library.listing import (
     unread_list,
     unread_of,
 )
-from rag.ui.library.refusals import too_large
-from rag.ui.library.report import run_report
-from rag.ui.library.texts import TEXTS
+from rag.ui.library.report import run_report, too_large
 from rag.ui.part import Updates
 from rag.ui.problems import tell
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Texts
+from rag.ui.texts import LIBRARY_TEXTS, TEXTS, Texts
 
 HTML = macros_of("library/handlers.html")
 ALL = ""
@@ -95,7 +92,7 @@ class LibraryHandlers:
 
     def listed(self, state: Session, words: str, kind: str, topic: str) -> str:
         every = in_language(self.rows(), state.language)
-        texts, may_remove = TEXTS[state.language], self._library.may_change
+        texts, may_remove = LIBRARY_TEXTS[state.language], self._library.may_change
         # A topic's value has a mark in front, so that "no topic" is not "all topics".
         found = matching(every, words or "", kind or ALL, topic[1:] if topic else None)
         about = about_topic(topic[1:], self.topics(state)[topic[1:]], texts) if topic and topic[1:] and found else ""
@@ -108,14 +105,14 @@ class LibraryHandlers:
     def topics(self, state: Session) -> dict[str, str]:
         """The topics' names, by folder."""
         roots = self._assistant.index.manifest.roots
-        titles, top = topic_titles(Path(root.path) for root in roots), TEXTS[state.language].top
+        titles, top = topic_titles(Path(root.path) for root in roots), LIBRARY_TEXTS[state.language].top
         return {row.topic: topic_title(row.topic, titles, state.language) or top for row in self.rows()}
 
     def tell_run(self, state: Session) -> Updates:
         """A run's report, and whether to look again."""
         under_way = self._library.run()
         html = run_report(
-            under_way, self._assistant.index.manifest.report, TEXTS[state.language], PAGE_TEXTS[state.language],
+            under_way, self._assistant.index.manifest.report, LIBRARY_TEXTS[state.language], TEXTS[state.language],
             listed_below=self._library.folder.expanduser().resolve(),
         )  # fmt: skip
         return {self._parts.run: html, self._parts.clock: gr.Timer(active=under_way.under_way)}
@@ -126,7 +123,7 @@ class LibraryHandlers:
         return self.open(state, *chosen)
 
     def open(self, state: Session, *chosen: str) -> Updates:
-        texts, every = TEXTS[state.language], self.rows()
+        texts, every = LIBRARY_TEXTS[state.language], self.rows()
         kinds = sorted({row.kind for row in every})
         topics = self.topics(state)
         return self.tell_run(state) | {
@@ -147,7 +144,7 @@ class LibraryHandlers:
 
     def refuse(self, state: Session, event: gr.EventData) -> None:
         """Report a file that the browser did not send."""
-        texts = TEXTS[state.language]
+        texts = LIBRARY_TEXTS[state.language]
         name, size = str(event._data["name"]), float(event._data["size"])
         gr.Warning(escape(too_large(name, size, self._library, texts)), title=texts.heading)
 
@@ -159,7 +156,7 @@ class LibraryHandlers:
     def act(self, state: Session, words: str, kind: str, topic: str, event: gr.EventData) -> Updates:
         """Show a document in place of the list, remove it or restore it; updates the list, the message above it, and
         the run."""
-        texts = TEXTS[state.language]
+        texts = LIBRARY_TEXTS[state.language]
         action, name = str(event._data["action"]), str(event._data["name"])
         row = next((row for row in self.rows() if row.name == name), None)
         if action == "read":
@@ -175,17 +172,17 @@ class LibraryHandlers:
                 self._library.sync()
                 return self.tell_run(state) | {self._parts.told: ""}
         except UsageError as error:
-            return {self._parts.told: problem(tell(error, PAGE_TEXTS[state.language]))}
+            return {self._parts.told: problem(tell(error, TEXTS[state.language]))}
         return {self._parts.listing: self.listed(state, words, kind, topic)}
 
     def _removed(self, state: Session, relative: str) -> Updates:
         self._library.remove(relative)
         self._library.sync()
-        return self.tell_run(state) | {self._parts.told: undo(relative, TEXTS[state.language])}
+        return self.tell_run(state) | {self._parts.told: undo(relative, LIBRARY_TEXTS[state.language])}
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language."""
-        texts = TEXTS[state.language]
+        texts = LIBRARY_TEXTS[state.language]
         return self.open(state, "", ALL, ALL) | {
             self._parts.tab: gr.update(label=texts.tab),
             self._parts.files: gr.update(label=texts.add_files),

@@ -14,7 +14,7 @@ from rag.language.language import Language
 from rag.language.terms import fold
 from rag.ui.elements import hint
 from rag.ui.english import english_title
-from rag.ui.library.refusals import failures_of, why_unread
+from rag.ui.library.report import failures_of, why_unread
 from rag.ui.readable import FRONT_MATTER, readable
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts

@@ -13,9 +13,8 @@ from rag.ui.assets import read_asset
 from rag.ui.elements import introduction
 from rag.ui.library.handlers import ALL, LibraryComponents, LibraryHandlers, limits
 from rag.ui.library.review import build_review
-from rag.ui.library.texts import TEXTS
 from rag.ui.part import AT_ONCE, Overlays, PagePart
-from rag.ui.texts import Language, Texts
+from rag.ui.texts import LIBRARY_TEXTS, Language, Texts
 
 # Seconds between checks of a run under way.
 LOOK_SECONDS = 0.7
@@ -27,7 +26,7 @@ def build_library(
     assistant: Assistant, library: Library, session: gr.State, overlays: Overlays, tab: gr.Tab, first: Language
 ) -> list[PagePart]:
     """The library over an assistant's index, in its tab; `library` holds the documents that readers add."""
-    parts = _components(library, overlays, tab, TEXTS[first])
+    parts = _components(library, overlays, tab, LIBRARY_TEXTS[first])
     handlers = LibraryHandlers(assistant, library, parts)
     _wire(parts, handlers, session)
     return [PagePart(parts.spoken, handlers.speak), build_review(assistant, session, tab, first)]

@@ -9,27 +9,24 @@ from urllib.parse import urlsplit
 import gradio as gr
 
 from rag.chat_models.endpoint import is_key, is_loopback, openai_client
-from rag.chat_models.kept import LONGEST_MODEL_NAME
 from rag.chat_models.listing import check_address, list_models
 from rag.chat_models.local_server import is_installed
 from rag.chat_models.model import ChatModel
+from rag.chat_models.stored_endpoint import LONGEST_MODEL_NAME
 from rag.errors import RagError, SettingsError
 from rag.models import ModelState
 from rag.models.fetch import missing_space
 from rag.settings import ChatModelName
 from rag.ui.elements import done, hint, problem, under_way
 from rag.ui.model_setup.download import DownloadStatus
-from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
-from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.model_setup.texts import TEXTS
+from rag.ui.model_setup.setup import OTHER, PRESETS, ModelSetup, preset_of
 from rag.ui.part import UNCHANGED, Updates
-from rag.ui.preferences import texts as preferences_texts
 from rag.ui.preferences.models import failure, try_model
 from rag.ui.preferences.states import install_command
 from rag.ui.preferences.stored import to_store
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import Texts
+from rag.ui.texts import MODEL_SETUP_TEXTS, PREFERENCES_TEXTS, Texts
 
 HTML = macros_of("model_setup/handlers.html")
 MEGABYTE = 1_000_000
@@ -111,7 +108,7 @@ class ModelSetupHandlers:
 
     def look(self, state: Session, url: str, key: str) -> Iterator[Updates]:
         """The message, and the models to choose from."""
-        texts, parts = TEXTS[state.language], self._parts
+        texts, parts = MODEL_SETUP_TEXTS[state.language], self._parts
         yield {parts.told: under_way(texts.looking)}
         try:
             entered = self._entered(texts, url, key)
@@ -128,7 +125,7 @@ class ModelSetupHandlers:
             }
 
     def try_it(self, state: Session, url: str, key: str, model: str | None) -> Iterator[str]:
-        texts = TEXTS[state.language]
+        texts = MODEL_SETUP_TEXTS[state.language]
         yield under_way(texts.trying)
         try:
             entered = self._entered(texts, url, key, model, with_model=True)
@@ -144,7 +141,7 @@ class ModelSetupHandlers:
     def use(self, state: Session, url: str, key: str, model: str | None) -> Updates:
         """The message, the status, the key box, and the choices for the browser: whoever sets up a model wants its
         answers."""
-        texts, parts = TEXTS[state.language], self._parts
+        texts, parts = MODEL_SETUP_TEXTS[state.language], self._parts
         try:
             entered = self._entered(texts, url, key, model, with_model=True)
             self._open(entered)
@@ -152,7 +149,7 @@ class ModelSetupHandlers:
         except _Refused as refusal:
             return {parts.told: problem(str(refusal))}
         except RagError as error:
-            told = texts.not_kept.format(problem=failure(error, preferences_texts.TEXTS[state.language]))
+            told = texts.not_kept.format(problem=failure(error, PREFERENCES_TEXTS[state.language]))
             return {parts.told: problem(told, details=error.message, summary=texts.details)}
         llm = ChatModelName.ENDPOINT if self._setup.writer_fixed_by else None
         state.preferences = replace(state.preferences, llm=llm)
@@ -171,7 +168,7 @@ class ModelSetupHandlers:
 
     def _forget(self, state: Session, url: str, *, key_only: bool) -> Updates:
         """The message, the status, and the key box."""
-        texts, parts = TEXTS[state.language], self._parts
+        texts, parts = MODEL_SETUP_TEXTS[state.language], self._parts
         try:
             (self._setup.forget_key if key_only else self._setup.forget)()
         except RagError as error:
@@ -181,7 +178,7 @@ class ModelSetupHandlers:
 
     def status(self, state: Session) -> str:
         """The endpoint that is set up, and the settings that override it, as HTML."""
-        texts, kept = TEXTS[state.language], self._setup.kept()
+        texts, kept = MODEL_SETUP_TEXTS[state.language], self._setup.kept()
         if self._setup.fixed_by:
             return problem(texts.fixed.format(where=self._setup.fixed_by))
         if kept is None:
@@ -195,7 +192,7 @@ class ModelSetupHandlers:
         return told
 
     def start(self, state: Session) -> Updates:
-        if not self._local_problem(TEXTS[state.language]):
+        if not self._local_problem(MODEL_SETUP_TEXTS[state.language]):
             self._setup.download.start()
         return self.local(state)
 
@@ -213,7 +210,7 @@ class ModelSetupHandlers:
         }
 
     def _local_shown(self, state: Session, status: DownloadStatus) -> Updates:
-        texts = TEXTS[state.language]
+        texts = MODEL_SETUP_TEXTS[state.language]
         size = _megabytes(self._setup.download.model.size)
         missing = "" if status.under_way or status.state is ModelState.PRESENT else self._local_problem(texts)
         label = texts.resume if status.state is ModelState.INTERRUPTED else texts.download.format(size=size)
@@ -228,7 +225,7 @@ class ModelSetupHandlers:
 
     def speak(self, state: Session) -> Updates:
         """All texts in the reader's language."""
-        texts, parts = TEXTS[state.language], self._parts
+        texts, parts = MODEL_SETUP_TEXTS[state.language], self._parts
         return self._local_shown(state, self._setup.download.status()) | {
             parts.heading: heading(texts),
             parts.status: self.status(state),
@@ -268,7 +265,7 @@ class ModelSetupHandlers:
 
     def _key_box(self, state: Session, url: str) -> Any:
         """The emptied key box, whose placeholder says whether a key is stored for this address."""
-        texts = TEXTS[state.language]
+        texts = MODEL_SETUP_TEXTS[state.language]
         try:
             kept = bool(url.strip() and self._setup.key_for(url, ""))
         except SettingsError:
@@ -313,8 +310,8 @@ def presets(texts: Texts) -> list[tuple[str, str]]:
 
 def _failed(text: str, error: RagError, state: Session) -> str:
     """A failure in the reader's language, with the client's message as details."""
-    told = text.format(problem=failure(error, preferences_texts.TEXTS[state.language]))
-    return problem(told, details=error.message, summary=TEXTS[state.language].details)
+    told = text.format(problem=failure(error, PREFERENCES_TEXTS[state.language]))
+    return problem(told, details=error.message, summary=MODEL_SETUP_TEXTS[state.language].details)
 
 
 def _warning(url: str, texts: Texts) -> str:

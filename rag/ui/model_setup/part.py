@@ -9,9 +9,8 @@ from rag.models import ModelState
 from rag.ui.assets import read_asset
 from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.model_setup.texts import TEXTS
 from rag.ui.part import AT_ONCE, PagePart
-from rag.ui.texts import Language, Texts
+from rag.ui.texts import MODEL_SETUP_TEXTS, Language, Texts
 
 # Seconds between two refreshes during a download.
 LOOK_SECONDS = 0.7
@@ -34,7 +33,7 @@ def build_model_setup(
 ) -> PagePart:
     """Build the chat model setup. Only for readers who may change everyone's chat model, which the caller has
     checked."""
-    parts = _components(setup, kept, TEXTS[first])
+    parts = _components(setup, kept, MODEL_SETUP_TEXTS[first])
     handlers = ModelSetupHandlers(setup, parts)
     for event in _wire(parts, handlers, session, tab):
         on_change(event)

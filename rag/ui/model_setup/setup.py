@@ -2,19 +2,47 @@
 
 import logging
 import threading
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rag.chat_models.kept import forget, keep, kept_key, open_kept, read_kept, with_kept
 from rag.chat_models.listing import check_address, origin
 from rag.chat_models.local import LOCAL_MODEL
+from rag.chat_models.ollama import OLLAMA_URL
+from rag.chat_models.stored_endpoint import forget, keep, kept_key, open_kept, read_kept, with_kept
 from rag.errors import ChatModelError, SettingsError
 from rag.settings import ChatModelName, Settings, stated_in
 from rag.ui.model_setup.download import Download
 
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """`url` is the initial address, which the reader can change; empty if there is none."""
+
+    name: str
+    url: str
+
+
+OTHER = "other"
+PRESETS = {
+    "deepseek": Preset("DeepSeek", "https://api.deepseek.com/v1"),
+    "qwen": Preset("Qwen", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
+    "openai": Preset("OpenAI", "https://api.openai.com/v1"),
+    "ollama": Preset("Ollama", f"{OLLAMA_URL}/v1"),
+    "lm_studio": Preset("LM Studio", "http://127.0.0.1:1234/v1"),
+    "vllm": Preset("vLLM", "http://127.0.0.1:8000/v1"),
+    OTHER: Preset("", ""),
+}
+
+
+def preset_of(url: str) -> str:
+    """The name of the preset with this address; OTHER if there is none."""
+    return next((name for name, preset in PRESETS.items() if preset.url == url), OTHER)
+
+
 if TYPE_CHECKING:
     from rag.answer.assistant import Assistant
-    from rag.chat_models.kept import KeptEndpoint
+    from rag.chat_models.stored_endpoint import KeptEndpoint
 
 logger = logging.getLogger(__name__)
 

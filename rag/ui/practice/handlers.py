@@ -24,11 +24,10 @@ from rag.ui.practice.exports_view import ENDINGS, read_backup
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import PracticeResources
-from rag.ui.practice.texts import TEXTS
 from rag.ui.problems import tell
 from rag.ui.session.practice import View
 from rag.ui.session.session import Session
-from rag.ui.texts import TEXTS as PAGE_TEXTS
+from rag.ui.texts import PRACTICE_TEXTS, TEXTS
 
 logger = logging.getLogger(__name__)
 
@@ -99,9 +98,9 @@ class PracticeHandlers:
         try:
             self._practising.keep(state, field, question, action.text("text"), action.edition)
         except RagError as error:
-            return _alert(tell(error, PAGE_TEXTS[state.language]))
+            return _alert(tell(error, TEXTS[state.language]))
         saved = {"key": f"{field}:{question}", "edition": action.edition}
-        return ELEMENTS("saved", **saved, moment=_moment(), texts=TEXTS[state.language])
+        return ELEMENTS("saved", **saved, moment=_moment(), texts=PRACTICE_TEXTS[state.language])
 
     def source(self, state: Session, event: gr.EventData) -> Updates:
         """A dialog over the page that shows a document at a quote, and the message."""
@@ -110,8 +109,8 @@ class PracticeHandlers:
             return UNCHANGED
         try:
             if self._assistant.source(citation.document) is None:
-                return self._alert(TEXTS[state.language].source_gone.format(document=citation.document))
-            whole = open_whole(self._assistant, [citation], citation, PAGE_TEXTS[state.language], _moment())
+                return self._alert(PRACTICE_TEXTS[state.language].source_gone.format(document=citation.document))
+            whole = open_whole(self._assistant, [citation], citation, TEXTS[state.language], _moment())
         except RagError as error:
             return self._problem(state, error)
         return {self._parts.whole: whole}
@@ -138,7 +137,7 @@ class PracticeHandlers:
         action = PracticeAction.read(event._data)
 
         def restored(session: Session, action: PracticeAction, now: datetime) -> str:
-            texts, name = TEXTS[session.language], action.fields.get("name", "")
+            texts, name = PRACTICE_TEXTS[session.language], action.fields.get("name", "")
             if "packed" not in action.fields:
                 raise UsageError(texts.restore_large.format(name=name))
             try:
@@ -151,7 +150,7 @@ class PracticeHandlers:
 
     def speak(self, state: Session) -> Updates:
         """The whole room in the reader's language; the tab alone before anyone enters."""
-        tab: Updates = {self._parts.tab: gr.update(label=TEXTS[state.language].tab)}
+        tab: Updates = {self._parts.tab: gr.update(label=PRACTICE_TEXTS[state.language].tab)}
         return tab | self._all(state) if state.practice.is_open else tab
 
     def _do(self, state: Session, action: PracticeAction, do: Do) -> Updates:
@@ -211,7 +210,7 @@ class PracticeHandlers:
         rows = rows_of(bank, action.filter, kept, now)
         questions = [question for row in rows for question in (row.question, *row.follow_ups)]
         if not questions:
-            return self._alert(TEXTS[state.language].export_nothing)
+            return self._alert(PRACTICE_TEXTS[state.language].export_nothing)
         ending, media_type = ENDINGS[file_type]
         data = export(bank, questions, kept.jottings, file_type)
         return self._parcel(f"interview-questions.{ending}", media_type, data)
@@ -224,7 +223,7 @@ class PracticeHandlers:
         return {self._parts.told: status}
 
     def _problem(self, state: Session, error: RagError) -> Updates:
-        return self._alert(tell(error, PAGE_TEXTS[state.language]))
+        return self._alert(tell(error, TEXTS[state.language]))
 
     def _alert(self, text: str) -> Updates:
         return {self._parts.told: _alert(text)}

@@ -25,9 +25,9 @@ from rag.ui.practice.elements import day, percent
 from rag.ui.practice.grade_view import GIVEN
 from rag.ui.practice.places import Places
 from rag.ui.practice.resources import PracticeResources
-from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import MORE, Filter, Practice, Reveal, View
 from rag.ui.session.session import Session
+from rag.ui.texts import PRACTICE_TEXTS
 
 # Seeds for shuffling are below this.
 SEEDS = 1 << 31
@@ -97,7 +97,7 @@ class Practising:
         try:
             return self._resources.material().bank.find(question_id)
         except UsageError as error:
-            raise UsageError(TEXTS[session.language].question_gone) from error
+            raise UsageError(PRACTICE_TEXTS[session.language].question_gone) from error
 
     def keep(self, session: Session, field: str, question_id: str, text: str, edition: int) -> None:
         """Store a box's text as it is typed. An edition older than the last one stored changes nothing."""
@@ -160,7 +160,7 @@ class Practising:
 
     def _graded(self, session: Session, question: Question, attempt: str) -> Grade:
         if len(attempt) > MOST_CHARACTERS:
-            told = TEXTS[session.language].too_long
+            told = PRACTICE_TEXTS[session.language].too_long
             raise UsageError(told.format(count=f"{len(attempt):,}", most=f"{MOST_CHARACTERS:,}"))
         rubric = rubric_of(self._resources.material().bank, question)
         return self._resources.grader(session.preferences).grade(attempt, rubric)
@@ -261,10 +261,10 @@ class Practising:
         after = self.with_overrides(session, grade)
         if rating_of(after.score) is not rating_of(before.score):
             self._review(session, self.find(session, grade.question_id), after, now)
-        return TEXTS[session.language].overridden.format(score=percent(after.score))
+        return PRACTICE_TEXTS[session.language].overridden.format(score=percent(after.score))
 
     def _recall(self, session: Session, action: PracticeAction, now: datetime) -> str:
-        practice, texts = session.practice, TEXTS[session.language]
+        practice, texts = session.practice, PRACTICE_TEXTS[session.language]
         if action.name is PracticeActionName.DEAL:
             wanted, bank = action.filter, self._resources.material().bank
             rows = rows_of(bank, wanted, self._resources.kept(user_of(session)), now)
@@ -294,11 +294,11 @@ class Practising:
         card = self._resources.store.review(user_of(session), review)
         practice.deck = tuple(name for name in practice.deck[1:] if name in bank.questions)
         practice.reveal = Reveal.NOTHING
-        texts = TEXTS[session.language]
+        texts = PRACTICE_TEXTS[session.language]
         return texts.rated.format(when=day(card.due, now, practice, texts))
 
     def _judge(self, session: Session, action: PracticeAction) -> str:
-        practice, texts = session.practice, TEXTS[session.language]
+        practice, texts = session.practice, PRACTICE_TEXTS[session.language]
         if action.name is PracticeActionName.STATE:
             count, seed = action.number("count", 1, MOST_STATEMENTS), random.randrange(SEEDS)
             found = statements(self._resources.material().bank, topic=action.topic, count=count, seed=seed)
@@ -337,7 +337,7 @@ class Practising:
         if left != found:
             store.save_round(user, left)
         is_shorter = action.name is PracticeActionName.CONTINUE and left != found
-        return TEXTS[session.language].round_vanished if is_shorter else ""
+        return PRACTICE_TEXTS[session.language].round_vanished if is_shorter else ""
 
 
 def _box(field: str) -> str:

@@ -12,24 +12,29 @@ from rag.ui.practice.actions import ALL
 from rag.ui.practice.bank_view import bank_part, bank_shell, names_in, rows_of
 from rag.ui.practice.elements import HTML as ELEMENTS
 from rag.ui.practice.elements import day, view
+from rag.ui.practice.exercise_views import (
+    card_part,
+    card_shell,
+    done_shell,
+    interview_setup,
+    recall_setup,
+    result_shell,
+    round_shell,
+    rounds_part,
+    statement_part,
+    statement_shell,
+    statements_setup,
+)
 from rag.ui.practice.exports_view import exports_shell
 from rag.ui.practice.grade_view import Graded, grade_part
-from rag.ui.practice.interview_view import round_shell, rounds_part
-from rag.ui.practice.interview_view import setup_shell as interview_setup
 from rag.ui.practice.practising import Practising, user_of
-from rag.ui.practice.progress_view import progress_part, progress_shell
 from rag.ui.practice.question_view import QuestionWithProgress, question_shell
-from rag.ui.practice.recall_view import card_part, card_shell, done_shell
-from rag.ui.practice.recall_view import setup_shell as recall_setup
 from rag.ui.practice.report_view import report_part, report_shell
 from rag.ui.practice.resources import CardsAndJottings, PracticeResources
-from rag.ui.practice.statements_view import result_shell, statement_part, statement_shell
-from rag.ui.practice.statements_view import setup_shell as statements_setup
-from rag.ui.practice.texts import TEXTS
-from rag.ui.practice.today_view import Glance, today_part, today_shell
+from rag.ui.practice.today_view import Glance, progress_part, progress_shell, today_part, today_shell
 from rag.ui.session.practice import View
 from rag.ui.session.session import Session
-from rag.ui.texts import Texts
+from rag.ui.texts import PRACTICE_TEXTS, Texts
 
 SHELL_AND_PART = tuple[str, str]
 
@@ -41,7 +46,7 @@ class Rendering:
 
     def navigation(self, session: Session) -> str:
         """The list of views, and the notes that are shown in all of them."""
-        texts, practice = TEXTS[session.language], session.practice
+        texts, practice = PRACTICE_TEXTS[session.language], session.practice
         notes = [texts.unkept] if self._resources.problem is not None else []
         if (file := self._resources.set_aside) is not None:
             notes.append(texts.set_aside.format(file=file.name))
@@ -59,7 +64,7 @@ class Rendering:
         return view(session.practice, shell), part
 
     def _view(self, session: Session, now: datetime) -> SHELL_AND_PART:
-        texts = TEXTS[session.language]
+        texts = PRACTICE_TEXTS[session.language]
         kept = self._resources.kept(user_of(session))
         match session.practice.view:
             case View.TODAY:
@@ -87,7 +92,7 @@ class Rendering:
         return shell, self.today_part(session, kept, now)
 
     def today_part(self, session: Session, kept: CardsAndJottings, now: datetime) -> str:
-        texts, practice, store = TEXTS[session.language], session.practice, self._resources.store
+        texts, practice, store = PRACTICE_TEXTS[session.language], session.practice, self._resources.store
         material, user = self._resources.material(), user_of(session)
         days = streak(store.reviews(user), now, practice.time_zone)
         glance = Glance(days, progress(material.bank, kept.cards, now))
@@ -103,7 +108,9 @@ class Rendering:
         bank, wanted = self._resources.material().bank, session.practice.filter
         if not bank.questions:
             return ""
-        return bank_part(rows_of(bank, wanted, kept, now), wanted, kept, now, TEXTS[session.language], session.language)
+        return bank_part(
+            rows_of(bank, wanted, kept, now), wanted, kept, now, PRACTICE_TEXTS[session.language], session.language
+        )
 
     def _question(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, material = session.practice, self._resources.material()
@@ -117,7 +124,7 @@ class Rendering:
 
     def grade_part(self, session: Session, kept: CardsAndJottings, now: datetime) -> str:
         """The grade of the open question; empty if it was not graded."""
-        practice, texts, bank = session.practice, TEXTS[session.language], self._resources.material().bank
+        practice, texts, bank = session.practice, PRACTICE_TEXTS[session.language], self._resources.material().bank
         question = bank.questions.get(practice.question)
         if practice.grade is None or question is None:
             return ""
@@ -173,7 +180,7 @@ class Rendering:
     def report(self, session: Session, round: Round) -> str:
         """The report of a round, as a Markdown file."""
         cards = self._resources.kept(user_of(session)).cards
-        topic = self._names(session, TEXTS[session.language]).get(round.topic, round.topic or "")
+        topic = self._names(session, PRACTICE_TEXTS[session.language]).get(round.topic, round.topic or "")
         bank, zone = self._resources.material().bank, session.practice.time_zone
         return report(bank, round, cards, session.language, topic=topic, zone=zone)
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from rag.index.topics import JobRole
 from rag.language.language import Language
+from rag.practice.bank import Question
 from rag.practice.plan import MOST_DAILY, Plan, Today
 from rag.practice.rounds import Round
 from rag.practice.schedule import TopicProgress
+from rag.ui.elements import figures
 from rag.ui.practice.bank_view import asked
 from rag.ui.practice.field_map import TALL, WIDE, boxes
 from rag.ui.practice.resources import PracticeMaterial
@@ -16,6 +18,7 @@ from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
 HTML = macros_of("practice/today_view.html")
+
 # The hour at which the evening begins.
 EVENING = 17
 
@@ -144,3 +147,28 @@ def _standing(row: TopicProgress, texts: Texts) -> str:
 
 def _total(row: TopicProgress) -> int:
     return row.new + row.shaky + row.known
+
+
+# Number of due questions listed.
+DUE_SHOWN = 50
+
+
+def progress_shell(days: int, due: int, ahead: Sequence[tuple[date, int]], texts: Texts) -> str:
+    streak = texts.streak.format(days=days) if days else texts.no_streak
+    most = max((1, *(count for _, count in ahead)))
+    shown = ahead if any(count for _, count in ahead) else ()
+    return HTML("progress_shell", streak=streak, due=due, most=most, ahead=shown, texts=texts)
+
+
+def progress_part(
+    rows: Sequence[TopicProgress],
+    names: dict[str | None, str],
+    due: Sequence[Question],
+    texts: Texts,
+    language: Language,
+) -> str:
+    """The table of topics, and the due questions."""
+    head = (texts.topic, texts.standing_new, texts.standing_shaky, texts.standing_known, texts.standing_due)
+    body = [(names.get(row.topic, row.topic), *map(str, (row.new, row.shaky, row.known, row.due))) for row in rows]
+    links = [(question.id, asked(question, language)) for question in due[:DUE_SHOWN]]
+    return HTML("progress_part", table=figures([head, *body]), due=links, texts=texts)

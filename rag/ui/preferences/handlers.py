@@ -9,7 +9,7 @@ from gradio.blocks import Block
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices, StyleName
-from rag.chat_models.answerers import Answerers
+from rag.chat_models.select import Answerers
 from rag.errors import RagError
 from rag.settings import ChatModelName
 from rag.ui.chat.exchange import writer_of
@@ -18,10 +18,9 @@ from rag.ui.part import UNCHANGED, Updates
 from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html, way_out
 from rag.ui.preferences.stored import from_store, to_store
-from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import Language, Texts
+from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
 
 HTML = macros_of("preferences/handlers.html")
 THEMES = ("system", "light", "dark")
@@ -81,7 +80,7 @@ class PreferencesHandlers:
         wanted, _ = from_store({"llm": llm, "style": style, "caution": caution, "only_supported": only, "top_k": top_k})
         if wanted.top_k == self._assistant.settings.top_k:
             wanted = replace(wanted, top_k=None)
-        texts, told = TEXTS[state.language], ""
+        texts, told = PREFERENCES_TEXTS[state.language], ""
         error = problem_of(self._assistant, wanted.llm)
         if error is not None:
             told = self._refusal(texts, ChatModelName(llm), error)
@@ -105,7 +104,7 @@ class PreferencesHandlers:
         return {
             self._parts.kept: to_store(state.preferences, state.language),
             self._parts.llm: str(wanted.llm),
-            self._parts.where: _where(writer_of(self._assistant, state.preferences), TEXTS[state.language]),
+            self._parts.where: _where(writer_of(self._assistant, state.preferences), PREFERENCES_TEXTS[state.language]),
         }
 
     def forget(self, state: Session) -> Updates:
@@ -113,7 +112,7 @@ class PreferencesHandlers:
         return self.values(state) | {
             self._parts.kept: to_store(Choices(), state.language),
             self._parts.notice: "",
-            self._parts.where: _where(self._assistant, TEXTS[state.language]),
+            self._parts.where: _where(self._assistant, PREFERENCES_TEXTS[state.language]),
         }
 
     def values(self, state: Session) -> Updates:
@@ -128,7 +127,7 @@ class PreferencesHandlers:
         }
 
     def try_it(self, state: Session) -> Iterator[str]:
-        texts = TEXTS[state.language]
+        texts = PREFERENCES_TEXTS[state.language]
         yield under_way(texts.testing)
         try:
             chosen = self._assistant.choosing(state.preferences)
@@ -145,12 +144,12 @@ class PreferencesHandlers:
 
     def states(self, state: Session) -> str:
         """The writers that can be used now, and why others cannot, as HTML."""
-        texts, settings = TEXTS[state.language], self._assistant.settings
+        texts, settings = PREFERENCES_TEXTS[state.language], self._assistant.settings
         return states_html(settings, self._answerers.usable(), texts, may_change=self._may_change)
 
     def speak(self, state: Session) -> Updates:
         """All texts in the reader's language."""
-        texts, parts = TEXTS[state.language], self._parts
+        texts, parts = PREFERENCES_TEXTS[state.language], self._parts
         words: dict[Block, dict[str, Any]] = {
             parts.llm: {"label": texts.llm, "choices": models(texts)},
             parts.style: {"label": texts.style, "choices": named(texts, "style", StyleName)},

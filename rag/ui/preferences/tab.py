@@ -13,8 +13,7 @@ from rag.ui.elements import hint, introduction
 from rag.ui.part import AT_ONCE, EACH, PagePart
 from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, models, named, themes
 from rag.ui.preferences.stored import limits
-from rag.ui.preferences.texts import TEXTS
-from rag.ui.texts import Language, Texts
+from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
 
 # One model is tested at a time.
 TRYING: dict[str, Any] = {
@@ -48,7 +47,7 @@ def build_preferences(
         if model_setup is not None:
             more.append(model_setup())
 
-    parts = _components(TEXTS[first], assistant.settings.top_k, tab, kept, set_up)
+    parts = _components(PREFERENCES_TEXTS[first], assistant.settings.top_k, tab, kept, set_up)
     handlers = PreferencesHandlers(assistant, parts, may_change=model_setup is not None)
     for event in _wire(parts, handlers, session, writer):
         on_change(event)

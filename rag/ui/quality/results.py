@@ -1,6 +1,7 @@
 """Evaluation results as tables and plots."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,81 @@ from rag.evaluation.retrieval import report
 from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.ui.elements import figures, hint
 from rag.ui.quality.kept import EvaluationKind, Measured
-from rag.ui.quality.names import OWN_SET, answerer_name, set_name, system_name
-from rag.ui.quality.plot import Dot, plot
 from rag.ui.templates import macros_of
 from rag.ui.texts import Language, Texts
 
 HTML = macros_of("quality/results.html")
+
+ZH, EN = Language.ZH, Language.EN
+# The dataset written for this program's own corpus.
+OWN_SET = "gold"
+SETS = {
+    OWN_SET: {ZH: "本程序的标准题", EN: "This program's own questions"},
+    "drcd_dev_hans2hant": {ZH: "繁体阅读理解 DRCD", EN: "DRCD, traditional Chinese"},
+    "dureader_demo_doc": {ZH: "搜索问答 DuReader", EN: "DuReader, web search"},
+    "interview_q2a": {ZH: "面试题找答案", EN: "Interview questions to answers"},
+    "xquad_en_zh": {ZH: "英文问中文 XQuAD", EN: "XQuAD, English to Chinese"},
+}
+SPLITS = {"test": {ZH: "测试题", EN: "test questions"}, "dev": {ZH: "调试题", EN: "development questions"}}
+SYSTEMS = {
+    "ours": {ZH: "本程序", EN: "This program"},
+    "dense": {ZH: "向量", EN: "Vectors"},
+    "keyword": {ZH: "关键词 BM25", EN: "Keywords, BM25"},
+    "rrf": {ZH: "倒数排名融合", EN: "Reciprocal rank fusion"},
+    "langchain": {ZH: "LangChain", EN: "LangChain"},
+    "langchain-chinese": {ZH: "LangChain，中文切分", EN: "LangChain, Chinese splits"},
+    "langchain-bm25": {ZH: "LangChain BM25", EN: "LangChain BM25"},
+    "langchain-bm25-jieba": {ZH: "LangChain BM25，jieba 分词", EN: "LangChain BM25, jieba"},
+    "langchain-bm25-bigrams": {ZH: "LangChain BM25，二元组", EN: "LangChain BM25, bigrams"},
+}
+ANSWERERS = {
+    "extractive": {ZH: "逐句摘引", EN: "Quotes"},
+    "local": {ZH: "本机模型", EN: "Local model"},
+    "endpoint": {ZH: "配置的接口", EN: "Endpoint"},
+    "ollama": {ZH: "Ollama", EN: "Ollama"},
+}
+
+
+def system_name(system: str, language: Language) -> str:
+    return SYSTEMS.get(system, {}).get(language, system)
+
+
+def set_name(dataset: str, split: str, language: Language, *more: str) -> str:
+    """
+    >>> set_name("gold", "test", Language.EN), set_name("xquad_en_zh", "dev", Language.ZH, "e5")
+    ("This program's own questions · test questions", '英文问中文 XQuAD · 调试题 · e5')
+    """
+    part = "" if split == "all" else SPLITS.get(split, {}).get(language, split)
+    return " · ".join(filter(None, (SETS.get(dataset, {}).get(language, dataset), part, *more)))
+
+
+def answerer_name(llm: str, model: str | None, language: Language) -> str:
+    name = ANSWERERS.get(llm, {}).get(language, llm)
+    return f"{name} ({model})" if model else name
+
+
+TICKS = (0, 0.25, 0.5, 0.75, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A value in 0..1 with its interval. `target` is drawn as a line; `strong` marks our own system. `raw` is its name
+    in files, if that differs from the label."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    target: float | None = None
+    strong: bool = False
+    raw: str = ""
+
+
+def plot(dots: Sequence[Dot], caption: str) -> str:
+    """The plot as HTML. Each row has its label, a line from 0 to 1, and the value; style.css arranges them."""
+    return HTML("plot", dots=dots, caption=caption, ticks=TICKS)
+
+
 # The measures plotted for an answerer, all in 0..1.
 ANSWERS = ("citation_precision", "citation_relevance", "citation_recall", "evidence_found", "two_sided_cited")
 REFUSALS = ("refusal_recall", "refusal_precision", "false_refusals")

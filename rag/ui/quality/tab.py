@@ -11,11 +11,9 @@ from rag.ui.problems import tell
 from rag.ui.quality.kept import EvaluationKind
 from rag.ui.quality.results import own, shipped
 from rag.ui.quality.runner import Progress, Runner
-from rag.ui.quality.texts import TEXTS
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
-from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language, Texts
+from rag.ui.texts import QUALITY_TEXTS, TEXTS, Language, Texts
 
 HTML = macros_of("quality/tab.html")
 LOOK_SECONDS = 1.0
@@ -26,7 +24,7 @@ def build_quality(
     assistant: Assistant, results: Path, runner: Runner, session: gr.State, tab: gr.Tab, first: Language
 ) -> PagePart:
     """Build the quality room. `results` is the folder of the shipped results; `runner` measures on demand."""
-    texts = TEXTS[first]
+    texts = QUALITY_TEXTS[first]
     has_gold = runner.gold is not None
     with gr.Column(elem_classes="room"):
         heading = gr.HTML(_heading(texts, has_gold=has_gold))
@@ -46,9 +44,9 @@ def build_quality(
     clock = gr.Timer(LOOK_SECONDS, active=False)
 
     def look(state: Session) -> Updates:
-        texts, now = TEXTS[state.language], runner.progress()
+        texts, now = QUALITY_TEXTS[state.language], runner.progress()
         return {
-            progress: _progress(now, texts, PAGE_TEXTS[state.language]),
+            progress: _progress(now, texts, TEXTS[state.language]),
             measured: own(runner.measured(), texts, state.language),
             start: gr.update(interactive=not now.under_way),
             stop: gr.update(interactive=now.under_way),
@@ -64,10 +62,10 @@ def build_quality(
         return look(state)
 
     def opened(state: Session) -> Updates:
-        return look(state) | {known: shipped(results, TEXTS[state.language], state.language)}
+        return look(state) | {known: shipped(results, QUALITY_TEXTS[state.language], state.language)}
 
     def speak(state: Session) -> Updates:
-        texts = TEXTS[state.language]
+        texts = QUALITY_TEXTS[state.language]
         now = runner.progress().under_way
         return opened(state) | {
             tab: gr.update(label=texts.tab),

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def test_an_address_that_is_none(address: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["", "ray://"])
 def test_nobody_at_the_address(library: Library, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said within seconds; what had been read before stays."""
+    """Said without asking Ray, which would try for minutes; what had been read before stays."""
     pytest.importorskip("ray", reason="needs the extra `ray`")
     library.sync()
     monkeypatch.setattr("ingest.cluster.workers.FEW_BYTES", 0)
@@ -68,10 +67,9 @@ def test_nobody_at_the_address(library: Library, scheme: str, monkeypatch: pytes
         address = f"{scheme}127.0.0.1:{free.getsockname()[1]}"
     library.page("rope")
     settings = library.settings.model_copy(update={"workers": WorkersName.RAY, "ray_address": address})
-    started = time.monotonic()
+    monkeypatch.setattr("ray.init", lambda *_, **__: pytest.fail("Ray was asked"))
     with pytest.raises(IngestError, match="no Ray cluster answers at") as caught:
         library.sync(settings=settings)
-    assert time.monotonic() - started < 10
     assert address in caught.value.message
     assert "ray start --head" in caught.value.hint
     assert library.names() == ["attention.md", "lora.md", "norm.md"]

@@ -11,3 +11,10 @@ from ingest.reading.parser_process import ParserProcess
 def parser() -> Iterator[ParserProcess]:
     with ParserProcess() as process:
         yield process
+
+
+@pytest.fixture(scope="package")
+def brief() -> Iterator[ParserProcess]:
+    """One for what must not take long: a third of the processor time that others may use."""
+    with ParserProcess(seconds=20) as process:
+        yield process

@@ -3,10 +3,8 @@
 import io
 import json
 import struct
-import time
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -88,13 +86,11 @@ REFUSED: list[tuple[str, bytes | Callable[[], bytes], str]] = [
 
 
 @pytest.mark.parametrize(("suffix", "data", "message"), REFUSED, ids=[f"{case[0]}-{case[2][:20]}" for case in REFUSED])
-def test_refused(parser: ParserProcess, suffix: str, data: bytes | Callable[[], bytes], message: str) -> None:
+def test_refused(brief: ParserProcess, suffix: str, data: bytes | Callable[[], bytes], message: str) -> None:
     content = data if isinstance(data, bytes) else data()
-    started = time.perf_counter()
     with pytest.raises(UnreadableError, match=message) as caught:
-        parser.extract(suffix, content)
+        brief.extract(suffix, content)
     assert caught.value.hint
-    assert time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize(("doctype", "entity"), [(BOMB, "&e11;"), (SPY, "&spy;")], ids=["bomb", "spy"])
@@ -139,11 +135,12 @@ def test_entities_are_not_replaced(
     ],
     ids=["divs", "tables", "lists", "docx", "mathml", "pdf-states", "pdf-size", "pdf-rules", "csv", "surrogates"],
 )  # fmt: skip
-def test_excess_is_read_or_refused(parser: ParserProcess, suffix: str, data: bytes) -> None:
-    started = time.perf_counter()
-    with suppress(UnreadableError):
-        parser.extract(suffix, data).text.encode()
-    assert time.perf_counter() - started < 30
+def test_excess_is_read_or_refused(brief: ParserProcess, suffix: str, data: bytes) -> None:
+    try:
+        brief.extract(suffix, data).text.encode()
+    except UnreadableError as error:
+        if "was stopped after" in error.message:
+            raise
 
 
 def claiming(last: bytes) -> bytes:
@@ -152,10 +149,8 @@ def claiming(last: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("last", [b"ZZ20000", b"XFD1048576"])
-def test_what_a_sheet_spans_costs_nothing(parser: ParserProcess, last: bytes) -> None:
-    started = time.process_time()
-    assert "## 术语表" in parser.extract(".xlsx", claiming(last)).text
-    assert time.process_time() - started < 5
+def test_what_a_sheet_spans_costs_nothing(brief: ParserProcess, last: bytes) -> None:
+    assert "## 术语表" in brief.extract(".xlsx", claiming(last)).text
 
 
 def test_an_archive_that_lies_about_its_size(parser: ParserProcess) -> None:

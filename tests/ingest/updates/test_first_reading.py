@@ -2,8 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from tests.ingest.library import Library
 
 COUNT = 5 * AT_ONCE
 LAST = COUNT - 1
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 @pytest.fixture
@@ -29,6 +28,20 @@ def files(tmp_path: Path) -> list[File]:
     for number, name in enumerate(names):
         (tmp_path / name).write_text(f"---\nasked_as: [step{number}]\n---\n# 第 {number} 步\n", encoding="utf-8")
     return [File(0, name, tmp_path / name) for name in names]
+
+
+def wait_for(reading: FirstReading, question: str) -> threading.Thread:
+    """A thread that waits for ever where no event ends it."""
+    waiting = threading.Thread(target=reading.wait_for, args=(question, threading.TIMEOUT_MAX), daemon=True)
+    waiting.start()
+    return waiting
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def names(files: Iterator[File] | list[File]) -> list[str]:
@@ -43,17 +56,15 @@ def test_at_most_so_many_from_all_over(files: list[File]) -> None:
 
 def test_what_is_asked_about_is_read_next(files: list[File]) -> None:
     reading = FirstReading()
-    waiting = threading.Thread(target=partial(reading.wait_for, f"step{LAST} 怎么做", SECONDS))
-    waiting.start()  # before anything is known of the documents
-    left = list(files)
-    for _ in range(3):
-        chosen = reading.choose(left, [file for file in files if file not in left])
-        left = [file for file in left if file not in chosen]
-        if f"{LAST}.md" in names(list(chosen)):
-            break
-        assert waiting.is_alive()
-        time.sleep(0.1)
+    waiting = wait_for(reading, f"step{LAST} 怎么做")
+    until(lambda: reading.is_awaited)  # before anything is known of the documents
+    first = reading.choose(files, [])
+    assert f"{LAST}.md" not in names(list(first))
+    until(lambda: reading._wanted)
+    left = [file for file in files if file not in first]
+    chosen = reading.choose(left, list(first))
     assert names(list(chosen)) == [f"{LAST}.md"]
+    left = [file for file in left if file not in chosen]
     assert waiting.is_alive()  # it is being read
     reading.choose(left, [file for file in files if file not in left])
     waiting.join(SECONDS)
@@ -65,19 +76,23 @@ def test_what_is_asked_about_is_read_next(files: list[File]) -> None:
 def test_what_is_read_or_nowhere_said_is_not_waited_for(files: list[File], question: str) -> None:
     reading = FirstReading()
     reading.choose(files[1:], files[:1])
-    began = time.monotonic()
-    reading.wait_for(question, SECONDS)
-    assert time.monotonic() - began < 1
+    waiting = wait_for(reading, question)
+    waiting.join(SECONDS)
+    assert not waiting.is_alive()
 
 
 def test_nobody_waits_for_a_reading_that_ended_or_for_ever(files: list[File]) -> None:
     reading = FirstReading()
     reading.choose(files, [])
     began = time.monotonic()
-    reading.wait_for(f"step{LAST}", 0.2)
+    reading.wait_for(f"step{LAST}", 0.2)  # although nothing was read meanwhile
+    assert time.monotonic() - began >= 0.2
+    waiting = wait_for(reading, f"step{LAST}")
+    until(lambda: reading.is_awaited)
     reading.end()
-    reading.wait_for(f"step{LAST}", SECONDS)
-    assert 0.2 <= time.monotonic() - began < 2
+    for thread in (waiting, wait_for(reading, f"step{LAST}")):
+        thread.join(SECONDS)
+        assert not thread.is_alive()
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.answer.answerability import AnswerabilityFeatures, read_features, unspoken_share
-from rag.answer.calibration import CALIBRATIONS, Calibration
+from rag.answer.answerability import CALIBRATIONS, AnswerabilityFeatures, Calibration, read_features, unspoken_share
 from rag.answer.decide import judge
 from rag.embedding import Embedder
 from rag.index import Index, open_index

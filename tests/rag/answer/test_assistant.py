@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
-from rag.answer.events import EvidenceFound, Finished, TextAdded, Written
 from rag.answer.quoted.writer import write_quotes
+from rag.answer.trace import EvidenceFound, Finished, TextAdded, Written
 from rag.errors import IndexMismatchError, IndexMissingError, UsageError
 from rag.settings import Settings
 from rag.types import Role, Turn

@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from rag.answer.answerability import AnswerabilityFeatures
-from rag.answer.calibration import ACROSS_LANGUAGES, CALIBRATIONS, FITTED, FITTED_AT, log_odds, on_fitted_scale
+from rag.answer.answerability import (
+    ACROSS_LANGUAGES,
+    CALIBRATIONS,
+    FITTED,
+    FITTED_AT,
+    AnswerabilityFeatures,
+    log_odds,
+    on_fitted_scale,
+)
 from rag.answer.decide import UNHEARD_OF, judge
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors

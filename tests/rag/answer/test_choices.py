@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.answerability import AnswerabilityFeatures
+from rag.answer.answerability import CALIBRATIONS, AnswerabilityFeatures, Calibration
 from rag.answer.assistant import Assistant
-from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.choices import MARGINS, STYLES, Caution, Choices, StyleName
 from rag.answer.decide import judge
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS
@@ -18,7 +17,7 @@ from rag.answer.written.checked_text import CheckedText
 from rag.answer.written.reply import prompt_for
 from rag.errors import SettingsError
 from rag.index import Index
-from rag.index.scope import part_of
+from rag.index.part import part_of
 from rag.search.retrieval import search
 from rag.settings import ChatModelName
 from tests.conftest import HashEmbedder

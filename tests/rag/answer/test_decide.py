@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.answerability import AnswerabilityFeatures
+from rag.answer.answerability import CALIBRATIONS, AnswerabilityFeatures, Calibration
 from rag.answer.assistant import Assistant
-from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.decide import judge
 from rag.index import Index, open_index
 from rag.language.language import has_chinese

@@ -1,6 +1,7 @@
 """The pipeline as its front ends run it: stages in order, a trace, clean ends, nothing that blocks an event loop."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,11 +12,10 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageCh
 
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
-from rag.answer.events import Event, EvidenceFound, Finished, TextAdded, Written
 from rag.answer.evidence import SearchPlanResults, run_search
 from rag.answer.pipeline import ANSWER, PREPARE
 from rag.answer.quoted.writer import QuoteWriter
-from rag.answer.trace import Trace
+from rag.answer.trace import Event, EvidenceFound, Finished, TextAdded, Trace, Written
 from rag.answer.understanding import understood
 from rag.question.plan import SearchPlan
 from rag.search.searcher import Searcher
@@ -42,7 +42,7 @@ def test_text_counts_from_the_first_text(assistant: Assistant, monkeypatch: pyte
     write = QuoteWriter.write
 
     def slowly(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
-        from rag.answer.events import ModelLoading
+        from rag.answer.trace import ModelLoading
 
         yield ModelLoading()
         time.sleep(0.2)
@@ -70,44 +70,38 @@ def test_closing_the_stream_closes_the_writer(assistant: Assistant, monkeypatch:
     assert closed == [True]
 
 
-def ticks(assistant: Assistant, run: Any) -> tuple[float, Any]:
-    """The longest pause of an event loop while something runs in it, in seconds, and what that returned."""
+class Held:
+    """A step that lasts until the event loop lets it go, which one that waits for the step cannot do."""
 
-    async def main() -> tuple[float, Any]:
-        longest, running = 0.0, True
+    def __init__(self) -> None:
+        self.has_begun, self.may_go_on = threading.Event(), threading.Event()
+        self.was_let_go = False
 
-        async def tick() -> None:
-            nonlocal longest
-            last = time.perf_counter()
-            while running:
-                await asyncio.sleep(0.01)
-                now = time.perf_counter()
-                longest, last = max(longest, now - last), now
+    def hold(self) -> None:
+        self.has_begun.set()
+        self.was_let_go = self.may_go_on.wait(60)
 
-        ticking = asyncio.create_task(tick())
-        await asyncio.sleep(0)
-        result = await run()
-        running = False
-        await ticking
-        return longest, result
-
-    return asyncio.run(main())
+    async def let_go(self) -> None:
+        while not self.has_begun.is_set():
+            await asyncio.sleep(0.01)
+        self.may_go_on.set()
 
 
 @pytest.mark.parametrize("how", ["ainvoke", "astream"])
 def test_the_event_loop_never_waits(how: str, assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Retrieval and writing take a second each."""
+    """Neither for retrieval nor for writing."""
     search, write = run_search, QuoteWriter.write
+    searching, writing = Held(), Held()
 
     def slow_search(*arguments: Any) -> Any:
-        time.sleep(1)
+        searching.hold()
         return search(*arguments)
 
     def slow_write(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
-        time.sleep(1)
+        writing.hold()
         yield from write(self, trace)
 
-    monkeypatch.setattr("rag.answer.judging.run_search", slow_search)
+    monkeypatch.setattr("rag.answer.understanding.run_search", slow_search)
     monkeypatch.setattr(QuoteWriter, "write", slow_write)
     runnable = answer_runnable(assistant)
 
@@ -116,9 +110,14 @@ def test_the_event_loop_never_waits(how: str, assistant: Assistant, monkeypatch:
             return await runnable.ainvoke({"question": QUESTION})
         return "".join([text async for text in runnable.astream({"question": QUESTION})])
 
-    pause, answered = ticks(assistant, run)
+    async def main() -> str:
+        answered, *_ = await asyncio.gather(run(), searching.let_go(), writing.let_go())
+        return answered
+
+    answered = asyncio.run(main())
+    assert searching.was_let_go
+    assert writing.was_let_go
     assert answered.strip() == assistant.ask(QUESTION).text
-    assert pause < 0.7
 
 
 def test_the_history_may_hold_chunks_and_content_blocks(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +173,7 @@ def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
         planned.append(plan)
         return run_search(searcher, plan)
 
-    monkeypatch.setattr("rag.answer.judging.run_search", counted)
+    monkeypatch.setattr("rag.answer.understanding.run_search", counted)
     history = [Turn(Role.USER, "Terraform 是什么？"), Turn(Role.ASSISTANT, "资料里没有。", refused=True)]
     prepared = assistant.prepare("那 LoRA 的秩怎么选呢？", history)
     assert prepared.plan in planned

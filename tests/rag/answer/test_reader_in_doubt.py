@@ -10,8 +10,8 @@ import rag.answer.rank as ranking_stage
 from rag.answer.assistant import Assistant
 from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
 from rag.answer.inspection import as_text, inspection_of
-from rag.answer.judging import decided, searched
 from rag.answer.rank import READ_FIRST, in_words
+from rag.answer.understanding import decided, searched
 from rag.index.manifest import Manifest
 from rag.question.follow_ups import Standalone
 from rag.question.plan import plan_search

@@ -6,7 +6,7 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices, StyleName
-from rag.answer.events import EvidenceFound, Finished
+from rag.answer.trace import EvidenceFound, Finished
 from rag.chat_models.select import open_chat_model
 from rag.errors import SettingsError
 from rag.settings import ChatModelName, Settings

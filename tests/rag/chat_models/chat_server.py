@@ -29,10 +29,12 @@ class ChatServer:
     # Sent instead of the reply's chunks, after `cut_after` characters of it.
     raw: bytes = b""
     cut_after: int | None = None
+    # Seconds of silence before anything is sent, and where the reply is cut; `let_go` ends both early.
     wait: float = 0.0
-    # Seconds of silence where the reply is cut; `let_go` ends it early.
     pause: float = 0.0
     let_go: threading.Event = field(default_factory=threading.Event)
+    # Set where a client has waited to their end.
+    waited_out: threading.Event = field(default_factory=threading.Event)
     endless: bool = False
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
@@ -81,11 +83,16 @@ class ChatServer:
             try:
                 yield self
             finally:
+                self.let_go.set()
                 server.shutdown()
                 thread.join()
 
+    def hold(self) -> None:
+        if self.wait and not self.let_go.wait(self.wait):
+            self.waited_out.set()
+
     def list(self, handler: BaseHTTPRequestHandler) -> None:
-        time.sleep(self.wait)
+        self.hold()
         if self.status != 200:
             self.refuse(handler)
         elif handler.path != "/v1/models":
@@ -109,7 +116,7 @@ class ChatServer:
         handler.wfile.write(body)
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        time.sleep(self.wait)
+        self.hold()
         if self.status != 200:
             self.refuse(handler)
             return
@@ -132,9 +139,12 @@ class ChatServer:
             time.sleep(0.001)
         if self.cut_after is not None:
             deadline = time.monotonic() + self.pause
-            while not self.let_go.wait(0.05) and time.monotonic() < deadline:
+            while not self.let_go.wait(0.05):
                 if select([handler.connection], [], [], 0)[0]:  # it has nothing to say: it has hung up
                     self.gone.set()
+                    break
+                if time.monotonic() >= deadline:
+                    self.waited_out.set()
                     break
             return  # neither the end of the stream nor that of the chunked body
         self.send(handler, self.raw or self.event({}, finish="stop") + b"data: [DONE]\n\n")

@@ -1,6 +1,5 @@
 """Which chat model writes."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -44,10 +43,8 @@ def test_whatever_else_listens_there_is_no_ollama(body: bytes, ollama: Ollama, t
 
 def test_a_slow_ollama_keeps_nobody_waiting(ollama: Ollama, tmp_path: Path) -> None:
     ollama.holds(LLAMA)
-    ollama.may_answer.clear()
-    started = time.monotonic()
+    ollama.may_answer.clear()  # waited for, it would be chosen
     assert resolve(Settings(llm=ChatModelName.AUTO, models=tmp_path)) is ChatModelName.EXTRACTIVE
-    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 import rag.chat_models.ollama
 from rag.__main__ import main
-from rag.chat_models.kept import keep
+from rag.chat_models.stored_endpoint import keep
 from rag.commands.writer import only_chosen, open_assistant
 from rag.server.mcp.library import Library
 from rag.settings import ChatModelName, Settings

@@ -347,10 +347,11 @@ def test_a_writer_waits_for_another_one(tmp_path: Path, caplog: pytest.LogCaptur
     started = time.monotonic()
     with pytest.raises(IndexLockedError) as caught, writer_lock(tmp_path, wait=0.05):
         pytest.fail("two writers")
-    assert 0.05 <= time.monotonic() - started < 30
+    assert time.monotonic() - started >= 0.05
+    assert not order  # given up before the first one ended
     assert "--wait" in caught.value.hint
     threading.Timer(0.2, may_end.set).start()
-    with writer_lock(tmp_path, wait=20):
+    with writer_lock(tmp_path, wait=60):
         order.append("second")
     thread.join()
     assert order == ["first", "second"]

@@ -12,7 +12,7 @@ from rag.answer.choices import Choices
 from rag.embedding import Embedder
 from rag.errors import UsageError
 from rag.index import Index, open_index
-from rag.index.scope import check_names, part_of
+from rag.index.part import check_names, part_of
 from rag.index.vectors import Vectors, build_proposals
 from rag.search.retrieval import search
 from rag.wire import answer_as_dict

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.language.asks import LONGEST, MAX_ASKS, asks
+from rag.language.asking import LONGEST, MAX_ASKS, asks
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.language.courtesies import courtesy
+from rag.language.messages import courtesy
 from rag.types import AnswerKind, Courtesy, Role, Turn
 
 COURTESIES = {

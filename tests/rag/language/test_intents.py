@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.language.intents import MESSAGES, Intent, answered_by, intent_of, restates
+from rag.language.messages import MESSAGES, Intent, answered_by, intent_of, restates
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.language.parts import parts
+from rag.language.asking import parts
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from typing import cast
 
 import pytest
 
-from rag.practice.direction import DirectionFeatures, directions
-from rag.practice.judge import Judge, Probabilities
+from rag.practice.judge import DirectionFeatures, Judge, Probabilities, directions
 
 SAYS, DENIES, NEITHER = Probabilities(0.8, 0.1, 0.1), Probabilities(0.1, 0.8, 0.1), Probabilities(0.1, 0.1, 0.8)
 

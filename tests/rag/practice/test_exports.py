@@ -8,8 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from rag.practice.bank import Bank
-from rag.practice.exports import ExportAs, export
-from rag.practice.html import as_html
+from rag.practice.exports import ExportAs, as_html, export
 from rag.practice.store import Jotting
 from tests.rag.practice.pages import CACHE, CACHE_ID, DOCUMENTS, bank_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.index import Index
-from rag.language.intents import restates
+from rag.language.messages import restates
 from rag.question.follow_ups import (
     MAX_SUBJECT_CHARACTERS,
     Standalone,

@@ -1,7 +1,6 @@
 """A configured endpoint rewrites the questions that the rules are in doubt about; nobody else is asked."""
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -77,9 +76,8 @@ def test_a_slow_model_keeps_nobody_waiting(
     monkeypatch.setattr(rag.question.rewriting, "REWRITE_SECONDS", 0.3)
     server.reply, server.cut_after, server.pause = REWRITTEN, 3, 30.0
     chat = connected(server, library, hash_embedder)
-    started = time.monotonic()
     found = plan_of(chat, "那秩呢？", HISTORY)
-    assert time.monotonic() - started < 10
+    assert not server.waited_out.is_set()
     assert found.queries[0].startswith("LoRA 为什么能省显存")
     server.let_go.set()
 

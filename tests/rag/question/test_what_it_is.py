@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.question.unheard import named_in
+from rag.question.rare_terms import named_in
 from rag.question.what_it_is import asks_what_it_is, pieces_around
 
 MOE = named_in("MoE（混合专家）是什么")

@@ -9,7 +9,7 @@ from rag.answer.assistant import Assistant
 from rag.index import DiskIndex, open_index
 from rag.index.manifest import Manifest
 from rag.index.vocabulary import pinyin
-from rag.language.framing import unwrapped
+from rag.language.messages import unwrapped
 from rag.question import wording
 from rag.question.wording import LIKE_PINYIN, in_the_materials_words
 from rag.settings import ChatModelName, Settings

@@ -7,11 +7,10 @@ import pytest
 
 from rag.index import open_index
 from rag.index.storage import StoredDocument
-from rag.language.times import Bound
-from rag.review.ages import DateField, age_of, oldest_first
+from rag.language.claim_marks import Bound
+from rag.review.ages import DateField, age_of, oldest_first, time_bound
 from rag.review.report import review, topic_of
 from rag.review.statements import Statement
-from rag.review.time_bound import time_bound
 from tests.rag.review.conftest import Reviewing
 from tests.rag.review.documents import BANDWIDTH, FILLER, page
 

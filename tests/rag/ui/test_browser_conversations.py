@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rag.ui.library import texts as library_texts
-from rag.ui.texts import TEXTS, Language
+from rag.ui.texts import LIBRARY_TEXTS, TEXTS, Language
 from tests.rag.ui.browser import (
     IMPATIENT,
     SLOW,
@@ -26,7 +25,7 @@ from tests.rag.ui.test_browser_accessible import violations
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ZH, EN = TEXTS[Language.ZH], TEXTS[Language.EN]
-LIBRARY = library_texts.TEXTS[Language.ZH]
+LIBRARY = LIBRARY_TEXTS[Language.ZH]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 OTHER = "LoRA 为什么能省显存？"
 BOX = "#question textarea"

@@ -16,14 +16,13 @@ from playwright.sync_api import Browser, expect
 from ingest.updates.first_reading import UNFINISHED_FILE
 from rag.index import open_index
 from rag.settings import Settings
-from rag.ui.guide.texts import TEXTS
 from rag.ui.open_page import FIRST_DOCUMENTS
-from rag.ui.texts import Language
+from rag.ui.texts import GUIDE_TEXTS, Language
 from tests.paths import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ZH = TEXTS[Language.ZH]
+ZH = GUIDE_TEXTS[Language.ZH]
 COUNT = FIRST_DOCUMENTS * 2
 # Of the first document: so many that reading them takes longer than a browser takes to load the page.
 SECTIONS = 150

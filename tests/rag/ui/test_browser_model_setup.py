@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rag.ui.model_setup import texts as setup_texts
-from rag.ui.preferences import texts as preferences_texts
+from rag.ui.texts import MODEL_SETUP_TEXTS, PREFERENCES_TEXTS, Language
 from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.browser import GIVE, ask, open_page, serve, unfold
 from tests.rag.ui.house import House
@@ -19,7 +17,7 @@ from tests.rag.ui.test_browser_accessible import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-TEXTS, SETTINGS = setup_texts.TEXTS[Language.ZH], preferences_texts.TEXTS[Language.ZH]
+TEXTS, SETTINGS = MODEL_SETUP_TEXTS[Language.ZH], PREFERENCES_TEXTS[Language.ZH]
 PAGE = PAGE_TEXTS[Language.ZH]
 QUESTION = "ZeRO-2 和 ZeRO-3 差在哪？"
 # Everything that the page is sent while it runs, streams too, however long they stay open.

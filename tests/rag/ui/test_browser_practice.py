@@ -11,9 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag.embedding import Embedder
 from rag.settings import Settings
-from rag.ui.practice.texts import TEXTS
-from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language
+from rag.ui.texts import PRACTICE_TEXTS, TEXTS, Language
 from tests.rag.ui.browser import FORBIDDEN, HOLD, LATE_GREETING, SLOW, arrived, open_page, serve
 from tests.rag.ui.practice.room import GOOD, ingest_pages
 from tests.rag.ui.practice.visit import QUESTION, enter, go, grade, open_question, reach
@@ -21,7 +19,7 @@ from tests.rag.ui.test_browser_accessible import violations, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ZH = TEXTS[Language.ZH]
+ZH = PRACTICE_TEXTS[Language.ZH]
 # Of the page that is asked about, by the reader's language.
 TITLES = {"zh-CN": QUESTION, "en-GB": "What is the difference between ZeRO-2 and ZeRO-3?"}
 # The bank is asked for before the page has greeted, and comes after that.
@@ -60,7 +58,7 @@ def before() -> str:
 def test_an_empty_chat_points_to_the_room_which_opens_within_a_second(browser: Browser, address: str) -> None:
     began = time.perf_counter()
     page = open_page(browser, address)
-    link = page.get_by_role("link", name=PAGE_TEXTS[Language.ZH].practise)
+    link = page.get_by_role("link", name=TEXTS[Language.ZH].practise)
     expect(link).to_be_visible()
     started = time.perf_counter()
     link.click()
@@ -420,7 +418,7 @@ def test_what_the_documents_say_stays_text(page: Page) -> None:
 
 @pytest.mark.parametrize(("language", "dark", "width"), [("zh-CN", False, 1360), ("en-GB", True, 360)])
 def test_axe_objects_to_nothing(browser: Browser, address: str, language: str, dark: bool, width: int) -> None:
-    texts = TEXTS[Language.EN if language.startswith("en") else Language.ZH]
+    texts = PRACTICE_TEXTS[Language.EN if language.startswith("en") else Language.ZH]
     page = open_page(browser, address, language=language, dark=dark, width=width)
     enter(page)
     found = [f"bank: {line}" for line in violations(page)]

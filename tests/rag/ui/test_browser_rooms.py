@@ -11,24 +11,25 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
-from rag.ui.guide import texts as guide_texts
-from rag.ui.inspector import texts as inspector_texts
-from rag.ui.library import review_texts
-from rag.ui.library import texts as library_texts
-from rag.ui.preferences import texts as preferences_texts
-from rag.ui.quality import texts as quality_texts
-from rag.ui.texts import Language
+from rag.ui.texts import (
+    GUIDE_TEXTS,
+    INSPECTOR_TEXTS,
+    LIBRARY_TEXTS,
+    PREFERENCES_TEXTS,
+    QUALITY_TEXTS,
+    REVIEW_TEXTS,
+    Language,
+)
 from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import GIVE, LATENESS, SLOW, arrived, serve, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LIBRARY, INSPECTOR, QUALITY, SETTINGS, GUIDE = (
-    module.TEXTS[Language.ZH]
-    for module in (library_texts, inspector_texts, quality_texts, preferences_texts, guide_texts)
+    texts[Language.ZH] for texts in (LIBRARY_TEXTS, INSPECTOR_TEXTS, QUALITY_TEXTS, PREFERENCES_TEXTS, GUIDE_TEXTS)
 )
-ENGLISH = preferences_texts.TEXTS[Language.EN]
-REVIEW = review_texts.TEXTS[Language.ZH]
+ENGLISH = PREFERENCES_TEXTS[Language.EN]
+REVIEW = REVIEW_TEXTS[Language.ZH]
 # A fold is clicked in the first picture that shows it.
 UNFOLD_AT_ONCE = """() => {
   new MutationObserver((_, watching) => {

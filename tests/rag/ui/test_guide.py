@@ -6,10 +6,9 @@ import pytest
 
 from rag.errors import ChatModelError, IndexCorruptError, IndexMissingError, ModelError, RagError
 from rag.settings import Settings
-from rag.ui.guide import texts as guide_texts
-from rag.ui.guide.advice import advise, guide_html
+from rag.ui.guide.page import advise, guide_html
 from rag.ui.guide.preparing import Preparation, PreparationStep, preparing_html
-from rag.ui.texts import Language
+from rag.ui.texts import GUIDE_TEXTS, Language
 from tests.rag.ui.rooms import NASTY
 
 
@@ -26,7 +25,7 @@ from tests.rag.ui.rooms import NASTY
 def test_the_guide_names_what_is_missing_and_the_command(problem: RagError, what: str, command: str) -> None:
     settings = Settings()
     for language in Language:
-        texts = guide_texts.TEXTS[language]
+        texts = GUIDE_TEXTS[language]
         html = guide_html(problem, settings, texts)
         assert getattr(texts, what) in html
         assert command in html
@@ -34,7 +33,7 @@ def test_the_guide_names_what_is_missing_and_the_command(problem: RagError, what
 
 
 def test_the_guide_names_another_index() -> None:
-    html = guide_html(IndexCorruptError(NASTY), Settings(index=Path("/there/index")), guide_texts.TEXTS[Language.EN])
+    html = guide_html(IndexCorruptError(NASTY), Settings(index=Path("/there/index")), GUIDE_TEXTS[Language.EN])
     assert "python -m ingest --rebuild --index /there/index" in html
     assert "<img" not in html
 
@@ -59,6 +58,6 @@ def test_the_first_start_says_how_far_it_is(
     step: PreparationStep, done: int, total: int, chinese: str, english: str
 ) -> None:
     for language, told in ((Language.ZH, chinese), (Language.EN, english)):
-        html = preparing_html(Preparation(step, done, total), guide_texts.TEXTS[language])
+        html = preparing_html(Preparation(step, done, total), GUIDE_TEXTS[language])
         assert f'<p role="status">{told}</p>' in html
         assert ("max=" in html) is bool(total)

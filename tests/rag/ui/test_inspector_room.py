@@ -8,9 +8,8 @@ from rag.answer.answerability import AnswerabilityFeatures
 from rag.answer.assistant import Assistant
 from rag.answer.inspection import Inspection, inspection_of
 from rag.types import RefusalReason
-from rag.ui.inspector import texts as inspector_texts
-from rag.ui.inspector.render import render
-from rag.ui.texts import Language
+from rag.ui.inspector.tab import render
+from rag.ui.texts import INSPECTOR_TEXTS, Language
 from tests.rag.ui.rooms import NASTY
 
 # Reasons that no inspection gives, for nothing is written.
@@ -23,7 +22,7 @@ def inspected(assistant: Assistant, question: str) -> Inspection:
 
 @pytest.mark.parametrize("language", Language)
 def test_an_inspection_is_shown_whole_and_inert(assistant: Assistant, language: Language) -> None:
-    texts = inspector_texts.TEXTS[language]
+    texts = INSPECTOR_TEXTS[language]
     inspection = inspected(assistant, f"ZeRO-3 {NASTY}")
     html = render(inspection, texts)
     assert "<img" not in html
@@ -38,7 +37,7 @@ def test_an_inspection_is_shown_whole_and_inert(assistant: Assistant, language: 
 
 @pytest.mark.parametrize("language", Language)
 def test_codes_are_shown_in_words(assistant: Assistant, language: Language) -> None:
-    texts = inspector_texts.TEXTS[language]
+    texts = INSPECTOR_TEXTS[language]
     refused = render(inspected(assistant, "Mamba-9 的显存是多少？"), texts)
     assert texts.refused.format(reason=texts.reason_missing_terms) in refused
     assert ">missing_terms" not in refused

@@ -17,14 +17,12 @@ from rag.answer.assistant import Assistant
 from rag.errors import DocumentError, Unreadable, UsageError
 from rag.index import open_index
 from rag.index.topics import topic_title, topic_titles
-from rag.ui.library import texts as library_texts
 from rag.ui.library.listing import SHOWN, DocumentRow, Unread, matching, reader, rows_of, table, unread_list, unread_of
-from rag.ui.library.refusals import why_unread
-from rag.ui.library.report import run_report
+from rag.ui.library.report import run_report, why_unread
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
+from rag.ui.texts import LIBRARY_TEXTS, Language
 from rag.ui.texts import TEXTS as PAGE
-from rag.ui.texts import Language
 from tests.conftest import HashEmbedder
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest, library_settings
@@ -75,7 +73,7 @@ def test_the_rows_are_those_of_the_index(assistant: Assistant) -> None:
 
 
 def test_a_table_of_documents_is_inert_and_bounded() -> None:
-    texts = library_texts.TEXTS[Language.EN]
+    texts = LIBRARY_TEXTS[Language.EN]
     hostile = replace(ROW, name=f"{NASTY}.md", title=NASTY, tags=(NASTY,), own=True, stale=True)
     html = table([hostile] * (SHOWN + 3), texts, any_at_all=True, may_remove=True)
     assert "<img" not in html
@@ -88,7 +86,7 @@ def test_a_table_of_documents_is_inert_and_bounded() -> None:
 
 
 def test_a_document_is_read_as_it_stands() -> None:
-    texts = library_texts.TEXTS[Language.ZH]
+    texts = LIBRARY_TEXTS[Language.ZH]
     assert "&lt;img src=x" in reader("a.md", ROW, f"# 标题\n{NASTY}", texts)
     assert "<img" not in reader("a.md", ROW, NASTY, texts)
     assert "200,000" in reader("a.md", ROW, "长" * 200_001, texts)
@@ -97,7 +95,7 @@ def test_a_document_is_read_as_it_stands() -> None:
 
 @pytest.mark.parametrize("language", Language)
 def test_a_run_is_told(language: Language) -> None:
-    texts = library_texts.TEXTS[language]
+    texts = LIBRARY_TEXTS[language]
     assert "3/9" in run_report(
         LibraryRun(under_way=True, stage=Stage.PASSAGES, done=3, total=9), {}, texts, PAGE[language]
     )
@@ -137,7 +135,7 @@ def test_why_a_file_cannot_be_read_is_told_in_words(tmp_path: Path, name: str, c
     with pytest.raises(DocumentError) as raised:
         read_document(name, tmp_path / name, max_bytes=1_000_000)
     for language in Language:
-        texts = library_texts.TEXTS[language]
+        texts = LIBRARY_TEXTS[language]
         assert why_unread(raised.value.reason, texts) == getattr(texts, f"unread_{kind}")
 
 
@@ -145,7 +143,7 @@ def test_a_file_that_cannot_be_read_is_listed_until_it_is_removed(tmp_path: Path
     ingest(tmp_path, hash_embedder, {"zero.md": DOCUMENTS["zero.md"]})
     settings = library_settings(tmp_path).model_copy(update={"library": tmp_path / "own"})
     assistant, library = Assistant(settings, hash_embedder), Library(settings, hash_embedder)
-    texts = library_texts.TEXTS[Language.ZH]
+    texts = LIBRARY_TEXTS[Language.ZH]
 
     def left(library: Library) -> list[Unread]:
         rows = rows_of(assistant.index, library.owns)
@@ -197,7 +195,7 @@ def test_a_copy_says_of_what(tmp_path: Path, hash_embedder: HashEmbedder) -> Non
     until_idle(library)
     rows = {row.name: row.same_as for row in rows_of(Assistant(settings, hash_embedder).index, library.owns)}
     assert rows == {"own/copy.md": "a.md", "a.md": "", "c.md": ""}
-    texts = library_texts.TEXTS[Language.ZH]
+    texts = LIBRARY_TEXTS[Language.ZH]
     row = replace(ROW, name=f"{NASTY}.md", same_as=NASTY)
     html = table([row], texts, any_at_all=True, may_remove=True)
     assert "<img" not in html
@@ -217,7 +215,7 @@ def test_a_root_that_is_a_file_has_a_date(tmp_path: Path, hash_embedder: HashEmb
 
 @pytest.mark.parametrize("language", Language)
 def test_only_what_happened_is_told_and_a_failure_once(language: Language) -> None:
-    texts = library_texts.TEXTS[language]
+    texts = LIBRARY_TEXTS[language]
     run = LibraryRun(ended=datetime(2026, 1, 2, 10, 23, tzinfo=UTC), report=REPORT)
     html = run_report(run, {}, texts, PAGE[language])
     assert texts.count_added.format(count=1) in html
@@ -253,7 +251,7 @@ def test_the_folders_of_the_corpus_have_titles() -> None:
 
 @pytest.mark.parametrize("reason", Unreadable)
 def test_every_reason_has_words(reason: Unreadable) -> None:
-    assert all(why_unread(reason, library_texts.TEXTS[language]) for language in Language)
+    assert all(why_unread(reason, LIBRARY_TEXTS[language]) for language in Language)
 
 
 @pytest.mark.parametrize("may_change", [True, False])

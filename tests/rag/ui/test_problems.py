@@ -10,10 +10,9 @@ from rag.errors import ChatModelProblem, ModelError, RagError, UsageError
 from rag.models import locate
 from rag.settings import Settings
 from rag.ui.chat.messages import problem_text
-from rag.ui.library import texts as library_texts
-from rag.ui.library.refusals import why_not
+from rag.ui.library.report import why_not
 from rag.ui.problems import OF_THE_CONNECTION, SENTENCES, tell, tell_fallback
-from rag.ui.texts import TEXTS, Language
+from rag.ui.texts import LIBRARY_TEXTS, TEXTS, Language
 from tests.conftest import HashEmbedder
 
 KINDS: list[type[RagError]] = [
@@ -71,7 +70,7 @@ def test_why_a_file_did_not_become_a_document(tmp_path: Path, hash_embedder: Has
     (tmp_path / "own" / "note.md").write_bytes(b"# one")
     said = {}
     for language in Language:
-        own, texts = library_texts.TEXTS[language], TEXTS[language]
+        own, texts = LIBRARY_TEXTS[language], TEXTS[language]
         for name in files:
             with pytest.raises(UsageError) as caught:
                 library.add(name, tmp_path / name)

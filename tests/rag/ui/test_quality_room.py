@@ -16,12 +16,10 @@ from rag.errors import ModelError
 from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.index import open_index
 from rag.settings import Settings, load_settings
-from rag.ui.quality import texts as quality_texts
 from rag.ui.quality.kept import FILE, EvaluationKind, Measured, read_measured, write_measured
-from rag.ui.quality.names import SETS, SYSTEMS
-from rag.ui.quality.results import own, shipped
+from rag.ui.quality.results import SETS, SYSTEMS, own, shipped
 from rag.ui.quality.runner import Progress, Runner, as_environment, prefixed
-from rag.ui.texts import Language
+from rag.ui.texts import QUALITY_TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest, library_settings
@@ -31,7 +29,7 @@ REAL_PYTHON = sys.executable
 
 @pytest.mark.parametrize("language", Language)
 def test_the_results_of_the_repository_are_shown(language: Language) -> None:
-    html = shipped(ROOT / "docs" / "results", quality_texts.TEXTS[language], language)
+    html = shipped(ROOT / "docs" / "results", QUALITY_TEXTS[language], language)
     assert "problem" not in html
     recorded = json.loads((ROOT / "docs/results/retrieval/gold.json").read_text(encoding="utf-8"))
     assert f"{recorded['systems']['ours']['ndcg@10']['value']:.3f}" in html
@@ -46,11 +44,11 @@ def test_the_results_of_the_repository_are_shown(language: Language) -> None:
     seen = re.sub(r"<[^>]*>", " ", html)
     assert not re.search(r"\b(rrf|ours|extractive)\b|hans2hant", seen)
     assert min(SETS, key=lambda name: html.index(f'title="{name} ')) == "gold"
-    assert quality_texts.TEXTS[language].ndcg in html
+    assert QUALITY_TEXTS[language].ndcg in html
 
 
 def test_no_results_and_broken_ones(tmp_path: Path) -> None:
-    texts = quality_texts.TEXTS[Language.EN]
+    texts = QUALITY_TEXTS[Language.EN]
     assert "There are no results" in shipped(tmp_path, texts, Language.EN)
     (tmp_path / "retrieval").mkdir()
     (tmp_path / "retrieval" / "a.json").write_text("{", encoding="utf-8")
@@ -160,7 +158,7 @@ def finished(runner: Runner) -> Progress:
 
 
 def test_results_of_a_run_are_kept_and_shown_with_their_date(tmp_path: Path) -> None:
-    texts = quality_texts.TEXTS[Language.EN]
+    texts = QUALITY_TEXTS[Language.EN]
     settings = Settings(data=tmp_path / "user")
     assert own(Runner(settings, None).measured(), texts, Language.EN) == ""
     measured = {}
@@ -186,4 +184,4 @@ def test_kept_results_that_cannot_be_read_are_none(tmp_path: Path, kept: str) ->
     (tmp_path / FILE).write_text(kept, encoding="utf-8")
     assert read_measured(tmp_path) == {}
     strange = {EvaluationKind.ANSWERS: Measured(datetime.now(UTC), {"questions": {"asked": 1}})}
-    assert "cannot be read" in own(strange, quality_texts.TEXTS[Language.EN], Language.EN)
+    assert "cannot be read" in own(strange, QUALITY_TEXTS[Language.EN], Language.EN)

@@ -8,11 +8,8 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.errors import RagError
-from rag.ui.library.review import SHOWN, review_report
-from rag.ui.library.review_run import ReviewRun, ReviewState
-from rag.ui.library.review_texts import TEXTS
-from rag.ui.texts import TEXTS as PAGE
-from rag.ui.texts import Language
+from rag.ui.library.review import SHOWN, ReviewRun, ReviewState, review_report
+from rag.ui.texts import REVIEW_TEXTS, TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.rag.library import ingest, library_settings
 from tests.rag.review.documents import BANDWIDTH, FILLER, page
@@ -39,8 +36,8 @@ def finished(run: ReviewRun) -> ReviewState:
 
 @pytest.mark.parametrize("language", list(Language))
 def test_sentences_stand_as_quotes_and_nothing_runs(run: ReviewRun, language: Language) -> None:
-    texts = TEXTS[language]
-    html = review_report(finished(run), texts, PAGE[language])
+    texts = REVIEW_TEXTS[language]
+    html = review_report(finished(run), texts, TEXTS[language])
     assert "<strong>目前</strong><blockquote>" in html
     assert "<img" not in html
     assert "one.md › 第一篇 › 展开" in html
@@ -52,8 +49,8 @@ def test_a_new_generation_makes_it_outdated(run: ReviewRun, tmp_path: Path, hash
     assert not run.is_outdated()
     ingest(tmp_path, hash_embedder, FILLER)
     assert run.is_outdated()
-    html = review_report(run.state(), TEXTS[Language.ZH], PAGE[Language.ZH], outdated=True)
-    assert TEXTS[Language.ZH].outdated in html
+    html = review_report(run.state(), REVIEW_TEXTS[Language.ZH], TEXTS[Language.ZH], outdated=True)
+    assert REVIEW_TEXTS[Language.ZH].outdated in html
     assert finished(run).found is not None
     assert not run.is_outdated()
 
@@ -63,21 +60,21 @@ def test_what_went_wrong_is_told_and_another_review_can_start(run: ReviewRun, mo
         raise RuntimeError(NASTY)
 
     with monkeypatch.context() as patched:
-        patched.setattr("rag.ui.library.review_run.review", broken)
+        patched.setattr("rag.ui.library.review.review", broken)
         state = finished(run)
-    html = review_report(state, TEXTS[Language.EN], PAGE[Language.EN])
+    html = review_report(state, REVIEW_TEXTS[Language.EN], TEXTS[Language.EN])
     assert 'role="alert"' in html
     assert "<img" not in html
     assert finished(run).problem is None
 
 
 def test_progress_and_nothing_yet() -> None:
-    texts = TEXTS[Language.EN]
-    assert review_report(ReviewState(), texts, PAGE[Language.EN]) == ""
-    assert texts.waiting in review_report(ReviewState(under_way=True), texts, PAGE[Language.EN])
-    html = review_report(ReviewState(under_way=True, done=3, total=9), texts, PAGE[Language.EN])
+    texts = REVIEW_TEXTS[Language.EN]
+    assert review_report(ReviewState(), texts, TEXTS[Language.EN]) == ""
+    assert texts.waiting in review_report(ReviewState(under_way=True), texts, TEXTS[Language.EN])
+    html = review_report(ReviewState(under_way=True, done=3, total=9), texts, TEXTS[Language.EN])
     assert '<progress value="3" max="9">' in html
-    problem = review_report(ReviewState(problem=RagError("it broke")), texts, PAGE[Language.EN])
+    problem = review_report(ReviewState(problem=RagError("it broke")), texts, TEXTS[Language.EN])
     assert "it broke" in problem
 
 
@@ -86,7 +83,7 @@ def test_long_lists_are_cut(run: ReviewRun) -> None:
     assert state.found is not None
     many = state.found.about(lambda name: True)
     html = review_report(
-        ReviewState(found=type(many)(1, 1, many.ages * SHOWN, ())), TEXTS[Language.EN], PAGE[Language.EN]
+        ReviewState(found=type(many)(1, 1, many.ages * SHOWN, ())), REVIEW_TEXTS[Language.EN], TEXTS[Language.EN]
     )
     assert html.count("<li>") == SHOWN
     assert "more are not listed" in html

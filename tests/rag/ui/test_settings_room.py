@@ -12,14 +12,12 @@ from rag.answer.choices import Caution, Choices, StyleName
 from rag.chat_models.model import ChatModel
 from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
-from rag.ui.preferences import texts as preferences_texts
 from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, take
 from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
 from rag.ui.preferences.states import states_html
 from rag.ui.preferences.stored import from_store, limits, to_store
-from rag.ui.preferences.texts import TEXTS
 from rag.ui.session.session import Session
-from rag.ui.texts import Language
+from rag.ui.texts import PREFERENCES_TEXTS, Language
 from tests.rag.ui.rooms import built, named
 
 
@@ -29,7 +27,7 @@ def test_a_reader_whose_model_is_gone_is_answered_by_the_usual_one(assistant: As
     parts = named(PreferencesComponents)
     handlers = PreferencesHandlers(assistant, parts, may_change=False)
     for updates in (handlers.speak(session), handlers.choose(session, "endpoint", "deep", "bold", True, 10)):
-        assert TEXTS[Language.ZH].answers_quotes in updates[parts.where]
+        assert PREFERENCES_TEXTS[Language.ZH].answers_quotes in updates[parts.where]
 
 
 @pytest.mark.parametrize("language", Language)
@@ -37,7 +35,7 @@ def test_a_reader_whose_model_is_gone_is_answered_by_the_usual_one(assistant: As
 def test_who_cannot_write_is_told_with_the_way_out(
     assistant: Assistant, language: Language, may_change: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts, usable = TEXTS[language], (ChatModelName.EXTRACTIVE, ChatModelName.OLLAMA)
+    texts, usable = PREFERENCES_TEXTS[language], (ChatModelName.EXTRACTIVE, ChatModelName.OLLAMA)
     monkeypatch.setattr("rag.ui.preferences.states.is_installed", lambda: True)
     told = states_html(assistant.settings, usable, texts, may_change=may_change)
     assert 'data-unusable="local endpoint"' in told
@@ -104,7 +102,7 @@ def test_a_model_that_cannot_be_used_says_why(assistant: Assistant) -> None:
 
 
 def test_what_runs_where(assistant: Assistant) -> None:
-    texts = preferences_texts.TEXTS[Language.EN]
+    texts = PREFERENCES_TEXTS[Language.EN]
     assert answerer(assistant) == Answerer("")
     assert (texts.part_answers, texts.answers_quotes) in places(assistant, texts)
     settings = assistant.settings.model_copy(
@@ -129,7 +127,7 @@ def test_the_endpoint_is_tried(assistant: Assistant) -> None:
     with pytest.raises(ChatModelError, match="onnect") as raised:
         try_model(model_of(broken))
     for language in Language:
-        texts = preferences_texts.TEXTS[language]
+        texts = PREFERENCES_TEXTS[language]
         assert failure(raised.value, texts) == texts.test_connection
 
 
@@ -165,5 +163,5 @@ def test_why_an_endpoint_fails_is_told_in_words(assistant: Assistant, status: in
             try_model(model_of(Assistant(settings, assistant.embedder).choosing(Choices(llm=ChatModelName.ENDPOINT))))
         server.shutdown()
     for language in Language:
-        texts = preferences_texts.TEXTS[language]
+        texts = PREFERENCES_TEXTS[language]
         assert failure(raised.value, texts) == getattr(texts, f"test_{kind}").format(code=status)

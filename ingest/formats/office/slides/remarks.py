@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.formats.office.line import remark
+from ingest.formats.office.omissions import RESOLVED, Omissions
 from ingest.formats.office.package import Package, Part
 from ingest.formats.office.slides.shapes import FRAME, place_of
 from ingest.formats.office.slides.text import SlideText
-from ingest.formats.office.told import RESOLVED, Omissions
 from ingest.formats.office_xml import attribute, child, local_name, text_of
 from rag.language.language import has_chinese
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Set
 from typing import Any
 
+from ingest.formats.office.omissions import HIDDEN, PROMPTS
 from ingest.formats.office.story import Story
-from ingest.formats.office.told import HIDDEN, PROMPTS
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph, Table, TableCell, TableRow
 from ingest.formats.office.word.contents import is_contents
 from ingest.formats.office.word.numbering import Numbering

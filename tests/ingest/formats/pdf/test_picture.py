@@ -2,8 +2,7 @@
 
 import pytest
 
-from ingest.formats.extract import UnreadableError
-from ingest.formats.picture import PNG
+from ingest.formats.extract import PNG, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from tests.ingest.formats.pdf_file import lines, pdf_of
 

@@ -3,8 +3,7 @@
 import pytest
 
 from ingest.formats.extract import Extract
-from ingest.formats.sheets import tabbed
-from ingest.formats.sheets.delimited import read
+from ingest.formats.sheets.delimited import read, read_tabbed
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -65,5 +64,5 @@ def test_a_quotation_mark_that_is_never_closed_swallows_nothing() -> None:
 
 def test_tabs_divide_what_is_called_tsv() -> None:
     text = "问,题\t答\n一, 二\t三, 四\n".encode()
-    assert tabbed.read(text).text == "| 问,题 | 答 |\n|---|---|\n| 一, 二 | 三, 四 |"
-    assert "| 1 | 2 |" in tabbed.read(b"a,b\n1,2\n").text
+    assert read_tabbed(text).text == "| 问,题 | 答 |\n|---|---|\n| 一, 二 | 三, 四 |"
+    assert "| 1 | 2 |" in read_tabbed(b"a,b\n1,2\n").text

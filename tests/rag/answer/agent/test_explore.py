@@ -4,14 +4,15 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from rag.answer.agent import explore
-from rag.answer.agent.limits import LARGE, AgentLimits
+from rag.answer.agent.middleware import LARGE, AgentLimits
 from rag.answer.assistant import Assistant
-from rag.answer.events import Finished, ModelLoading, StepTaken, TextAdded
 from rag.answer.running import Run
+from rag.answer.trace import Finished, ModelLoading, StepTaken, TextAdded
 from rag.answer.written.writer import ALSO
 from rag.language.language import Language
 from rag.settings import AgentMode, Settings
@@ -177,11 +178,17 @@ def test_a_model_that_has_to_be_loaded_says_so_first(agent: Assistant, server: T
 
 
 def test_time_is_limited(agent: Assistant, server: ToolServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited(monkeypatch, AgentLimits(model_calls=6, tool_calls=8, seconds=0.5, step_tokens=700))
+    limited(monkeypatch, AgentLimits(model_calls=6, tool_calls=8, seconds=100, step_tokens=700))
     server.turns, server.hangs_at, server.reply = [[search("W4A16 激活")], LORA], 1, LORA
-    started = time.perf_counter()
-    finished = agent.finish(QUESTION)
-    assert time.perf_counter() - started < 10
+    now = 0.0
+    monkeypatch.setattr(explore, "time", SimpleNamespace(monotonic=lambda: now, perf_counter=time.perf_counter))
+    for event in agent.stream(QUESTION):
+        if isinstance(event, StepTaken):
+            now = 99.5  # half a second is left when the model hangs
+        finished = event
+    assert isinstance(finished, Finished)
+    assert not server.waited_out.is_set()
+    assert [step.kind for step in finished.trace.steps] == [StepKind.SEARCH, StepKind.FALLBACK]
     assert finished.trace.steps[-1].result == explore.TOO_LONG
     assert finished.answer.text.startswith(LORA)
 

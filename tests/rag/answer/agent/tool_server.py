@@ -66,8 +66,10 @@ class ToolServer(ChatServer):
             return
         if self.hangs_at is not None and self.taken > self.hangs_at:
             deadline = time.monotonic() + 20
-            while not select([handler.connection], [], [], 0.05)[0] and time.monotonic() < deadline:
-                pass
+            while not select([handler.connection], [], [], 0.05)[0]:
+                if time.monotonic() >= deadline:
+                    self.waited_out.set()
+                    break
             return
         message: dict[str, Any] = {"role": "assistant", "content": turn if isinstance(turn, str) else None}
         if not isinstance(turn, str):

@@ -6,7 +6,7 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import Choices
-from rag.answer.events import Finished, TextAdded, TextDiscarded
+from rag.answer.trace import Finished, TextAdded, TextDiscarded
 from rag.answer.written.prompts import GO_ON
 from rag.errors import ChatModelProblem
 from rag.settings import Settings
@@ -159,7 +159,7 @@ def test_terms_and_code_do_not_make_another_language(chat: Assistant, server: Ch
 def test_a_time_out_falls_back_to_quotes(
     server: ChatServer, library: Settings, hash_embedder: HashEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.wait = 0.6
+    server.wait = 60
     falls_back(
         connected(server, library, hash_embedder, endpoint_timeout=0.1), caplog, ChatModelProblem.TIMED_OUT, "timed out"
     )
@@ -168,7 +168,7 @@ def test_a_time_out_falls_back_to_quotes(
 def test_a_time_out_in_the_middle_falls_back_to_quotes(
     server: ChatServer, library: Settings, hash_embedder: HashEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.reply, server.cut_after, server.pause = SUPPORTED * 2, len(SUPPORTED) + 3, 1.0
+    server.reply, server.cut_after, server.pause = SUPPORTED * 2, len(SUPPORTED) + 3, 60.0
     falls_back(
         connected(server, library, hash_embedder, endpoint_timeout=0.3), caplog, ChatModelProblem.TIMED_OUT, "timed out"
     )

@@ -6,12 +6,11 @@ from dataclasses import fields, replace
 
 import pytest
 
-from rag.answer.answerability import AnswerabilityFeatures
+from rag.answer.answerability import CALIBRATIONS, AnswerabilityFeatures, Calibration
 from rag.answer.assistant import Assistant
-from rag.answer.calibration import CALIBRATIONS, Calibration
 from rag.answer.choices import Choices
-from rag.answer.events import EvidenceFound, Finished, TextAdded
 from rag.answer.running import Run
+from rag.answer.trace import EvidenceFound, Finished, TextAdded
 from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
 from rag.answer.written.writer import ALSO
 from rag.chat_models.select import open_chat_model

@@ -1,6 +1,6 @@
 """Where a quote stands in a text."""
 
-from rag.evaluation.answers.locate import locate
+from rag.evaluation.answers.judging import locate
 
 TEXT = "北桥是一座石桥。北桥建于 1921 年，耗时\n三年。桥下是白河。白河很浅。"
 

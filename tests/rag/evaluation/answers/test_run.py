@@ -9,7 +9,7 @@ import pytest
 
 from rag.__main__ import main
 from rag.evaluation.answers import run as answers
-from rag.evaluation.answers.targets import gates
+from rag.evaluation.answers.table import gates
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer

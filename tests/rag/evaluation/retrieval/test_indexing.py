@@ -12,8 +12,14 @@ from rag.embedding import Embedder
 from rag.errors import IngestError
 from rag.evaluation.datasets import SourceDocument
 from rag.evaluation.retrieval import indexing
-from rag.evaluation.retrieval.index_code import index_code
-from rag.evaluation.retrieval.indexing import document_text, index_documents, ingest_folder, program_text, shaping
+from rag.evaluation.retrieval.indexing import (
+    document_text,
+    index_code,
+    index_documents,
+    ingest_folder,
+    program_text,
+    shaping,
+)
 from rag.index import open_index
 from rag.settings import ChatModelName, Settings
 from tests.paths import ROOT

@@ -13,7 +13,7 @@ from rag.evaluation.datasets import load_gold
 from rag.index.milvus.connection import Connection
 from rag.index.milvus.records import PART_CHARACTERS
 from rag.index.milvus.schema import Table
-from rag.index.scope import check_names, part_of
+from rag.index.part import check_names, part_of
 from rag.language.terms import terms
 from rag.question.names import find_names
 from rag.search.retrieval import search

@@ -34,7 +34,7 @@ class Served:
     def raw(self, data: bytes) -> tuple[int, bytes]:
         """Status and all of the answer to bytes that no client would send."""
         port = int(self.address.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
             connection.sendall(data)
             answer = b""
             while not _is_whole(answer) and (more := connection.recv(65_536)):

@@ -12,11 +12,12 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.server.address import bind, check_open_door
-from rag.server.http import protocol
+from rag.server.http import launch
 from rag.server.http.guard import ApiLimits
 from rag.server.keys import read_keys
 from rag.settings import Settings
@@ -193,11 +194,11 @@ def test_lengths_that_are_none(served: Served, length: str) -> None:
 def test_a_slow_body_is_not_waited_for(library: Settings, hash_embedder: HashEmbedder) -> None:
     limits = ApiLimits(body_seconds=0.3)
     with serving(Assistant(library, hash_embedder), limits=limits) as served:
-        started = time.monotonic()
+        # The rest never comes, so that only the limit can end the wait.
         status, answer = served.raw(b"POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         assert status == 408
         assert b'"slow_request"' in answer
-        assert time.monotonic() - started < 5
+        assert b"longer than 0.3 s" in answer
 
 
 @pytest.mark.parametrize(
@@ -205,18 +206,18 @@ def test_a_slow_body_is_not_waited_for(library: Settings, hash_embedder: HashEmb
 )
 def test_half_a_head_is_not_waited_for(served: Served, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """Nor for any that comes drop by drop."""
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(launch, "HEAD_SECONDS", 0.5)
+    # uvicorn itself hangs up between two requests.
+    monkeypatch.setattr(H11Protocol, "timeout_keep_alive_handler", lambda self: None)
     port = int(served.address.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(sent)
-        started = time.monotonic()
         answer = b""
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError):  # but no TimeoutError: the server is the one that hangs up
             while more := connection.recv(65_536):
                 answer += more
                 for _ in range(3):
                     connection.sendall(b"x")
-        assert time.monotonic() - started < 4  # uvicorn itself would wait for 5 s, or for ever
         assert answer.startswith(b"HTTP/1.1 200") or not answer
 
 

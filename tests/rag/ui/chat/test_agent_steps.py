@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.answer.events import Event, EvidenceFound, Finished, StepTaken
+from rag.answer.trace import Event, EvidenceFound, Finished, StepTaken
 from rag.types import Step, StepKind
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.messages import messages

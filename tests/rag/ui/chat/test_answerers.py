@@ -4,7 +4,7 @@ import pytest
 
 import rag.chat_models.ollama
 from rag.answer.assistant import Assistant
-from rag.chat_models.answerers import Answerers
+from rag.chat_models.select import Answerers
 from rag.settings import ChatModelName
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.handlers import render_writer

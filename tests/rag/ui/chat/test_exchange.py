@@ -12,10 +12,10 @@ import pytest
 
 from rag.answer import running
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
-from rag.answer.events import Event, EvidenceFound, ModelLoading, TextAdded, TextDiscarded
 from rag.answer.quoted import writer as quotes
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.running import Run
+from rag.answer.trace import Event, EvidenceFound, ModelLoading, TextAdded, TextDiscarded
 from rag.chat_models.select import open_chat_model
 from rag.errors import ChatModelError, ChatModelProblem
 from rag.search.retrieval import Evidence

@@ -1,6 +1,6 @@
 """Below an answer: more of its page, its code, its mistakes, where it has them and did not just give them."""
 
-from rag.language.intents import Intent
+from rag.language.messages import Intent
 from rag.types import Answer, AnswerKind, Citation, Refusal, RefusalReason
 from rag.ui.chat.follow_ups import offers
 from rag.ui.chat.messages import messages

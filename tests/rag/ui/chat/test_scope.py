@@ -9,8 +9,7 @@ from rag.index import Index
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import ChatAction, act
 from rag.ui.chat.messages import messages
-from rag.ui.chat.scope import MaterialTitles, read_material, render_chips, render_chooser, render_offers
-from rag.ui.chat.strip import render_strip
+from rag.ui.chat.strip import MaterialTitles, read_material, render_chips, render_chooser, render_offers, render_strip
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.session.scope import CHARACTERS, MOST, names_of
 from rag.ui.session.session import Session

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.answer.events import Event
+from rag.answer.trace import Event
 from rag.settings import ChatModelName
 from rag.types import Turn
 from rag.ui.chat import exchange as chat

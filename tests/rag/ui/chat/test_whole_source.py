@@ -1,6 +1,6 @@
 """The whole source shows every quote where it stands now, and says so where it no longer stands anywhere."""
 
-from ingest.formats.picture import PNG, Picture
+from ingest.formats.extract import PNG, Picture
 from rag.types import Citation
 from rag.ui.chat.whole_source import SHOWN, render_whole
 from rag.ui.texts import TEXTS, Language

@@ -10,7 +10,7 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.answer.choices import STYLES, Caution, Choices, StyleName
-from rag.answer.events import Event, TextAdded
+from rag.answer.trace import Event, TextAdded
 from rag.feedback.rows import sft_rows
 from rag.types import Turn
 from rag.ui.chat import exchange as chat

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.ui.conversations.snippet import BEFORE, LENGTH, marked, snippet
+from rag.ui.conversations.listing import BEFORE, LENGTH, marked, snippet
 
 NASTY = '<img src=x onerror="window.ran = 1">'
 

@@ -11,20 +11,17 @@ import pytest
 import rag.chat_models.ollama
 from ingest.library import Library
 from rag.answer.assistant import Assistant
-from rag.chat_models.kept import kept_key, open_kept, read_kept
+from rag.chat_models.stored_endpoint import kept_key, open_kept, read_kept
 from rag.models import ModelState
 from rag.settings import ChatModelName, Settings
 from rag.ui.model_setup import handlers as module
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers
-from rag.ui.model_setup.presets import OTHER, PRESETS, preset_of
-from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.model_setup.texts import TEXTS
+from rag.ui.model_setup.setup import OTHER, PRESETS, ModelSetup, preset_of
 from rag.ui.part import UNCHANGED
-from rag.ui.preferences import texts as preferences_texts
 from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
-from rag.ui.texts import Language
+from rag.ui.texts import MODEL_SETUP_TEXTS, PREFERENCES_TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.rooms import built, named
@@ -32,7 +29,7 @@ from tests.rag.ui.rooms import built, named
 QUESTION = "ZeRO-3 切分什么？"
 KEY = "sk-typed-once-and-never-shown"
 PARTS = named(ModelSetupComponents)
-ZH, PREFERENCES = TEXTS[Language.ZH], preferences_texts.TEXTS[Language.ZH]
+ZH, PREFERENCES = MODEL_SETUP_TEXTS[Language.ZH], PREFERENCES_TEXTS[Language.ZH]
 
 
 @pytest.fixture
@@ -139,7 +136,7 @@ def test_why_it_fails_is_told_in_words_without_the_key(
     handlers = ModelSetupHandlers(setup, PARTS)
     for language in Language:
         session = Session(language=language)
-        why = getattr(preferences_texts.TEXTS[language], f"test_{trouble}").format(code=status)
+        why = getattr(PREFERENCES_TEXTS[language], f"test_{trouble}").format(code=status)
         looked = last(handlers.look(session, server.url, KEY))[PARTS.told]
         tried = last(handlers.try_it(session, server.url, KEY, "big"))
         for told in (looked, tried):

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.ui.practice.texts import TEXTS
-from rag.ui.texts import Language
+from rag.ui.texts import PRACTICE_TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.rag.ui.practice.room import CACHE_QUESTION, PAGES, PARTS, ZERO_QUESTION, Room, ingest_pages
 
-ZH = TEXTS[Language.ZH]
+ZH = PRACTICE_TEXTS[Language.ZH]
 
 
 def listed(room: Room) -> list[str]:

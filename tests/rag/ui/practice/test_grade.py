@@ -15,14 +15,12 @@ from rag.practice.rubric import Rubric
 from rag.settings import ChatModelName
 from rag.ui.practice.grade_view import Graded, Stretch, cut, grade_part, verdict_name
 from rag.ui.practice.resources import PracticeResources
-from rag.ui.practice.texts import TEXTS
-from rag.ui.texts import TEXTS as PAGE_TEXTS
-from rag.ui.texts import Language
+from rag.ui.texts import PRACTICE_TEXTS, TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.rag.chat_models.chat_server import ChatServer
 from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, PARTS, ZERO_QUESTION, Room, ingest_pages
 
-ZH = TEXTS[Language.ZH]
+ZH = PRACTICE_TEXTS[Language.ZH]
 ATTEMPT = "ZeRO-2 切分优化器状态。ZeRO-2 已经切分了参数。我喜欢苹果。"
 
 
@@ -62,10 +60,12 @@ def test_both_sides_stand_beside_each_other(rubric: Rubric) -> None:
 def test_sources_are_named_in_english_where_they_have_a_name(rubric: Rubric) -> None:
     graded = Graded(made_grade(rubric, [Verdict.FOUND]), {}, "", (), False)
     title = rubric.points[0].citation.title
-    html = grade_part(replace(graded, names={title: "How do ZeRO-2 and 3 differ?"}), TEXTS[Language.EN], Language.EN)
+    html = grade_part(
+        replace(graded, names={title: "How do ZeRO-2 and 3 differ?"}), PRACTICE_TEXTS[Language.EN], Language.EN
+    )
     place = '<span class="readable">How do ZeRO-2 and 3 differ?</span></button>'
     assert html.count(place) == html.count('class="source-link"')
-    assert f'<span class="readable">{title} › ' in grade_part(graded, TEXTS[Language.EN], Language.EN)
+    assert f'<span class="readable">{title} › ' in grade_part(graded, PRACTICE_TEXTS[Language.EN], Language.EN)
 
 
 def test_only_what_is_turned_round_is_told_to_be_reversed(rubric: Rubric) -> None:
@@ -82,9 +82,9 @@ def test_every_verdict_and_note_has_words(rubric: Rubric, language: Language) ->
 
     for verdict in Verdict:
         grade = made_grade(rubric, [verdict] * 3, tuple(GradeNote))
-        html = grade_part(Graded(grade, {}, "", (), False), TEXTS[language], language)
-        assert getattr(TEXTS[language], f"verdict_{verdict}") in html
-        assert all(getattr(TEXTS[language], f"note_{note}") in html for note in GradeNote)
+        html = grade_part(Graded(grade, {}, "", (), False), PRACTICE_TEXTS[language], language)
+        assert getattr(PRACTICE_TEXTS[language], f"verdict_{verdict}") in html
+        assert all(getattr(PRACTICE_TEXTS[language], f"note_{note}") in html for note in GradeNote)
 
 
 def test_the_attempt_is_cut_at_every_border() -> None:
@@ -210,7 +210,7 @@ def test_a_source_in_a_pdf_begins_with_its_page(tmp_path: Path, hash_embedder: H
     quote = "A clipped gradient cannot throw the weights far away."
     whole = room.source(document="slides/notes.pdf", quote=quote, start="0", title="Notes")[PARTS.whole]
     assert 'src="data:image/png;base64,' in whole
-    assert f"slides/notes.pdf · {PAGE_TEXTS[Language.ZH].page.format(number=2)}" in whole
+    assert f"slides/notes.pdf · {TEXTS[Language.ZH].page.format(number=2)}" in whole
 
 
 def test_a_damaged_record_is_set_aside_and_told(tmp_path: Path, hash_embedder: HashEmbedder) -> None:

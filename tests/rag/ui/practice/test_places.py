@@ -6,13 +6,12 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.ui.practice.places import MOST, Places, go_to, place_of
-from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import Filter, Practice, Standing, View
 from rag.ui.session.session import Session
-from rag.ui.texts import Language
+from rag.ui.texts import PRACTICE_TEXTS, Language
 from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, ZERO_QUESTION, Room, event
 
-ZH = TEXTS[Language.ZH]
+ZH = PRACTICE_TEXTS[Language.ZH]
 
 
 def place(room: Room) -> str:

@@ -13,12 +13,11 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.ui.practice.resources import PracticeResources
-from rag.ui.practice.texts import TEXTS
 from rag.ui.session.practice import zone_of
-from rag.ui.texts import Language
+from rag.ui.texts import PRACTICE_TEXTS, Language
 from tests.rag.ui.practice.room import CACHE_QUESTION, GOOD, PARTS, ZERO_QUESTION, Room
 
-ZH = TEXTS[Language.ZH]
+ZH = PRACTICE_TEXTS[Language.ZH]
 
 
 def asked(room: Room) -> str:
@@ -197,6 +196,6 @@ def test_every_view_speaks_both_languages(room: Room) -> None:
         room.session.language = Language.EN
         said = room.handlers.speak(room.session)
         assert said[PARTS.tab]["label"] == "Practice"
-        assert getattr(TEXTS[Language.EN], f"view_{view}") in said[PARTS.shell]
+        assert getattr(PRACTICE_TEXTS[Language.EN], f"view_{view}") in said[PARTS.shell]
         assert ZH.view_bank not in said[PARTS.navigation]
         room.session.language = Language.ZH

@@ -5,7 +5,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rag.chat_models.stoppable_http import stoppable_transport
+from rag.chat_models.http_transports import stoppable_transport
 from rag.chat_models.stopping import CURRENT, Stop
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"
@@ -43,7 +42,7 @@ class Silent:
     def _serve(self) -> None:
         with suppress(OSError):
             connection, _ = self.listener.accept()
-            connection.settimeout(10)
+            connection.settimeout(200)  # it never hangs up before its client
             with connection:
                 if self.context is None:
                     self._talk(connection)
@@ -65,40 +64,37 @@ class Silent:
         self.gone.set()
 
 
-def cut(url: str, proxy: str | None = None) -> float:
-    """Seconds that a reader of the stream goes on waiting after the work was stopped."""
+def is_cut(url: str, proxy: str | None = None) -> bool:
+    """Whether a reader of the stream waits no more after the work was stopped, although its server says nothing."""
     stop, begun = Stop(), threading.Event()
-    ended: list[float] = []
 
     def read() -> None:
         CURRENT.set(stop)
         with (
-            httpx.Client(transport=stoppable_transport(proxy), timeout=30) as client,
+            httpx.Client(transport=stoppable_transport(proxy), timeout=200) as client,
             suppress(httpx.HTTPError),
             client.stream("GET", url) as response,
         ):
             for _ in response.iter_bytes():
                 begun.set()
-        ended.append(time.monotonic())
 
     thread = threading.Thread(target=read)
     thread.start()
-    assert begun.wait(30)
-    asked = time.monotonic()
+    assert begun.wait(60)
     stop.ask()
-    thread.join(30)
-    return ended[0] - asked
+    thread.join(60)
+    return not thread.is_alive()
 
 
 def test_plain() -> None:
     with Silent().running() as server:
-        assert cut(f"http://127.0.0.1:{server.port}/") < 2
+        assert is_cut(f"http://127.0.0.1:{server.port}/")
         assert server.gone.wait(30)
 
 
 def test_through_a_proxy() -> None:
     with Silent().running() as server:
-        assert cut("http://elsewhere.invalid/v1", f"http://127.0.0.1:{server.port}") < 2
+        assert is_cut("http://elsewhere.invalid/v1", f"http://127.0.0.1:{server.port}")
         assert server.gone.wait(30)
     assert server.asked == [b"GET http://elsewhere.invalid/v1 HTTP/1.1"]
 
@@ -118,5 +114,5 @@ def test_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context.load_cert_chain(certificate, key)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with Silent(context).running() as server:
-        assert cut(f"https://127.0.0.1:{server.port}/") < 2
+        assert is_cut(f"https://127.0.0.1:{server.port}/")
         assert server.gone.wait(30)

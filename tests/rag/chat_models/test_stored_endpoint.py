@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from rag.chat_models.endpoint import endpoint_key
-from rag.chat_models.kept import FILE, forget, keep, kept_key, read_kept, with_kept
+from rag.chat_models.stored_endpoint import FILE, forget, keep, kept_key, read_kept, with_kept
 from rag.errors import SettingsError, UserDataError
 from rag.settings import Settings
 

@@ -3,7 +3,7 @@
 import weakref
 from dataclasses import dataclass
 
-from rag.index.asked import read_asked
+from rag.index.written_questions import read_asked
 from rag.language.terms import terms
 
 QUESTIONS = {

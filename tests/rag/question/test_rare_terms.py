@@ -3,7 +3,7 @@
 import pytest
 
 from rag.index import Index
-from rag.question.unheard import named_in, unheard_share
+from rag.question.rare_terms import named_in, unheard_share
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
-"""HTTP whose connection is cut at once when its work is stopped.
+"""The HTTP transports of chat models: one cuts its connection at once when its work is stopped, one removes the key
+from error responses.
 
-A model server notices, and is free for the next question even if it was still reading the prompt.
+A model server notices the cut, and is free for the next question even if it was still reading the prompt. Some servers
+repeat the key in error texts, which are shown, logged and stored.
 """
 
 import socket
@@ -82,3 +84,35 @@ class _Stream(httpx.SyncByteStream):
     def close(self) -> None:
         self._stack.close()
         self._stream.close()
+
+
+# Characters; anything shorter is no secret, and would blot out ordinary words.
+SHORTEST_KEY = 6
+REDACTED = b"***"
+
+
+class RedactedRefusals(httpx.BaseTransport):
+    """Reads responses above 299 whole, and removes the key from body and reason."""
+
+    def __init__(self, inner: httpx.BaseTransport, key: str) -> None:
+        self._inner = inner
+        self._key = key.encode() if len(key) >= SHORTEST_KEY else b""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = self._inner.handle_request(request)
+        if response.status_code < 300:
+            return response
+        try:
+            body = response.read()
+        finally:
+            response.close()
+        kept = [
+            (name, value) for name, value in response.headers.raw if name.lower() in (b"content-type", b"retry-after")
+        ]
+        return httpx.Response(response.status_code, headers=kept, content=self._redacted(body))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _redacted(self, body: bytes) -> bytes:
+        return body.replace(self._key, REDACTED) if self._key else body

@@ -1,7 +1,0 @@
-"""The texts of the inspector."""
-
-from pathlib import Path
-
-from rag.ui.texts import read_texts
-
-TEXTS = read_texts(Path(__file__).with_suffix(".toml"))
