@@ -1,4 +1,4 @@
-"""The result of every format reader, and its error for an unreadable file."""
+"""The result of every format reader, its error for an unreadable file, and a page as a picture."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page, and the boxes of its marks."""
+    """A page as a PNG file, and the boxes of its marks."""
 
     png: bytes
     width: int

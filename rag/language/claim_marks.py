@@ -36,7 +36,7 @@ def begs(sentence: str) -> bool:
 
 
 def knows_nothing(text: str) -> bool:
-    """Whether a text says only that.
+    """Whether a text says only that its writer knows nothing.
 
     >>> knows_nothing("我不会。"), knows_nothing("我不会说公式，但知道原理")
     (True, False)

@@ -59,8 +59,8 @@ def plainly_for_code(question: str) -> str:
 COURTESIES = {kind: told_by("courtesies", kind) for kind in Courtesy}
 PUNCTUATION = re.compile(r"[\s,.!?;:~、，。！？；：～…\"'“”‘’()（）]+")
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
-# A longer message asks for something.
-LONGEST = 40
+# Characters of a courtesy; a longer message asks for something.
+LONGEST_COURTESY = 40
 
 
 def courtesy(question: str) -> Courtesy | None:
@@ -70,7 +70,7 @@ def courtesy(question: str) -> Courtesy | None:
     (<Courtesy.THANKS: 'thanks'>, <Courtesy.ABILITIES: 'abilities'>, None)
     """
     folded = PUNCTUATION.sub(" ", EMOJI.sub(" ", fold(question))).strip()
-    if len(folded) > LONGEST:
+    if len(folded) > LONGEST_COURTESY:
         return None
     if not folded:
         return Courtesy.GREETING if question.strip() and not any(map(str.isalnum, question)) else None
@@ -84,6 +84,8 @@ def courtesy(question: str) -> Courtesy | None:
 
 
 class Intent(StrEnum):
+    """The form of the last answer that a message wants."""
+
     CODE = "code"
     FORMULA = "formula"
     MISTAKES = "mistakes"

@@ -54,7 +54,7 @@ def rewrite(model: "BaseChatModel", question: str, history: Sequence[Turn]) -> s
                     break
             if limit.asked:
                 raise TimeoutError(f"no answer within {REWRITE_SECONDS} seconds")
-    except Exception as error:  # as in `rag.answer.written.writer.stream_model`
+    except Exception as error:  # as in `rag.answer.written.reply.stream_reply`
         stop = CURRENT.get()
         if stop is not None and stop.asked:
             raise Stopped from None

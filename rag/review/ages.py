@@ -15,7 +15,7 @@ FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$", re.
 
 
 class DateField(StrEnum):
-    """The front matter fields for it; the first one with a date counts."""
+    """The front matter fields for a document's date; the first one with a date counts."""
 
     CHECKED = "checked"
     UPDATED = "updated"

@@ -1,4 +1,5 @@
-"""The values of a chart as a table, read from the copy in the file, which needs no workbook."""
+"""The values of a chart as a table, read from the copy in the file, which needs no workbook; the text of a diagram
+(SmartArt) as a list."""
 
 import re
 from collections.abc import Sequence
@@ -192,7 +193,7 @@ DEEPEST = 12
 
 
 def diagram_block(root: Any) -> str:
-    """The points in their order, indented by their depth."""
+    """The points of a diagram in their order, indented by their depth."""
     listed, links = child(root, "ptLst"), child(root, "cxnLst")
     points = {
         attribute(one, "modelId"): one

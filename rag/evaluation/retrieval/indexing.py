@@ -1,4 +1,4 @@
-"""Indexes the documents of a BEIR dataset with the command that users run."""
+"""Indexes the documents of a BEIR dataset with the command that users run, anew where the code that does it changed."""
 
 import ast
 import hashlib
@@ -25,7 +25,7 @@ OBSERVERS = frozenset({"ingest.anchors", "ingest.probe"})
 
 
 def index_code() -> list[Path]:
-    """The source files, in order of their module names."""
+    """The source files that make an index, in order of their module names: the entry points and what they import."""
     modules = _modules()
     found: set[str] = set()
     waiting = [*ENTRANCES, *(name for name in modules if name.startswith(READERS))]

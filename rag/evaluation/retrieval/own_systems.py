@@ -21,7 +21,7 @@ def ours(inputs: SystemInputs) -> System:
 
 
 def variant(**changes: float) -> Builder:
-    """Our search with some weights of the embedder's `Ranking` changed."""
+    """Our search with some weights of the embedder's `FusionWeights` changed."""
 
     def build(inputs: SystemInputs) -> System:
         ranking = replace(ranking_for(inputs.assistant.index), **changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Nearest passages, by the server."""
+"""Nearest passages, by the server, and late interaction over the token vectors of candidates, which come from there."""
 
 from collections.abc import Sequence
 

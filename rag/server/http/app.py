@@ -1,4 +1,5 @@
-"""The HTTP API as an ASGI application: the program's own pipeline in OpenAI's format, behind a guard."""
+"""The HTTP API as an ASGI application: the program's own pipeline in OpenAI's format, behind a guard; and its
+routes for operators."""
 
 from collections.abc import MutableMapping
 from typing import Any

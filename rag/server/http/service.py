@@ -1,4 +1,5 @@
-"""What the routes of the API use, and how refusals are counted."""
+"""What the routes of the API use; among it which answers of a conversation were refusals: clients send texts back, and
+nothing may build on a refusal."""
 
 import hashlib
 import threading
@@ -18,6 +19,7 @@ from rag.server.http.work import Work
 from rag.server.metrics import Metrics
 from rag.types import Role, Turn
 
+# Refusals remembered.
 KEPT = 10_000
 
 

@@ -1,4 +1,4 @@
-"""The MCP server: its description for clients, and what it offers."""
+"""The MCP server: how it reads arguments, its description for clients, and what it offers."""
 
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version

@@ -40,7 +40,7 @@ NAME = Field(min_length=1, max_length=1_000)
 
 
 class HistoryTurn(BaseModel):
-    __qualname__ = "Turn"  # with the title its name in the tools' schemas, which clients see
+    __qualname__ = "Turn"  # like the title: clients see this name in the tools' schemas
     model_config = ConfigDict(title="Turn")
     role: Role
     text: str = Field(max_length=20_000)

@@ -1,5 +1,5 @@
-"""The strip above the question box: says that a question is being edited or a conversation is missing, or shows a
-feedback form."""
+"""The strip above the question box: the documents chosen to answer from, and that a question is being edited or a
+conversation is missing, or a feedback form. And what chooses these documents: a menu, and what `#` offers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

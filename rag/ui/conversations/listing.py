@@ -1,4 +1,4 @@
-"""The list of conversations, as HTML."""
+"""The list of conversations, as HTML, with snippets around the words searched for."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from rag.ui.texts import TEXTS, Texts
 
 HTML = macros_of("conversations/listing.html")
 
-# Characters before the first match, and in total.
+# Characters of a snippet before the first match, and in total.
 BEFORE, LENGTH = 24, 90
 # Characters of an answer read around the match, and on to the ends of their lines; reading a whole answer for each
 # conversation would be slow.

@@ -14,6 +14,12 @@ from rag.errors import ChatModelError, SettingsError
 from rag.settings import ChatModelName, Settings, stated_in
 from rag.ui.model_setup.download import Download
 
+if TYPE_CHECKING:
+    from rag.answer.assistant import Assistant
+    from rag.chat_models.stored_endpoint import KeptEndpoint
+
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -38,13 +44,6 @@ PRESETS = {
 def preset_of(url: str) -> str:
     """The name of the preset with this address; OTHER if there is none."""
     return next((name for name, preset in PRESETS.items() if preset.url == url), OTHER)
-
-
-if TYPE_CHECKING:
-    from rag.answer.assistant import Assistant
-    from rag.chat_models.stored_endpoint import KeptEndpoint
-
-logger = logging.getLogger(__name__)
 
 
 class ModelSetup:
