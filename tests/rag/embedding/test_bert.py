@@ -111,3 +111,15 @@ def test_a_question_to_it_imports_neither_torch_nor_sentence_transformers(folder
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("multiplies", [True, False])
+def test_it_computes_in_float32_where_the_processor_does_not_multiply_bytes(
+    folder: Path, multiplies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.embedding.encoder.multiplies_bytes", lambda: multiplies)
+    ours = load_embedder(Settings(embedder=str(folder)))
+    exact = load_embedder(Settings(embedder=str(folder), precision=Precision.FLOAT32))
+    assert isinstance(ours, BertEmbedder)
+    assert ours.computes_in == ("int8" if multiplies else "float32")
+    assert np.array_equal(ours.embed_query(PIECES[0]), exact.embed_query(PIECES[0])) is not multiplies

@@ -217,3 +217,24 @@ def test_a_section_that_is_best_asked_for_competes_wherever_it_stands(
         assert competing("car.md", index.part(["car.md"])) == {("car.md", "轮子")}
         # Notes without such questions are answered from themselves.
         assert competing("notes.md") == {("notes.md", "前门")}
+
+
+def test_of_two_that_say_the_same_the_translation_comes_first_for_who_asks_in_its_language(
+    tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = (
+        "Warmup takes small steps first. " + "Later the steps are as large as they were meant to be. " * 40
+    )  # a passage
+    page = f"# 预热\n\n## 展开\n### Warmup\n{said}\n\n## English\n### Warmup steps\n{said}\n"
+    ingest(tmp_path, hash_embedder, {"a.md": page})
+    monkeypatch.setattr("rag.answer.quoted.ranking.WEIGHTS", NOTHING)  # nothing else tells them apart
+    with closing(open_index(tmp_path / "index")) as index:
+        english, chinese = (
+            rank(index, hash_embedder, search(index, hash_embedder, question))
+            for question in ("why does warmup take small steps", "为什么 warmup 的步子要小")
+        )
+    first, *others = [section.is_translation for section in english.sections]
+    assert first
+    assert others
+    assert not any(others)
+    assert {section.is_translation for section in chinese.sections} == {False}
