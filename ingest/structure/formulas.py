@@ -17,6 +17,8 @@ from rag.text.mapped import MappedText
 # A run without Chinese characters and full-width punctuation, which may contain a formula.
 RUN = re.compile(r"[^\u3000-\u303f\u3400-\u9fff\uff00-\uffef\n“”]+")
 MARKUP = re.compile(r"[\\_^]")
+# Formulas and code that someone wrote as such: scraping leaves no marks around them.
+WRITTEN = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$|`[^`\n]+`")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 # Longer lines are data, not prose with formulas; a longer rendering has not been seen.
 MAX_LINE = 3_000
@@ -62,7 +64,7 @@ def keep_formulas_once(line: MappedText, *, weak: bool) -> MappedText:
 
 def has_marked_threefold(text: str) -> bool:
     """Whether the page shows a threefold formula whose LaTeX has markup: that proves it was scraped from KaTeX."""
-    return any(True for line in text.splitlines() for _ in _threefolds(line, weak=False))
+    return any(True for line in text.splitlines() for _ in _threefolds(WRITTEN.sub("\n", line), weak=False))
 
 
 def _threefolds(text: str, *, weak: bool) -> Iterator[Threefold]:

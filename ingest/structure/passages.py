@@ -5,7 +5,6 @@ blocks, then between sentences. Each passage knows its heading path, which is em
 line is in one passage.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -48,10 +47,13 @@ def cut(document: StructuredDocument, *, budget: int, also_asked: Sequence[str] 
     """
     drafts = [_draft(document.title, path, parts) for path, parts in _pack(document.root, (), budget)]
     # A section without letters or digits is not a passage; a part without any is one if its section has some.
-    letters: Counter[tuple[str, ...]] = Counter()
-    for draft in drafts:
-        letters[draft.section] += sum(character.isalnum() for character in _body(draft))
-    said = [draft for draft in drafts if draft.content.spans and letters[draft.section] and _body(draft)]
+    bodies = [_body(draft) for draft in drafts]
+    saying = {draft.section for draft, body in zip(drafts, bodies, strict=True) if any(map(str.isalnum, body))}
+    said = [
+        draft
+        for draft, body in zip(drafts, bodies, strict=True)
+        if draft.content.spans and draft.section in saying and body
+    ]
     # A document of headings alone has them as passages.
     drafts = said or [draft for draft in drafts if any(map(str.isalnum, draft.content.text))]
     begun: set[Language | None] = set()
