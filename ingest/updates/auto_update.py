@@ -25,8 +25,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds that another writer may hold the index before that counts as a problem.
 WAIT = 60.0
-# Seconds that answers may delay a step of background work.
+# Seconds that answers may delay a step of background work, and each document of a first reading.
 REST = 10.0
+REST_OF_A_DOCUMENT = 1.0
 # Seconds that an ending program waits for the current step: torch aborts a process that ends in the middle.
 LAST_STEP = 3.0
 # Seconds between two runs of a first reading, to let other writers in.
@@ -172,6 +173,7 @@ class AutoUpdate:
         def progress(stage: Stage, done: int, total: int) -> None:
             read, of = reading.read(done / total if stage is Stage.PASSAGES and total else 0.0)
             tell(done=read, total=of)
+            self._rest(REST_OF_A_DOCUMENT, unless=lambda: reading.is_awaited)
 
         added = 0
         try:
@@ -219,9 +221,9 @@ class AutoUpdate:
         except RagError as error:  # the watch reports it
             logger.debug("%s", error.message)
 
-    def _rest(self, unless: Callable[[], bool] = lambda: False) -> None:
+    def _rest(self, seconds: float = REST, unless: Callable[[], bool] = lambda: False) -> None:
         """Wait while answers are written, but not forever."""
-        end = time.monotonic() + REST
+        end = time.monotonic() + seconds
         with self._rests:
             while self._answers and not unless() and time.monotonic() < end:
                 self._rests.wait(LET_OTHERS)

@@ -15,7 +15,7 @@ from rag.question.rare_terms import named_in
 UNFINISHED_FILE = "unfinished"
 # Documents per run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
-# With ready vectors, documents only have to be read: three seconds' work.
+# With ready vectors, documents only have to be read: a tenth of a second each.
 READY_AT_ONCE = 32
 # Bytes of a file that tell its subject: its title and alternative names. More improves nothing.
 HEAD = 1_000

@@ -1,5 +1,5 @@
-"""Makes the tokens of passages that lack them when a question needs them: the program's own pages come with ready
-vectors, and readers ask about them before their tokens exist."""
+"""Compares questions with passages whose tokens are still to be made: the program's own pages come with ready vectors,
+and readers ask about them before their tokens exist."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -11,21 +11,24 @@ from numpy.typing import NDArray
 
 from rag.embedding import Embedder, Encoded
 from rag.index.generation import DiskIndex
-from rag.index.store import Index, Numbers
+from rag.index.store import Index, Numbers, VectorSearch
 from rag.index.tokens import Coded, SomeTokens, TokenIndex
 
-# Passages whose tokens one search makes, and the pages of one answer: 40 ms each. More hardly improve retrieval
-# (docs/results/tokens.md).
-OF_A_SEARCH = 16
-OF_PAGES = 64
+# Passages whose tokens one comparison makes: .04 to .3 s each. Those of an answer are compared three times. More hardly
+# improve answers (docs/results/tokens.md).
+MADE_AT_ONCE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class LateTokens(TokenIndex):
     """The tokens of an index that lacks some. `make` returns the tokens of passages by number; its results are kept
-    for the lifetime of this object. Safe to use from several threads."""
+    for the lifetime of this object. Each comparison makes those of the `at_once` passages whose vectors, `of_passages`,
+    are most like the question's; the scores of the others are estimated from their vectors. Safe to use from several
+    threads."""
 
+    of_passages: VectorSearch
     make: Callable[[Sequence[int]], Sequence[Coded]]
+    at_once: int = MADE_AT_ONCE
     made: dict[int, Coded] = field(default_factory=dict)
     making: threading.Lock = field(default_factory=threading.Lock)
 
@@ -33,36 +36,63 @@ class LateTokens(TokenIndex):
     def _to_be_made(self) -> frozenset[int]:
         return frozenset(self.missing.tolist())
 
-    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
-        """Makes the first passages' missing tokens."""
-        self._make_some(numbers, max(OF_A_SEARCH, wanted))
-        return np.asarray([not self._is_missing(int(number)) for number in numbers], np.bool_)
+    def comparable(self, numbers: Numbers) -> NDArray[np.bool_]:
+        return np.ones(len(numbers), np.bool_)
 
     def passage(self, number: int) -> Coded:
         return self.made.get(number) or super().passage(number)
 
     def vectors(self, number: int) -> NDArray[np.float32]:
-        self._make_some([number], 1)
+        self._make([number])
         return self._some([number])[0].vectors(0)
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:
-        self._make_some(numbers, OF_A_SEARCH)  # also for a refusal's passages
-        own, places = self._some(numbers)
-        return own.scores(question, places)
+        def of_tokens(numbers: Numbers) -> list[NDArray[np.float32]]:
+            own, places = self._some(numbers)
+            return list(own.scores(question, places).reshape(-1, 1))
+
+        scored = self._scores(question, numbers, [1] * len(numbers), of_tokens)
+        return np.asarray(scored, np.float32).reshape(-1)
 
     def part_scores(
         self, question: Encoded, numbers: Sequence[int], parts: Sequence[NDArray[np.bool_]]
     ) -> list[NDArray[np.float32]]:
-        self._make_some(numbers, OF_PAGES)
-        own, places = self._some(numbers)
-        return own.part_scores(question, places.tolist(), parts)
+        part_of = dict(zip(numbers, parts, strict=True))
+
+        def of_tokens(numbers: Numbers) -> list[NDArray[np.float32]]:
+            own, places = self._some(numbers)
+            return own.part_scores(question, places.tolist(), [part_of[int(number)] for number in numbers])
+
+        return self._scores(question, numbers, [len(part) for part in parts], of_tokens)
+
+    def _scores(
+        self,
+        question: Encoded,
+        numbers: Numbers,
+        counts: Sequence[int],
+        of_tokens: Callable[[Numbers], list[NDArray[np.float32]]],
+    ) -> list[NDArray[np.float32]]:
+        """For each passage as many scores as `counts` says: those `of_tokens`, or if it has none the cosine of its
+        vector, plus what the best scores of the others are above theirs."""
+        numbers = np.asarray(numbers, np.int64)
+        if not any(map(self._is_missing, numbers)):
+            return of_tokens(numbers)
+        cosines = self.of_passages.rows(numbers.tolist()) @ question.vector
+        best_first = numbers[np.argsort(-cosines, kind="stable")]
+        self._make([number for number in best_first if self._is_missing(number)][: self.at_once])
+        has_tokens = np.asarray([not self._is_missing(number) for number in numbers])
+        scored = of_tokens(numbers[has_tokens])
+        gap = np.mean([scores.max() for scores in scored] - cosines[has_tokens])
+        estimated = (np.full(count, value + gap, np.float32) for count, value in zip(counts, cosines, strict=True))
+        own = iter(scored)
+        return [next(own) if has else other for has, other in zip(has_tokens, estimated, strict=True)]
 
     def _is_missing(self, number: int) -> bool:
         return number in self._to_be_made and number not in self.made
 
-    def _make_some(self, numbers: Numbers, most: int) -> None:
+    def _make(self, numbers: Sequence[int]) -> None:
         with self.making:
-            wanted = [int(number) for number in numbers if self._is_missing(int(number))][:most]
+            wanted = [int(number) for number in numbers if self._is_missing(number)]
             if wanted:
                 self.made.update(zip(wanted, self.make(wanted), strict=True))
 
@@ -78,6 +108,8 @@ def with_late_tokens(index: Index, embedder: Embedder) -> Index:
     if not isinstance(index, DiskIndex) or index.tokens is None or not len(index.tokens.missing):
         return index
     tokens, storage = index.tokens, index.storage
+    if isinstance(tokens, LateTokens):
+        return index
 
     def make(numbers: Sequence[int]) -> list[Coded]:
         texts = storage.embedded_texts(numbers)
@@ -85,4 +117,4 @@ def with_late_tokens(index: Index, embedder: Embedder) -> Index:
         return [tokens.codec.encode(encoded[place]) for place in range(len(numbers))]
 
     kept = {part.name: getattr(tokens, part.name) for part in fields(TokenIndex)}
-    return replace(index, tokens=LateTokens(**kept, make=make))
+    return replace(index, tokens=LateTokens(**kept, of_passages=index.vectors, make=make))

@@ -85,9 +85,8 @@ class TokenScores(Protocol):
     def centre(self) -> NDArray[np.float32]:
         """The mean that the codec subtracts."""
 
-    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
-        """Which of these passages, best first, can be compared: those with tokens; missing ones are made for at least
-        the first `wanted`."""
+    def comparable(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of these passages can be compared."""
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]: ...
     def part_scores(

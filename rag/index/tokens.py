@@ -110,7 +110,7 @@ class TokenIndex:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
+    def comparable(self, numbers: Numbers) -> NDArray[np.bool_]:
         """Those that have tokens: in a complete index, all."""
         return ~np.isin(numbers, self.missing)
 

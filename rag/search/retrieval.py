@@ -90,7 +90,7 @@ def search(
 ) -> Evidence:
     """The `k` best passages for a question. `encoded` is the output of `encode_questions`, if made before."""
     encoded = encoded or encode_questions(embedder, [question])[0]
-    candidates = propose(index, question, encoded, count=max(CANDIDATES, k), wanted=k, ranking=ranking)
+    candidates = propose(index, question, encoded, count=max(CANDIDATES, k), ranking=ranking)
     return evidence_of(index, question, encoded, candidates, k=k)
 
 
@@ -125,10 +125,10 @@ def _readable(index: Index, candidates: Candidates, language: Language, k: int) 
 
 
 def propose(
-    index: Index, question: str, encoded: Encoded, *, count: int, ranking: FusionWeights | None = None, wanted: int = 0
+    index: Index, question: str, encoded: Encoded, *, count: int, ranking: FusionWeights | None = None
 ) -> Candidates | None:
-    """`count` candidates of each search, scored and fused; None if there are none. If tokens have yet to be computed,
-    only the best by vector and keywords are kept, at least `wanted`."""
+    """`count` candidates of each search, scored and fused; None if there are none. Those that cannot be compared
+    token by token, in an index that lacks tokens, are left out."""
     ranking = ranking or ranking_for(index)
     asked = terms(question)
     dense = search_dense(index, encoded.vector, count)
@@ -141,8 +141,7 @@ def propose(
     shares = match.of(numbers) / max(index.keywords.ceiling(asked), 1e-6)
     likeness = None
     if ranking.by_token and index.tokens is not None and len(encoded.tokens):
-        best_first = np.lexsort((numbers, -fuse_scores(ranking, cosines, shares, None)))
-        kept = np.sort(best_first[index.tokens.within_reach(numbers[best_first], wanted)])
+        kept = index.tokens.comparable(numbers)
         numbers, cosines, shares = numbers[kept], cosines[kept], shares[kept]
         likeness = index.tokens.scores(encoded, numbers)
     fused = fuse_scores(ranking, cosines, shares, likeness)

@@ -36,4 +36,4 @@ def _encoded(embedder: Embedder, text: str) -> Encoded:
 
 
 def _proposed(index: Index, encode: Callable[[str], Encoded], k: int, text: str) -> Candidates | None:
-    return propose(index, text, encode(text), count=max(CANDIDATES, k), wanted=k)
+    return propose(index, text, encode(text), count=max(CANDIDATES, k))

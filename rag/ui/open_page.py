@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rag.ui.guide.preparing import Preparation, PreparationStep
 
 # Documents read before the chat opens, with ready vectors and without: some seconds, half a minute on a laptop.
-FIRST_READY, FIRST_DOCUMENTS = 64, 24
+FIRST_READY, FIRST_DOCUMENTS = 32, 24
 
 
 DESCRIPTION = "Open the chat in the browser. What is missing is made first: embedder, index of corpus/."

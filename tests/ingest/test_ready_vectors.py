@@ -20,7 +20,7 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.index import open_index
 from rag.index.generation import DiskIndex
-from rag.index.late_tokens import OF_A_SEARCH, LateTokens, with_late_tokens
+from rag.index.late_tokens import MADE_AT_ONCE, LateTokens, with_late_tokens
 from rag.index.manifest import FORMAT, UNFILLED
 from rag.paths import PROGRAM
 from rag.search.retrieval import search
@@ -103,19 +103,36 @@ def test_ready_pages_are_searched_before_their_tokens_are_made(ready: Library) -
     assert [hit.passage.document for hit in found] == [hit.passage.document for hit in expected]
 
 
-def test_only_the_first_are_made_for_a_question(ready: Library) -> None:
-    for number in range(OF_A_SEARCH + 5):
-        ready.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS['rope']}第 {number} 次。\n")
+def test_a_comparison_makes_a_few_tokens_and_estimates_the_rest(ready: Library) -> None:
+    for number in range(20):
+        topic = ["rope", "norm", "lora"][number % 3]
+        ready.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS[topic]}第 {number} 次。\n")
     ready.sync()
     with ready.index() as index:
-        assert index.tokens is not None
-        count = len(index.tokens)
-        bare = replace(index, tokens=replace(index.tokens, missing=np.arange(count)))
-        late = with_late_tokens(bare, ready.embedder)
-        assert late.tokens is not None
-        reach = late.tokens.within_reach(np.arange(count)[::-1], 10)
-        assert reach.tolist() == [True] * OF_A_SEARCH + [False] * (count - OF_A_SEARCH)
-        assert late.tokens.within_reach(np.arange(count), count).all()  # as many as are wanted
+        whole = index.tokens
+        assert whole is not None
+        everything = np.arange(len(whole))
+        bare = replace(index, tokens=replace(whole, missing=everything))
+        assert not bare.tokens.comparable(everything).any()
+        late = with_late_tokens(bare, ready.embedder).tokens
+        assert isinstance(late, LateTokens)
+        assert late.comparable(everything).all()
+        [question] = ready.embedder.encode_queries(["LoRA 训练什么？"])
+        expected, scores = whole.scores(question, everything), late.scores(question, everything)
+        made, others = [*late.made], np.setdiff1d(everything, [*late.made])
+        cosines = index.vectors.rows(everything.tolist()) @ question.vector
+        assert len(made) == MADE_AT_ONCE
+        assert cosines[made].min() >= cosines[others].max()
+        assert np.allclose(scores[made], expected[made], atol=1e-3)
+        gap = (expected[made] - cosines[made]).mean()
+        assert np.allclose(scores[others], cosines[others] + gap, atol=1e-3)
+        halves = [np.asarray([[True, False], [False, True]])] * len(everything)
+        parts = late.part_scores(question, everything.tolist(), halves)
+        assert [part.shape for part in parts] == [(2,)] * len(everything)
+        assert len(late.made) == 2 * MADE_AT_ONCE
+        part = made[0]
+        assert np.allclose(parts[part], whole.part_scores(question, [part], halves[:1])[0], atol=1e-3)
+        assert len(late.scores(question, everything[:0])) == 0
 
 
 def test_a_question_is_refused_by_the_same_measure(ready: Library) -> None:

@@ -56,7 +56,7 @@ class MilvusTokens:
     def centre(self) -> NDArray[np.float32]:
         return self.codec.centre
 
-    def within_reach(self, numbers: Numbers, wanted: int) -> NDArray[np.bool_]:
+    def comparable(self, numbers: Numbers) -> NDArray[np.bool_]:
         return np.ones(len(numbers), np.bool_)
 
     def scores(self, question: Encoded, numbers: Numbers) -> NDArray[np.float32]:

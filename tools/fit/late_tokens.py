@@ -1,0 +1,99 @@
+"""python -m tools.fit.late_tokens PLACES: what answers lose while tokens are still to be made, by how many passages
+each comparison makes (`rag.index.late_tokens.MADE_AT_ONCE`).
+
+Development questions are asked of a whole index, each as if none of its tokens existed; those that a comparison makes
+are taken from the index.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+
+from rag.answer.assistant import Assistant
+from rag.cli import Parser, add_common_options, run, settings_from
+from rag.embedding import load_embedder
+from rag.evaluation.answers.best_places import PlacedRow, load_placed
+from rag.evaluation.datasets import Split
+from rag.evaluation.extra import require_evaluation_extra
+from rag.evaluation.intervals import share
+from rag.evaluation.progress import bar
+from rag.index import Index, open_index
+from rag.index.late_tokens import LateTokens
+from rag.index.tokens import Coded, TokenIndex
+from rag.settings import ChatModelName
+
+MADE = (1, 2, 4, 8, 16)
+
+
+def without_tokens(index: Index, at_once: int) -> tuple[Index, LateTokens]:
+    """The index as if none of its tokens existed."""
+    whole = index.tokens
+    assert isinstance(whole, TokenIndex)
+
+    def make(numbers: Sequence[int]) -> list[Coded]:
+        return [whole.passage(number) for number in numbers]
+
+    kept = {part.name: getattr(whole, part.name) for part in fields(TokenIndex)}
+    kept["missing"] = np.arange(len(whole))
+    late = LateTokens(**kept, of_passages=index.vectors, make=make, at_once=at_once)
+    return replace(index, tokens=late), late
+
+
+def measure(assistant: Assistant, rows: Sequence[PlacedRow], late: LateTokens | None) -> list[str]:
+    """The cells of a row of the table."""
+    first, refused, made = [], [], []
+    for row in bar(rows, "questions"):
+        if late is not None:
+            late.made.clear()
+        trace = assistant.prepare(row.standalone or row.question, [])
+        sections = [section for ranking in trace.rankings[:1] for section in ranking.sections[:1]]
+        first += [row.best in [(section.document, section.heading) for section in sections]] if row.best else []
+        refused.append((row.best is not None, trace.decision.refusal is not None))
+        made.append(len(late.made) if late is not None else 0)
+    shares = [
+        _share(first),
+        _share([is_refused for answerable, is_refused in refused if answerable]),
+        _share([is_refused for answerable, is_refused in refused if not answerable]),
+    ]
+    return [*shares, f"{np.mean(made):.0f}"]
+
+
+def _share(found: Sequence[bool]) -> str:
+    value = share(sum(found), len(found))
+    return f"{value['value']:.3f} [{value['low']:.3f}, {value['high']:.3f}]" if found else "–"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="python -m tools.fit.late_tokens", description="What answers lose while tokens are missing.")
+    add_common_options(parser)
+    parser.add_argument("places", type=Path, metavar="PLACES", help="questions with a best place; development half")
+    parser.add_argument("--every", type=int, default=1, help="ask each so many-th question (default: %(default)s)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run(_measure, build_parser(), None if arguments is None else list(arguments))
+
+
+def _measure(options: argparse.Namespace) -> int:
+    require_evaluation_extra()
+    rows = [row for row in load_placed(options.places) if row.split is Split.DEV and not row.after][:: options.every]
+    settings = settings_from(options, llm=ChatModelName.EXTRACTIVE)
+    embedder = load_embedder(settings)
+    index = open_index(settings.index, embedder=embedder.identity)
+    sys.stdout.write("| made at once | best place first | refused | refused without an answer | made in all |\n")
+    sys.stdout.write("|---|---:|---:|---:|---:|\n")
+    for at_once in (None, *MADE):
+        asked, late = (index, None) if at_once is None else without_tokens(index, at_once)
+        cells = measure(Assistant(settings, embedder, index=asked), rows, late)
+        sys.stdout.write(f"| {'all' if at_once is None else at_once} | {' | '.join(cells)} |\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
