@@ -4,14 +4,15 @@ from typing import Any
 
 import gradio as gr
 
+from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
 from rag.ui.assets import behaviour
 from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import ChatHandlers, bar, examples, render_writer, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart
-from rag.ui.rooms import Rooms
+from rag.ui.session.part import AT_ONCE, EACH, Overlays, PagePart
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -32,15 +33,25 @@ ANSWERING: dict[str, Any] = {
 }
 
 
-def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> PagePart:
+def build_chat(
+    assistant: Assistant,
+    session: gr.State,
+    auto_update: AutoUpdate | None,
+    library: Library | None,
+    overlays: Overlays,
+    first: Language,
+) -> PagePart:
     """The chat over an assistant, first shown in `first`."""
-    parts = _components(assistant, rooms, overlays, first)
-    handlers = ChatHandlers(assistant, rooms, parts)
+    may_add = library is not None and library.may_change
+    parts = _components(assistant, overlays, first, may_add=may_add, has_updates=auto_update is not None)
+    handlers = ChatHandlers(assistant, parts, auto_update, library)
     _wire(parts, handlers, session)
     return PagePart(parts.spoken, handlers.speak)
 
 
-def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: Language) -> ChatComponents:
+def _components(
+    assistant: Assistant, overlays: Overlays, first: Language, *, may_add: bool, has_updates: bool
+) -> ChatComponents:
     texts = TEXTS[first]
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="list-column"):
@@ -50,12 +61,12 @@ def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: L
         with gr.Column(elem_id="chat-column"):
             conversation = _chatbot(texts, examples(assistant)[first])
             strip = gr.HTML(elem_id="strip")
-            attached = gr.HTML(elem_id="attached", visible=rooms.may_change)
+            attached = gr.HTML(elem_id="attached", visible=may_add)
             offers = gr.HTML(elem_id="offers")
             with gr.Row(elem_id="ask"):
                 open_list = gr.HTML(bar(texts), elem_id="bar")
                 attach = gr.UploadButton(
-                    texts.attach, file_count="multiple", elem_id="attach", visible=rooms.may_change
+                    texts.attach, file_count="multiple", elem_id="attach", visible=may_add
                 )  # without `file_types`: we refuse other files in the reader's language
                 question = gr.Textbox(
                     elem_id="question",
@@ -72,7 +83,7 @@ def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: L
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
-                updating = gr.HTML(elem_id="updating", visible=rooms.auto_update is not None)
+                updating = gr.HTML(elem_id="updating", visible=has_updates)
                 told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(

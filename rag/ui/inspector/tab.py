@@ -14,8 +14,8 @@ from rag.types import Role, Turn
 from rag.ui.assets import read_asset
 from rag.ui.chat.messages import question_problem
 from rag.ui.elements import figures, introduction, problem
-from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
+from rag.ui.session.part import AT_ONCE, PagePart, Updates
 from rag.ui.session.session import Exchange, Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import INSPECTOR_TEXTS, TEXTS, Language, Texts

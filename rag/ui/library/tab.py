@@ -13,7 +13,7 @@ from rag.ui.assets import read_asset
 from rag.ui.elements import introduction
 from rag.ui.library.handlers import ALL, LibraryComponents, LibraryHandlers, limits
 from rag.ui.library.review import build_review
-from rag.ui.part import AT_ONCE, Overlays, PagePart
+from rag.ui.session.part import AT_ONCE, Overlays, PagePart
 from rag.ui.texts import LIBRARY_TEXTS, Language, Texts
 
 # Seconds between checks of a run under way.

@@ -9,7 +9,7 @@ from rag.models import ModelState
 from rag.ui.assets import read_asset
 from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.part import AT_ONCE, PagePart
+from rag.ui.session.part import AT_ONCE, PagePart
 from rag.ui.texts import MODEL_SETUP_TEXTS, Language, Texts
 
 # Seconds between two refreshes during a download.

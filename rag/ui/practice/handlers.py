@@ -16,7 +16,6 @@ from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
 from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
-from rag.ui.part import UNCHANGED, Updates
 from rag.ui.practice.actions import PracticeAction, PracticeActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import HTML as ELEMENTS
@@ -25,6 +24,7 @@ from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import PracticeResources
 from rag.ui.problems import tell
+from rag.ui.session.part import UNCHANGED, Updates
 from rag.ui.session.practice import View
 from rag.ui.session.session import Session
 from rag.ui.texts import PRACTICE_TEXTS, TEXTS

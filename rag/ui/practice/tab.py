@@ -7,8 +7,8 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart
 from rag.ui.practice.handlers import PracticeComponents, PracticeHandlers
+from rag.ui.session.part import AT_ONCE, EACH, Overlays, PagePart
 
 # Beside the session goes what practice.js, which may not run yet, sends when the address has changed. `saved` lends its
 # place.

@@ -10,9 +10,9 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.elements import hint, introduction
-from rag.ui.part import AT_ONCE, EACH, PagePart
 from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, models, named, themes
 from rag.ui.preferences.stored import limits
+from rag.ui.session.part import AT_ONCE, EACH, PagePart
 from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
 
 # One model is tested at a time.
