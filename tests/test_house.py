@@ -45,6 +45,12 @@ def test_of_two_folders_neither_of_which_holds_the_other_one_stands_below() -> N
     assert {pair for pair in apart if pair[::-1] in apart} == set()
 
 
+def test_within_the_page_not_even_a_folder_and_one_in_it_import_each_other() -> None:
+    folder = {name: file.parent for name, (file, _) in modules().items() if name.startswith("rag.ui")}
+    pairs = {(folder[one], folder[other]) for one, other in imports() if one in folder and other in folder}
+    assert {(one, other) for one, other in pairs if one != other and (other, one) in pairs} == set()
+
+
 def test_nothing_but_the_program_imports_its_commands() -> None:
     asked = {one for one, other in imports() if other.startswith("rag.commands")}
     assert {name for name in asked if name != "rag.__main__" and not name.startswith("rag.commands")} == set()

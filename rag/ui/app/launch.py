@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
 from rag.private_files import read_private
-from rag.process import give_back_memory
+from rag.process import exit_when_terminated, give_back_memory
 from rag.server.address import LOOPBACK, check_open_door, free_port, in_url, shown_host
 from rag.ui.app.without_stubs import write_no_stubs
 from rag.ui.texts import Language
@@ -164,7 +163,7 @@ def _stay(
     from rag.ui.app.policy import SafeResponses
     from rag.ui.assets import STYLES
 
-    signal.signal(signal.SIGTERM, _end)
+    exit_when_terminated()
     page._queue.sleep_when_free, page._queue.progress_update_sleep_when_free = QUEUE_SECONDS, PROGRESS_SECONDS
     page.api_open = False  # queued functions cannot be called past the queue
     free = free_port(door.host, door.port)
@@ -213,8 +212,3 @@ def _stay(
 def _tell_taken(port: int, free: int) -> None:
     """Tells only once, however many pages are served there in turn."""
     sys.stderr.write(f"port {port} is taken, using {free}\n")
-
-
-def _end(number: int, frame: object) -> None:
-    """Exit normally, so that everything is cleaned up."""
-    raise SystemExit(0)

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.cli import settings_from
+from rag.cli import add_llm, add_paths, settings_from
 from rag.errors import RagError, SettingsError, UsageError
 from rag.paths import PROGRAM
-from rag.settings import ChatModelName, Settings
+from rag.settings import Settings
 
 if TYPE_CHECKING:
     from ingest.workers import File
@@ -26,15 +26,10 @@ DESCRIPTION = "Open the chat in the browser. What is missing is made first: embe
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    add_paths(parser, "--config", "--index")
     parser.add_argument("--host", help="address to bind to (default: 127.0.0.1, this machine only)")
     parser.add_argument("--port", type=int, help="first port to try (default: 7860)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
-    )
-    parser.add_argument(
-        "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answer (default: auto)"
-    )
+    add_llm(parser)
     parser.add_argument(
         "--lang", choices=["auto", "zh", "en"], default="auto", help="interface language (default: the browser's)"
     )

@@ -12,7 +12,7 @@ from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import ChatHandlers, bar, examples, render_writer, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.session.part import AT_ONCE, EACH, Overlays, PagePart
+from rag.ui.session.part import AT_ONCE, EACH, QUEUED, Overlays, PagePart, in_turn
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -24,13 +24,7 @@ LOOK_SECONDS = 2.0
 READING_SECONDS = 0.7
 # Answered in order, a few at once, with progress shown in the answer itself. A second question reaches the handler
 # during the first, and the handler reports that it is busy; Gradio would drop it silently.
-ANSWERING: dict[str, Any] = {
-    "concurrency_id": "answers",
-    "concurrency_limit": ANSWERED_AT_ONCE,
-    "show_progress": "hidden",
-    "api_visibility": "private",
-    "trigger_mode": "multiple",
-}
+ANSWERING = in_turn("answers", ANSWERED_AT_ONCE) | {"trigger_mode": "multiple"}
 
 
 def build_chat(
@@ -155,13 +149,11 @@ def _wire(parts: ChatComponents, handlers: ChatHandlers, session: gr.State) -> N
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
     parts.sources.key_up(handlers.offer, session, parts.offers, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
-    # Queued, since only then can they show the reader an error.
-    queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
-    parts.sources.upload(handlers.import_conversation, session, done, **queued)
-    parts.sources.apply(handlers.refuse_file, session, **queued)
+    parts.sources.download(handlers.hand_out, session, parts.parcel, **QUEUED)
+    parts.sources.upload(handlers.import_conversation, session, done, **QUEUED)
+    parts.sources.apply(handlers.refuse_file, session, **QUEUED)
     told = [parts.attached, parts.reading, *parts.view]
-    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *told], **queued)
+    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *told], **QUEUED)
     parts.reading.tick(handlers.look_at_documents, session, told, **AT_ONCE)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 

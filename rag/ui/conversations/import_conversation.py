@@ -24,7 +24,7 @@ from rag.types import (
     Step,
     StepKind,
 )
-from rag.ui.packed import unpacked
+from rag.ui.browser_input import unpacked
 from rag.ui.session.excerpts import make_excerpts
 from rag.ui.session.session import MAX_KNOWN, Exchange, State
 from rag.ui.texts import Texts

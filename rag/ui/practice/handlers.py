@@ -14,6 +14,7 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
+from rag.ui.browser_input import member_of
 from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
 from rag.ui.practice.actions import PracticeAction, PracticeActionName
@@ -204,8 +205,7 @@ class PracticeHandlers:
         return self._status(state, said, graded, edition) | {self._parts.part: part}
 
     def _export(self, state: Session, action: PracticeAction, now: datetime) -> Updates:
-        name = action.fields.get("format")
-        file_type = ExportAs(name) if name in list(ExportAs) else ExportAs.ANKI
+        file_type = member_of(ExportAs, action.fields.get("format")) or ExportAs.ANKI
         bank, kept = self._resources.material().bank, self._resources.kept(user_of(state))
         rows = rows_of(bank, action.filter, kept, now)
         questions = [question for row in rows for question in (row.question, *row.follow_ups)]
