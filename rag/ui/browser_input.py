@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from rag.errors import UsageError
 
 Name = TypeVar("Name", bound=StrEnum)
+# Documents and folders that a conversation may be answered from, and the most characters of the name of one.
+MOST_NAMES, NAME_CHARACTERS = 20, 1_000
 
 
 def member_of(names: type[Name], value: Any) -> Name | None:
@@ -23,6 +25,12 @@ def number_of(text: str, digits: int) -> int | None:
 def storable(value: object) -> str:
     """The value as text that can be stored: lone surrogates become question marks."""
     return str(value).encode("utf-8", "replace").decode()
+
+
+def names_of(values: object) -> tuple[str, ...]:
+    """The valid names of documents and folders among values that were sent or stored, whatever those are."""
+    names = [value for value in values if isinstance(value, str)] if isinstance(values, list | tuple) else []
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= NAME_CHARACTERS))[:MOST_NAMES]
 
 
 def unpacked(packed: str, most_bytes: int) -> bytes | None:
