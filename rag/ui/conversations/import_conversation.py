@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, mo
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import UsageError
 from rag.feedback.store import IMPORTED
+from rag.language.courtesy import Courtesy
 from rag.types import (
     Answer,
     AnswerKind,
     Citation,
     Claim,
-    Courtesy,
     ReadAs,
     Refusal,
     RefusalReason,
