@@ -119,7 +119,7 @@ def test_the_program_does_not_grow() -> None:
 # What makes tags of its own, and why nothing need be escaped there.
 TAGS_OF_ITS_OWN = {
     "rag.ui.markdown": "between its tags is Markdown, and the text of an attribute is `plain`",
-    "rag.ui.app.policy": "constants alone",
+    "rag.ui.app.policy": "constants alone, and texts that it escapes",
     "rag.ui.readable": "each text is escaped where it enters; a document has thousands of pieces",
 }
 
