@@ -3,7 +3,7 @@
 import sys
 
 from rag.cli import Parser, run
-from rag.ui.open_page import DESCRIPTION, add_options, open_page
+from rag.ui.app.open_page import DESCRIPTION, add_options, open_page
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rag.errors import RagError, UsageError
 from rag.process import own_process
-from rag.settings import Settings, load_settings
+from rag.settings import ChatModelName, Settings, load_settings
 
 INTERRUPTED = 130
+# The metavariable of an option that names a file or a folder, and its help.
+PATHS = {
+    "--config": ("FILE", "settings file (default: interview-rag.toml, if it is there)"),
+    "--index": ("DIR", "folder of the index (default: .interview-rag/index)"),
+    "--data": ("DIR", "folder of what readers keep (default: .interview-rag/user)"),
+}
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Any]
 
@@ -26,11 +32,19 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
-    )
-    parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    add_paths(parser, "--config", "--index")
     parser.add_argument("--json", action="store_true", help="print JSON, and only JSON, on stdout")
+
+
+def add_paths(parser: argparse.ArgumentParser, *options: str) -> None:
+    """Options of PATHS."""
+    for option in options:
+        metavar, told = PATHS[option]
+        parser.add_argument(option, type=Path, metavar=metavar, help=told)
+
+
+def add_llm(parser: argparse.ArgumentParser, told: str = "who writes the answer (default: auto)") -> None:
+    parser.add_argument("--llm", choices=[str(name) for name in ChatModelName], help=told)
 
 
 def settings_from(options: argparse.Namespace, **more: Any) -> Settings:
@@ -41,6 +55,14 @@ def print_json(value: Any) -> None:
     """One JSON value on one line of stdout, not escaped."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
     sys.stdout.flush()
+
+
+def write_file(file: Path, data: str | bytes) -> None:
+    """Raises UsageError."""
+    try:
+        file.write_bytes(data.encode() if isinstance(data, str) else data)
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error.strerror}", hint="name another file") from error
 
 
 def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:

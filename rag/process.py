@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import signal
 import sys
 import threading
 import time
@@ -40,6 +41,15 @@ def own_process() -> None:
     # Questions leave this machine only for a configured endpoint.
     for name in TRACING:
         os.environ.pop(name, None)
+
+
+def exit_when_terminated() -> None:
+    """SIGTERM ends the process as the end of the program does, so that everything is cleaned up."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def give_back_memory(*, at_most_every: float = 0.0) -> None:

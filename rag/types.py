@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rag.errors import ChatModelProblem
+from rag.language.courtesy import Courtesy
 from rag.language.language import Language
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
@@ -53,17 +54,6 @@ class StepKind(StrEnum):
     ASK = "ask"
     MISTAKE = "mistake"
     FALLBACK = "fallback"
-
-
-class Courtesy(StrEnum):
-    """A message to the chatbot that does not ask about the material."""
-
-    GREETING = "greeting"
-    THANKS = "thanks"
-    FAREWELL = "farewell"
-    ABILITIES = "abilities"
-    QUIZ = "quiz"
-    TRANSLATION = "translation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import pytest
 from rag.embedding import Embedder, load_embedder
 from rag.models import fetch
 from rag.settings import Settings
-from rag.ui.without_stubs import write_no_stubs
+from rag.ui.app.without_stubs import write_no_stubs
 from tests.isolation import MODELS, isolate, the_machine
 from tests.order import Clock, group, noted, place
 from tests.suites import Suite, lately_changed, told, unchanged

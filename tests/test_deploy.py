@@ -124,7 +124,7 @@ def process_of(name: str, uri: str, secrets: Path) -> tuple[list[str], dict[str,
     place = f"{secrets}/"
     words = [word.replace("/run/secrets/", place) for word in SERVICES[name]["command"]]
     own = {key: value.replace("/run/secrets/", place) for key, value in environment_of(name, uri).items()}
-    return [sys.executable, "-m", "rag.ui.program", *words], {**os.environ, "PYTHONPATH": str(ROOT), **own}
+    return [sys.executable, "-m", "rag.ui.app.program", *words], {**os.environ, "PYTHONPATH": str(ROOT), **own}
 
 
 @pytest.mark.slow

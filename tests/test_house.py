@@ -45,6 +45,12 @@ def test_of_two_folders_neither_of_which_holds_the_other_one_stands_below() -> N
     assert {pair for pair in apart if pair[::-1] in apart} == set()
 
 
+def test_within_the_page_not_even_a_folder_and_one_in_it_import_each_other() -> None:
+    folder = {name: file.parent for name, (file, _) in modules().items() if name.startswith("rag.ui")}
+    pairs = {(folder[one], folder[other]) for one, other in imports() if one in folder and other in folder}
+    assert {(one, other) for one, other in pairs if one != other and (other, one) in pairs} == set()
+
+
 def test_nothing_but_the_program_imports_its_commands() -> None:
     asked = {one for one, other in imports() if other.startswith("rag.commands")}
     assert {name for name in asked if name != "rag.__main__" and not name.startswith("rag.commands")} == set()
@@ -103,7 +109,7 @@ def test_a_public_class_name_stands_once_in_rag() -> None:
 
 
 # How many lines `rag` and `ingest` have, up to a hundred; whoever makes them fewer lowers it.
-MOST_LINES = 57_000
+MOST_LINES = 56_800
 
 
 def test_the_program_does_not_grow() -> None:
@@ -113,7 +119,7 @@ def test_the_program_does_not_grow() -> None:
 # What makes tags of its own, and why nothing need be escaped there.
 TAGS_OF_ITS_OWN = {
     "rag.ui.markdown": "between its tags is Markdown, and the text of an attribute is `plain`",
-    "rag.ui.policy": "constants alone",
+    "rag.ui.app.policy": "constants alone, and texts that it escapes",
     "rag.ui.readable": "each text is escaped where it enters; a document has thousands of pieces",
 }
 

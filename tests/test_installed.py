@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rag.paths import CORPUS
-from rag.ui.program import SHELLS, main
+from rag.ui.app.program import SHELLS, main
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS
 
@@ -131,7 +131,7 @@ def test_an_editable_install_uses_the_checkout(sources: Path, tmp_path: Path) ->
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     """It takes 0.2 s; that holds as long as none of these is imported."""
     code = (
-        "import sys; from rag.ui.program import build_parser; build_parser().format_help();"
+        "import sys; from rag.ui.app.program import build_parser; build_parser().format_help();"
         "heavy = ('torch', 'gradio', 'langchain_core', 'mcp', 'numpy', 'faiss');"
         "print([name for name in heavy if name in sys.modules])"
     )

@@ -17,7 +17,7 @@ from rag.embedding import load_embedder
 from rag.evaluation.provenance import commit, today
 from rag.paths import PROGRAM
 from rag.settings import ChatModelName, Settings
-from rag.ui.open_page import index_the_first
+from rag.ui.app.open_page import index_the_first
 from tools.bench.measuring import machine
 
 QUESTIONS = ("ZeRO-2 和 ZeRO-3 差在哪", "Why loss scaling?")

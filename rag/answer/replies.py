@@ -6,8 +6,9 @@ from pathlib import Path
 from rag.index import Index
 from rag.index.storage import StoredDocument
 from rag.index.topics import topic_title, topic_titles
+from rag.language.courtesy import Courtesy
 from rag.language.language import Language, language_of
-from rag.types import Courtesy, Refusal, RefusalReason, Step
+from rag.types import Refusal, RefusalReason, Step
 
 REFUSALS = {
     Language.ZH: {

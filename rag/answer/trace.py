@@ -17,13 +17,14 @@ from rag.chat_models.model import ChatModel
 from rag.embedding import Embedder
 from rag.errors import ChatModelProblem
 from rag.index import Index
+from rag.language.courtesy import Courtesy
 from rag.question.follow_ups import Standalone
 from rag.question.plan import SearchPlan
 from rag.reader.reading import Reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
 from rag.settings import ChatModelName, Settings
-from rag.types import Answer, Citation, Claim, Courtesy, Step, Turn
+from rag.types import Answer, Citation, Claim, Step, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.cli import add_common_options, print_json, settings_from
+from rag.cli import add_common_options, add_llm, print_json, settings_from, write_file
 from rag.errors import UsageError
+from rag.evaluation.extra import require_evaluation_extra
 from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
@@ -30,21 +31,14 @@ def _add_retrieval(kinds: "Commands") -> None:
     add_common_options(retrieval)
     retrieval.add_argument("dataset", type=Path, metavar="DATASET", help="a BEIR folder, or a gold file")
     retrieval.add_argument(
-        "--split", choices=["dev", "test", "all"], default="all", help="queries to ask (default: all)"
-    )
-    retrieval.add_argument(
         "--systems", metavar="NAMES", help="systems to compare, with commas; all is every one (default: our own)"
     )
-    retrieval.add_argument("--limit", type=int, metavar="N", help="ask only so many queries, spread over the split")
     retrieval.add_argument("--work", type=Path, metavar="DIR", help="keep indexes and vectors there between runs")
-    retrieval.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
-    retrieval.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each query")
+    _add_rows_and_files(retrieval, "queries", "query")
     retrieval.set_defaults(main=_retrieval)
 
 
 def _retrieval(options: argparse.Namespace) -> int:
-    from rag.evaluation.extra import require_evaluation_extra
-
     require_evaluation_extra()
     from rag.evaluation.datasets import Split, load_dataset
     from rag.evaluation.retrieval.run import evaluate
@@ -60,8 +54,7 @@ def _retrieval(options: argparse.Namespace) -> int:
         )
     if options.work is not None:
         _make_folder(options.work)
-    for file in (options.out, options.per_query):
-        _require_writable(file)
+    _require_writable(options.out, options.per_query)
     evaluation = evaluate(
         dataset,
         settings_from(options, llm=ChatModelName.EXTRACTIVE),
@@ -78,22 +71,13 @@ def _add_answers(kinds: "Commands") -> None:
     answers = kinds.add_parser("answers", help="how well questions are answered and refused")
     add_common_options(answers)
     answers.add_argument("gold", type=Path, metavar="GOLD", help="gold, asked, or placed questions (JSON lines)")
-    answers.add_argument(
-        "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answers (default: auto)"
-    )
-    answers.add_argument(
-        "--split", choices=["dev", "test", "all"], default="all", help="questions to ask (default: all)"
-    )
-    answers.add_argument("--limit", type=int, metavar="N", help="ask only so many questions, spread over the split")
-    answers.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
-    answers.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each question")
+    add_llm(answers)
+    _add_rows_and_files(answers, "questions", "question")
     answers.add_argument("--gate", action="store_true", help="exit with 1 where a target is missed")
     answers.set_defaults(main=_answers)
 
 
 def _answers(options: argparse.Namespace) -> int:
-    from rag.evaluation.extra import require_evaluation_extra
-
     require_evaluation_extra()
     from rag.evaluation.answers.asked import as_text as as_measures
     from rag.evaluation.answers.asked import evaluate_asked, is_asked
@@ -102,8 +86,7 @@ def _answers(options: argparse.Namespace) -> int:
     from rag.evaluation.answers.table import as_text
     from rag.evaluation.datasets import Split
 
-    for file in (options.out, options.per_query):
-        _require_writable(file)
+    _require_writable(options.out, options.per_query)
     for is_kind, measure in ((is_asked, evaluate_asked), (is_placed, evaluate_placed)):
         if is_kind(options.gold):
             settings = settings_from(options, llm=options.llm)
@@ -127,32 +110,23 @@ def _add_practice(kinds: "Commands") -> None:
         help="attempts that people labelled, or answers beside references (JSON lines)",
     )
     practice.add_argument(
-        "--split", choices=["dev", "test", "all"], default="all", help="attempts to grade (default: all)"
-    )
-    practice.add_argument(
         "--llm",
         choices=[str(name) for name in ChatModelName],
         default=str(ChatModelName.EXTRACTIVE),
         help="a chat model that grades beside the other methods (default: none)",
     )
-    practice.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
-    practice.add_argument(
-        "--per-query", type=Path, metavar="FILE", help="write a JSON line for each attempt and method"
-    )
+    _add_rows_and_files(practice, "attempts", "attempt and method", limited=False)
     practice.set_defaults(main=_practice)
 
 
 def _practice(options: argparse.Namespace) -> int:
-    from rag.evaluation.extra import require_evaluation_extra
-
     require_evaluation_extra()
     from rag.answer.assistant import Assistant
     from rag.evaluation.datasets import Split
     from rag.evaluation.practice import references
     from rag.evaluation.practice.run import as_text, evaluate
 
-    for file in (options.out, options.per_query):
-        _require_writable(file)
+    _require_writable(options.out, options.per_query)
     assistant = Assistant.open(settings_from(options, llm=options.llm))
     if references.has_references(options.attempts):
         if options.split != "all" or options.llm != ChatModelName.EXTRACTIVE:
@@ -177,28 +151,34 @@ def _add_agent(kinds: "Commands") -> None:
         choices=[str(name) for name in ChatModelName if name not in (ChatModelName.AUTO, ChatModelName.EXTRACTIVE)],
         help="who plans (default: a script that searches each part of a question)",
     )
-    agent.add_argument("--split", choices=["dev", "test", "all"], default="all", help="questions to ask (default: all)")
-    agent.add_argument("--limit", type=int, metavar="N", help="ask only so many questions, spread over the split")
-    agent.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
-    agent.add_argument("--per-query", type=Path, metavar="FILE", help="write a JSON line for each question")
+    _add_rows_and_files(agent, "questions", "question")
     agent.set_defaults(main=_agent)
 
 
 def _agent(options: argparse.Namespace) -> int:
-    from rag.evaluation.extra import require_evaluation_extra
-
     require_evaluation_extra()
     from rag.evaluation.agent.planner import open_planned
     from rag.evaluation.agent.run import as_text, evaluate
     from rag.evaluation.datasets import Split
 
-    for file in (options.out, options.per_query):
-        _require_writable(file)
+    _require_writable(options.out, options.per_query)
     assistant = open_planned(settings_from(options, llm=options.llm or ChatModelName.EXTRACTIVE))
     kinds = tuple(filter(None, (options.kinds or "").split(",")))
     result, rows = evaluate(options.gold, assistant, split=Split(options.split), kinds=kinds, limit=options.limit)
     _give(options, result, rows, as_text)
     return 0
+
+
+def _add_rows_and_files(parser: argparse.ArgumentParser, rows: str, row: str, *, limited: bool = True) -> None:
+    """Options of every measurement: which `rows` are measured, and where the result goes, with a line for each
+    `row`."""
+    parser.add_argument(
+        "--split", choices=["dev", "test", "all"], default="all", help=f"{rows} to measure (default: all)"
+    )
+    if limited:
+        parser.add_argument("--limit", type=int, metavar="N", help=f"only so many {rows}, spread over the split")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")
+    parser.add_argument("--per-query", type=Path, metavar="FILE", help=f"write a JSON line for each {row}")
 
 
 def _make_folder(folder: Path) -> None:
@@ -208,10 +188,13 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}", hint="choose another place") from error
 
 
-def _require_writable(file: Path | None) -> None:
+def _require_writable(*files: Path | None) -> None:
     """Raise UsageError, before the work starts, if its result cannot be written."""
-    if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):
-        raise UsageError(f"cannot write {file}: its folder is not there", hint="make the folder, and name a file in it")
+    for file in files:
+        if file is not None and (file.is_dir() or not file.resolve().parent.is_dir()):
+            raise UsageError(
+                f"cannot write {file}: its folder is not there", hint="make the folder, and name a file in it"
+            )
 
 
 def _give(
@@ -222,20 +205,13 @@ def _give(
 ) -> None:
     """Write the requested files, and print the measurements."""
     if options.out:
-        _write(options.out, json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+        write_file(options.out, json.dumps(result, ensure_ascii=False, indent=1) + "\n")
     if options.per_query:
-        _write(options.per_query, _lines(rows))
+        write_file(options.per_query, _lines(rows))
     if options.json:
         print_json(result)
     else:
         sys.stdout.write(as_text(result))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}", hint="choose another place") from error
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> str:

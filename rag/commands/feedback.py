@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.cli import settings_from
-from rag.errors import UsageError
+from rag.cli import add_paths, settings_from, write_file
 
 if TYPE_CHECKING:
     from rag.cli import Commands
@@ -18,10 +17,7 @@ def add_feedback(commands: "Commands") -> None:
         dest="action", required=True
     )
     export = actions.add_parser("export", help="write it as rows, such as to train a chat model on")
-    export.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
-    )
-    export.add_argument("--data", type=Path, metavar="DIR", help="folder it is kept in (default: .interview-rag/user)")
+    add_paths(export, "--config", "--data")
     export.add_argument(
         "--format",
         choices=["sft", "preferences", "opinions"],
@@ -49,9 +45,6 @@ def _export(options: argparse.Namespace) -> int:
     if options.out is None:
         sys.stdout.write(text)
         return 0
-    try:
-        options.out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {options.out}: {error.strerror}", hint="name another file") from error
+    write_file(options.out, text)
     sys.stderr.write(f"{len(found)} rows written to {options.out}\n")
     return 0

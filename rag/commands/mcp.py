@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.cli import settings_from
+from rag.cli import add_llm, add_paths, settings_from
 from rag.errors import UsageError
-from rag.settings import ChatModelName
 
 if TYPE_CHECKING:
     from rag.cli import Commands
@@ -17,18 +16,8 @@ PORT = 7870
 def add_mcp(commands: "Commands") -> None:
     """The command `mcp`. On stdio it writes only the protocol to stdout."""
     mcp = commands.add_parser("mcp", help="serve the index to chat programs (Model Context Protocol)")
-    mcp.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
-    )
-    mcp.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
-    mcp.add_argument(
-        "--data", type=Path, metavar="DIR", help="folder of the practice log (default: .interview-rag/user)"
-    )
-    mcp.add_argument(
-        "--llm",
-        choices=[str(name) for name in ChatModelName],
-        help="who writes answers (default: the endpoint of the settings or of the page, else extractive)",
-    )
+    add_paths(mcp, "--config", "--index", "--data")
+    add_llm(mcp, "who writes answers (default: the endpoint of the settings or of the page, else extractive)")
     mcp.add_argument("--allow-writes", action="store_true", help="keep graded answers in the practice log")
     mcp.add_argument("--http", action="store_true", help="serve over streamable HTTP instead of stdio")
     mcp.add_argument("--host", help="with --http: address to bind to (default: 127.0.0.1, this machine only)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag.cli import add_common_options, print_json, settings_from
 from rag.models import ModelState, ModelStatus, list_models, verify
-from rag.models.fetch_with_bar import fetch_with_bar
+from rag.models.fetch import fetch_with_bar
 from rag.settings import Settings
 
 if TYPE_CHECKING:

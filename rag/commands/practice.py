@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.cli import add_common_options, print_json, settings_from
+from rag.cli import add_common_options, add_llm, add_paths, print_json, settings_from, write_file
 from rag.errors import UsageError, as_called
 from rag.settings import ChatModelName
 from rag.wire import grade_as_dict, question_as_dict
@@ -38,9 +38,7 @@ def add_practice(commands: "Commands") -> None:
     grade.add_argument("--answer", metavar="FILE", help="the answer; - is stdin")
     grade.add_argument("--attempts", metavar="FILE", help='many: JSON lines {"id", "question", "answer"}; - is stdin')
     grade.add_argument("--method", choices=METHODS, help="who grades (default: embedder)")
-    grade.add_argument(
-        "--llm", choices=[str(name) for name in ChatModelName], help="the chat model of --method chat_model"
-    )
+    add_llm(grade, "the chat model of --method chat_model")
     grade.set_defaults(main=_grade)
     due = actions.add_parser("due", help="what is due, and when the rest is")
     _common(due)
@@ -55,7 +53,7 @@ def add_practice(commands: "Commands") -> None:
 
 def _common(parser: argparse.ArgumentParser) -> None:
     add_common_options(parser)
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder it is kept in (default: .interview-rag/user)")
+    add_paths(parser, "--data")
 
 
 def _bank(options: argparse.Namespace) -> "Bank":
@@ -71,11 +69,8 @@ def _bank(options: argparse.Namespace) -> "Bank":
 def _cards(options: argparse.Namespace) -> "dict[str, Card]":
     from rag.practice.store import PracticeStore
 
-    store = PracticeStore(settings_from(options, data=options.data).data)
-    try:
+    with closing(PracticeStore(settings_from(options, data=options.data).data)) as store:
         return store.cards("")
-    finally:
-        store.close()
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -183,21 +178,15 @@ def _export(options: argparse.Namespace) -> int:
 
     bank = _bank(options)
     questions = bank.select(topic=options.topic)
-    store = PracticeStore(settings_from(options, data=options.data).data)
-    try:
+    with closing(PracticeStore(settings_from(options, data=options.data).data)) as store:
         data = export(bank, questions, store.jottings(""), ExportAs(options.file_type))
-    finally:
-        store.close()
     if options.out is None:
         if options.file_type == ExportAs.ANKI and sys.stdout.isatty():
             raise UsageError("an Anki package is no text for a terminal", hint="name a file with --out")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return 0
-    try:
-        options.out.write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"cannot write {options.out}: {error.strerror}", hint="name another file") from error
+    write_file(options.out, data)
     sys.stderr.write(f"{len(questions)} questions written to {options.out}\n")
     return 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.answer.choices import Choices, StyleName
-from rag.cli import add_common_options, json_lines, print_json, settings_from
+from rag.cli import add_common_options, add_llm, json_lines, print_json, settings_from
 from rag.errors import RagError, UsageError
 from rag.settings import AgentMode, ChatModelName
 from rag.wire import answer_as_dict, search_as_dict
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rag.types import Turn
 
 logger = logging.getLogger(__name__)
-ANSWERERS = [str(name) for name in ChatModelName]
 
 
 def add_search(commands: "Commands") -> None:
@@ -39,7 +38,7 @@ def add_ask(commands: "Commands") -> None:
     ask.add_argument(
         "--history", type=Path, metavar="FILE", help='the conversation so far: [["user", "…"], ["assistant", "…"]]'
     )
-    ask.add_argument("--llm", choices=ANSWERERS, help="who writes the answer (default: auto)")
+    add_llm(ask)
     ask.add_argument("--style", choices=[str(name) for name in StyleName], default="standard", help="how much is said")
     ask.add_argument(
         "--agent",
@@ -61,8 +60,8 @@ def add_inspect(commands: "Commands") -> None:
     inspect = commands.add_parser("inspect", help="show how a question is answered, step by step")
     add_common_options(inspect)
     inspect.add_argument("question", help="the question")
-    inspect.add_argument("--history", type=Path, metavar="FILE", help="as of ask")
-    inspect.add_argument("--llm", choices=ANSWERERS, help="who would write the answer (default: auto)")
+    inspect.add_argument("--history", type=Path, metavar="FILE", help="as for `ask`")
+    add_llm(inspect, "who would write the answer (default: auto)")
     inspect.set_defaults(main=_inspect)
 
 

@@ -1,13 +1,12 @@
 """python -m rag serve: the HTTP API."""
 
 import argparse
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.cli import add_common_options, print_json, settings_from
-from rag.settings import ChatModelName
+from rag.cli import add_common_options, add_llm, print_json, settings_from
+from rag.process import exit_when_terminated
 
 if TYPE_CHECKING:
     from rag.cli import Commands
@@ -29,7 +28,7 @@ def add_serve(commands: "Commands") -> None:
         "--trace-endpoint", metavar="URL", help="OpenTelemetry collector that is told times and kinds, never text"
     )
     serve.add_argument("--trace-text", action="store_true", help="tell it questions and answers too")
-    serve.add_argument("--llm", choices=[str(name) for name in ChatModelName], help="who writes (default: auto)")
+    add_llm(serve)
     serve.set_defaults(main=_serve)
 
 
@@ -55,7 +54,7 @@ def _serve(options: argparse.Namespace) -> int:
                 sys.stdout.write(f"{address}\n")
                 sys.stdout.flush()
 
-        signal.signal(signal.SIGTERM, _end)
+        exit_when_terminated()
         serve(
             open_assistant(settings),
             bound,
@@ -66,8 +65,3 @@ def _serve(options: argparse.Namespace) -> int:
             announce=announce,
         )
     return 0
-
-
-def _end(number: int, frame: object) -> None:
-    """Exit normally, so that everything is cleaned up."""
-    raise SystemExit(0)

@@ -44,6 +44,11 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
+def provenance() -> dict[str, Any]:
+    """The part of a result that says where it comes from."""
+    return {"commit": commit(), "machine": machine(), "date": today()}
+
+
 def cpu_model() -> str:
     file = Path("/proc/cpuinfo")
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []

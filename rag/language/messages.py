@@ -7,11 +7,11 @@ Buttons below an answer ask for such a form, and so do readers: 写出来看看,
 import re
 from enum import StrEnum
 
+from rag.language.courtesy import Courtesy
 from rag.language.language import Language
 from rag.language.lexicon import either, told_by
 from rag.language.pointing import point_in
 from rag.language.terms import fold, same_place, terms
-from rag.types import Courtesy
 
 INTERJECTIONS = re.compile(
     rf"^(?:{either('framing', 'interjection')}[，,.。!！ ]*+"

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,11 +24,13 @@ from rag.models.store import (
     content_hash,
     file_hash,
     inspect,
+    list_models,
     partial_folder,
     published_path,
     source_path,
     write_origin,
 )
+from rag.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +67,25 @@ def fetch(name: str, folder: Path, *, accept_licence: bool = False, progress: Pr
             if status.problem:
                 logger.warning("making %s anew: %s", model.name, status.problem)
             return _fetch(model, folder, progress or (lambda done, total: None))
+
+
+def fetch_with_bar(
+    settings: Settings, name: str, *, accept_licence: bool = False, tell: Progress = lambda done, total: None
+) -> str:
+    """Fetch a missing model: print its licence and size, then show a progress bar on stderr."""
+    from tqdm import tqdm
+
+    model = find(name)
+    with tqdm(desc=name, unit="B", unit_scale=True, unit_divisor=1024, file=sys.stderr, delay=0.5) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+            tell(done, total)
+
+        if not any(s.model is model and s.state is ModelState.PRESENT for s in list_models(settings.models)):
+            sys.stderr.write(f"{model.announcement}\n")
+        return str(fetch(name, settings.models, accept_licence=accept_licence, progress=progress))
 
 
 def missing_space(name: str, folder: Path) -> int:

@@ -1,9 +1,9 @@
 """Addresses that our servers can bind to, and who may connect there."""
 
 import socket
+from collections.abc import Sequence
 
 from rag.errors import UsageError
-from rag.server.keys import Client
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # The names by which a browser on this machine may call a server on loopback. A request under another name comes from a
@@ -28,13 +28,26 @@ def free_port(host: str, first: int) -> int:
     raise UsageError(f"no free port from {first} on at {host}", hint="choose another with --port, and check --host")
 
 
-def check_open_door(host: str, clients: tuple[Client, ...] | None) -> None:
-    """Raises UsageError if everyone on the network could ask."""
-    if host not in LOOPBACK and clients is None:
+def check_open_door(
+    host: str, known: Sequence[object] | None, *, hint: str = "with --key-file FILE (lines name:key, mode 0600)"
+) -> None:
+    """Raises UsageError if everyone on the network could ask, since nobody has to be `known`; the `hint` says how to
+    name those who may."""
+    if host not in LOOPBACK and known is None:
         raise UsageError(
             f"binding to {host} would let everyone on the network ask and read the material",
-            hint="stay on 127.0.0.1, or name who may with --key-file FILE (lines name:key, mode 0600)",
+            hint=f"stay on 127.0.0.1, or name who may {hint}",
         )
+
+
+def in_url(host: str) -> str:
+    """A host as addresses write it: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def shown_host(host: str) -> str:
+    """The host under which a person on this machine reaches a server."""
+    return "127.0.0.1" if host in ("0.0.0.0", "::") else in_url(host)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -2,6 +2,7 @@
 
 import json
 from importlib.resources import files
+from pathlib import Path
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.ui.texts import TEXTS, Texts
@@ -11,6 +12,15 @@ SCRIPTS = (
     "basics", "sources", "overlays", "quote_tip", "clicks", "search", "choosing", "tagging", "keys", "shortcuts",
     "offering", "asking", "attaching", "toasts", "copying", "sharing", "packing", "importing", "speech", "address",
     "refresh",
+)  # fmt: skip
+
+STYLES = tuple(
+    Path(__file__).parent / name
+    for name in (
+        "style.css", "screens.css", "page.css",
+        "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
+        "practice/style.css", "practice/grade.css", "model_setup/style.css",
+    )
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from rag.answer.written.writer import OF_THE_REPLY
 from rag.errors import ChatModelProblem, ModelError, RagError, as_called
+from rag.ui.browser_input import member_of
 from rag.ui.texts import Texts
 
 INGEST = "python -m ingest"
@@ -38,6 +39,6 @@ def sentence_of(error: RagError, texts: Texts) -> tuple[str, str]:
 
 def tell_fallback(code: str, texts: Texts) -> str:
     """Why quotes replaced a chat model's answer; `code` is `Answer.fallback`."""
-    known = code if code in list(ChatModelProblem) else ChatModelProblem.FAILED
+    known = member_of(ChatModelProblem, code) or ChatModelProblem.FAILED
     why = getattr(texts, "fallback_" + known)
     return str(texts.fallback).format(why=why) + (texts.fallback_settings if known in OF_THE_CONNECTION else "")

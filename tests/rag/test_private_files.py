@@ -11,7 +11,7 @@ from rag.errors import RagError, SettingsError, UsageError
 from rag.private_files import MOST_BYTES
 from rag.server.keys import read_keys
 from rag.settings import Settings
-from rag.ui.launch import read_users
+from rag.ui.app.launch import read_users
 
 SECRET = "3q2-7wEjRr0s9n4mXr8kZ1c5vT6b"
 READERS: list[tuple[Callable[[Path], object], type[RagError]]] = [

@@ -25,7 +25,7 @@ from rag.evaluation.answers.run import check
 from rag.evaluation.datasets import GoldRow, Split, choose, load_gold
 from rag.evaluation.intervals import resampled_means, share, summary, two_sided_p
 from rag.evaluation.progress import Track, bar
-from rag.evaluation.provenance import commit, machine, today
+from rag.evaluation.provenance import provenance
 from rag.settings import AgentMode
 from rag.text.tokens import count_tokens
 from rag.types import Step, StepKind
@@ -77,9 +77,7 @@ def evaluate(
         "planner": assistant.model_name,
         "kinds": {kind: figures(part) for kind, part in of_kinds.items()},
         "embedder": assistant.embedder.identity,
-        "commit": commit(),
-        "machine": machine(),
-        "date": today(),
+        **provenance(),
     }
     return result, [_as_row(outcome) for outcome in outcomes]
 

@@ -20,7 +20,7 @@ from rag.evaluation.answers.table import gates
 from rag.evaluation.datasets import GoldRow, Split, choose, load_gold
 from rag.evaluation.intervals import quantile, ratio, share
 from rag.evaluation.progress import Track, bar
-from rag.evaluation.provenance import commit, machine, today
+from rag.evaluation.provenance import provenance
 from rag.evaluation.retrieval.metrics import NDCG, ranking_measures
 from rag.evaluation.retrieval.run import MAX_LISTED, public_settings
 from rag.index import Index
@@ -107,9 +107,7 @@ def evaluate(
             "embedder": assistant.embedder.identity,
             "documents": assistant.index.manifest.documents,
             "settings": {"top_k": settings.top_k} | public_settings(settings),
-            "commit": commit(),
-            "machine": machine(),
-            "date": today(),
+            **provenance(),
         },
         [_as_row(outcome) for outcome in outcomes],
     )

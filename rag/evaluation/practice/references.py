@@ -15,7 +15,7 @@ from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import IdentifiedRow, first_row_has, json_rows
 from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
 from rag.evaluation.progress import bar
-from rag.evaluation.provenance import commit, machine, today
+from rag.evaluation.provenance import provenance
 from rag.practice.attempt import read_attempt
 from rag.practice.graders import open_grader
 from rag.practice.grading import Method
@@ -84,7 +84,7 @@ def evaluate_references(
     return {
         "dataset": file.name, "answers": len(answers), "questions": len({answer.question for answer in answers}),
         "mean_label": round(float(labels.mean()), 3), "methods": results,
-        "commit": commit(), "machine": machine(), "date": today(),
+        **provenance(),
     }, rows  # fmt: skip
 
 

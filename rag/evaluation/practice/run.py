@@ -20,7 +20,7 @@ from rag.evaluation.intervals import share
 from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of
 from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
 from rag.evaluation.progress import bar
-from rag.evaluation.provenance import commit, machine, today
+from rag.evaluation.provenance import provenance
 from rag.practice.bank import read_bank
 from rag.practice.graders import open_grader
 from rag.practice.grading import EmbedderGrader, Grade, Grader, Method, Verdict
@@ -63,7 +63,7 @@ def evaluate(file: Path, assistant: Assistant, *, split: Split, methods: Sequenc
         ]
     result = {
         "dataset": file.name, "split": split, "attempts": len(attempts), "questions": len(rubrics), "methods": results,
-        "model": assistant.model_name, "commit": commit(), "machine": machine(), "date": today(),
+        "model": assistant.model_name, **provenance(),
     }  # fmt: skip
     return GradingEvaluation(result, rows)
 

@@ -18,7 +18,7 @@ from rag.errors import UsageError
 from rag.evaluation.datasets import Dataset, Query, Split, evenly_spread
 from rag.evaluation.intervals import resampled_means, summary, two_sided_p
 from rag.evaluation.progress import Track, bar
-from rag.evaluation.provenance import commit, machine, today
+from rag.evaluation.provenance import provenance
 from rag.evaluation.retrieval.embedding_cache import CachedEmbedder
 from rag.evaluation.retrieval.indexing import document_text, index_documents, shaping
 from rag.evaluation.retrieval.metrics import (
@@ -109,9 +109,7 @@ def evaluate(
             "indexing": _indexing(index, outcomes),
             "embedder": inputs.embedder.identity,
             "settings": {"top_k": inputs.assistant.settings.top_k} | public_settings(settings),
-            "commit": commit(),
-            "machine": machine(),
-            "date": today(),
+            **provenance(),
         }
     return RetrievalEvaluation(result, [_row(query, questions[query.id], outcomes) for query in part.scored])
 

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rag.answer.assistant import Assistant
-from rag.server.address import LOOPBACK
+from rag.server.address import LOOPBACK, shown_host
 from rag.server.http.app import build_app
 from rag.server.http.guard import ApiLimits
 from rag.server.keys import Client
@@ -90,10 +90,9 @@ def serve(
         public_url=public_url,
         tracing=tracing,
     )
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     assistant.warm_up()
     bound.listen()  # so that clients can connect once announced
-    announce(f"http://{shown}:{port}/v1")
+    announce(f"http://{shown_host(host)}:{port}/v1")
     try:
         server_of(app).run(sockets=[bound])
     finally:

@@ -10,7 +10,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 
-from rag.server.address import LOOPBACK, LOOPBACK_NAMES, bind, check_open_door
+from rag.server.address import LOOPBACK, LOOPBACK_NAMES, bind, check_open_door, in_url
 from rag.server.keys import Client, client_of
 
 PATH = "/mcp"
@@ -69,8 +69,7 @@ def serve_http(server: MCPServer, *, host: str, port: int, clients: tuple[Client
     app = http_app(server, host, clients=clients)
     with bind(host, port) as listening:
         listening.listen()  # a reader of the address may connect at once
-        shown = f"[{host}]" if ":" in host else host
-        sys.stdout.write(f"http://{shown}:{listening.getsockname()[1]}{PATH}\n")
+        sys.stdout.write(f"http://{in_url(host)}:{listening.getsockname()[1]}{PATH}\n")
         sys.stdout.flush()
         config = uvicorn.Config(app, log_level="warning", access_log=False, limit_concurrency=AT_ONCE, lifespan="on")
         uvicorn.Server(config).run(sockets=[listening])

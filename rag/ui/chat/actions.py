@@ -13,13 +13,13 @@ from rag.answer.assistant import Assistant
 from rag.feedback.rows import FileType, Format, rows, write_rows
 from rag.feedback.store import Opinion
 from rag.types import Citation
+from rag.ui.browser_input import names_of
 from rag.ui.chat.strip import NOTE_CHARACTERS, REASONS
 from rag.ui.chat.whole_source import open_whole
 from rag.ui.conversations.export import File, as_json, as_markdown, file_name
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.records import from_stored
 from rag.ui.elements import parcel
-from rag.ui.session.scope import names_of
 from rag.ui.session.session import MAX_EXCHANGES, STEP, Exchange, Session
 from rag.ui.texts import TEXTS
 

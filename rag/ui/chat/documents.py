@@ -6,10 +6,10 @@ from pathlib import Path
 from ingest.library import Library, LibraryRun
 from ingest.report import Stage
 from rag.answer.assistant import Assistant
+from rag.ui.browser_input import names_of
 from rag.ui.library.adding import add_files
 from rag.ui.library.report import failures_of, why_unread
 from rag.ui.problems import tell
-from rag.ui.session.scope import names_of
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import LIBRARY_TEXTS, TEXTS

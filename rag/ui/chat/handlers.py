@@ -9,7 +9,8 @@ from urllib.parse import urlparse
 
 import gradio as gr
 
-from ingest.updates.auto_update import AutoUpdateStatus
+from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus
 from rag.answer.assistant import Assistant
 from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.select import Answerers, leaves_the_machine
@@ -29,8 +30,7 @@ from rag.ui.conversations.import_conversation import PackedFile, read_packed
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
 from rag.ui.library.report import too_large
-from rag.ui.part import Updates
-from rag.ui.rooms import Rooms
+from rag.ui.session.part import Updates
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import LIBRARY_TEXTS, TEXTS, Language, Texts
@@ -42,12 +42,18 @@ class ChatHandlers:
     """Over an assistant; keeps conversations in the folder that the settings name. Only readers who may change the
     documents can switch automatic updates; all are told of them."""
 
-    def __init__(self, assistant: Assistant, rooms: Rooms, parts: ChatComponents) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        parts: ChatComponents,
+        auto_update: AutoUpdate | None = None,
+        library: Library | None = None,
+    ) -> None:
         self._assistant = assistant
         self._parts = parts
-        self._updates = rooms.auto_update
-        self._auto_update = rooms.auto_update if rooms.may_change else None
-        self._library = rooms.library if rooms.may_change else None
+        self._updates = auto_update
+        self._library = library if library is not None and library.may_change else None
+        self._auto_update = auto_update if self._library is not None else None
         self._documents = Documents(assistant, self._library) if self._library is not None else None
         self._keeper = Keeper(assistant.settings.data)
         self._material = ("", MaterialTitles())

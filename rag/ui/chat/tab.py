@@ -4,14 +4,15 @@ from typing import Any
 
 import gradio as gr
 
+from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
 from rag.ui.assets import behaviour
 from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import ChatHandlers, bar, examples, render_writer, welcome
 from rag.ui.chat.messages import panel
 from rag.ui.markdown import LATEX_DELIMITERS
-from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart
-from rag.ui.rooms import Rooms
+from rag.ui.session.part import AT_ONCE, EACH, QUEUED, Overlays, PagePart, in_turn
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, Texts
 
@@ -23,24 +24,28 @@ LOOK_SECONDS = 2.0
 READING_SECONDS = 0.7
 # Answered in order, a few at once, with progress shown in the answer itself. A second question reaches the handler
 # during the first, and the handler reports that it is busy; Gradio would drop it silently.
-ANSWERING: dict[str, Any] = {
-    "concurrency_id": "answers",
-    "concurrency_limit": ANSWERED_AT_ONCE,
-    "show_progress": "hidden",
-    "api_visibility": "private",
-    "trigger_mode": "multiple",
-}
+ANSWERING = in_turn("answers", ANSWERED_AT_ONCE) | {"trigger_mode": "multiple"}
 
 
-def build_chat(assistant: Assistant, session: gr.State, rooms: Rooms, overlays: Overlays, first: Language) -> PagePart:
+def build_chat(
+    assistant: Assistant,
+    session: gr.State,
+    auto_update: AutoUpdate | None,
+    library: Library | None,
+    overlays: Overlays,
+    first: Language,
+) -> PagePart:
     """The chat over an assistant, first shown in `first`."""
-    parts = _components(assistant, rooms, overlays, first)
-    handlers = ChatHandlers(assistant, rooms, parts)
+    may_add = library is not None and library.may_change
+    parts = _components(assistant, overlays, first, may_add=may_add, has_updates=auto_update is not None)
+    handlers = ChatHandlers(assistant, parts, auto_update, library)
     _wire(parts, handlers, session)
     return PagePart(parts.spoken, handlers.speak)
 
 
-def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: Language) -> ChatComponents:
+def _components(
+    assistant: Assistant, overlays: Overlays, first: Language, *, may_add: bool, has_updates: bool
+) -> ChatComponents:
     texts = TEXTS[first]
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="list-column"):
@@ -50,12 +55,12 @@ def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: L
         with gr.Column(elem_id="chat-column"):
             conversation = _chatbot(texts, examples(assistant)[first])
             strip = gr.HTML(elem_id="strip")
-            attached = gr.HTML(elem_id="attached", visible=rooms.may_change)
+            attached = gr.HTML(elem_id="attached", visible=may_add)
             offers = gr.HTML(elem_id="offers")
             with gr.Row(elem_id="ask"):
                 open_list = gr.HTML(bar(texts), elem_id="bar")
                 attach = gr.UploadButton(
-                    texts.attach, file_count="multiple", elem_id="attach", visible=rooms.may_change
+                    texts.attach, file_count="multiple", elem_id="attach", visible=may_add
                 )  # without `file_types`: we refuse other files in the reader's language
                 question = gr.Textbox(
                     elem_id="question",
@@ -72,7 +77,7 @@ def _components(assistant: Assistant, rooms: Rooms, overlays: Overlays, first: L
                 stop = gr.Button(texts.stop, elem_id="stop", visible=False)
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
-                updating = gr.HTML(elem_id="updating", visible=rooms.auto_update is not None)
+                updating = gr.HTML(elem_id="updating", visible=has_updates)
                 told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(
@@ -144,13 +149,11 @@ def _wire(parts: ChatComponents, handlers: ChatHandlers, session: gr.State) -> N
     parts.sources.select(handlers.pick, session, parts.sources, **AT_ONCE)
     parts.sources.key_up(handlers.offer, session, parts.offers, **AT_ONCE)
     parts.sources.expand(handlers.open_whole, session, parts.whole, **AT_ONCE)
-    # Queued, since only then can they show the reader an error.
-    queued: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    parts.sources.download(handlers.hand_out, session, parts.parcel, **queued)
-    parts.sources.upload(handlers.import_conversation, session, done, **queued)
-    parts.sources.apply(handlers.refuse_file, session, **queued)
+    parts.sources.download(handlers.hand_out, session, parts.parcel, **QUEUED)
+    parts.sources.upload(handlers.import_conversation, session, done, **QUEUED)
+    parts.sources.apply(handlers.refuse_file, session, **QUEUED)
     told = [parts.attached, parts.reading, *parts.view]
-    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *told], **queued)
+    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *told], **QUEUED)
     parts.reading.tick(handlers.look_at_documents, session, told, **AT_ONCE)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, mo
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import UsageError
 from rag.feedback.store import IMPORTED
+from rag.language.courtesy import Courtesy
 from rag.types import (
     Answer,
     AnswerKind,
     Citation,
     Claim,
-    Courtesy,
     ReadAs,
     Refusal,
     RefusalReason,
@@ -24,7 +24,7 @@ from rag.types import (
     Step,
     StepKind,
 )
-from rag.ui.packed import unpacked
+from rag.ui.browser_input import unpacked
 from rag.ui.session.excerpts import make_excerpts
 from rag.ui.session.session import MAX_KNOWN, Exchange, State
 from rag.ui.texts import Texts

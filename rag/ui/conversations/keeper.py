@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rag.errors import UserDataError
 from rag.feedback.store import FeedbackStore, Opinion
+from rag.ui.browser_input import names_of
 from rag.ui.conversations.import_conversation import Imported
 from rag.ui.conversations.records import from_stored, to_stored
 from rag.ui.conversations.store import Conversations, ListedConversation, StoredConversation, title_of
-from rag.ui.session.scope import names_of
 from rag.ui.session.session import Exchange, Session, State
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from rag.errors import (
 from rag.settings import Settings
 from rag.ui.assets import read_asset
 from rag.ui.elements import done
-from rag.ui.part import AT_ONCE
+from rag.ui.session.part import AT_ONCE
 from rag.ui.templates import macros_of
 from rag.ui.texts import GUIDE_TEXTS, TEXTS, Language, Texts, language_of
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 import gradio as gr
 
 from rag.ui.assets import read_asset
-from rag.ui.part import AT_ONCE
+from rag.ui.session.part import AT_ONCE
 from rag.ui.templates import macros_of
 from rag.ui.texts import GUIDE_TEXTS, TEXTS, Language, Texts, language_of
 

@@ -2,7 +2,6 @@
 
 import json
 from base64 import b64encode
-from typing import Any
 
 import gradio as gr
 
@@ -14,8 +13,8 @@ from rag.types import Role, Turn
 from rag.ui.assets import read_asset
 from rag.ui.chat.messages import question_problem
 from rag.ui.elements import figures, introduction, problem
-from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
+from rag.ui.session.part import AT_ONCE, PagePart, Updates, in_turn
 from rag.ui.session.session import Exchange, Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import INSPECTOR_TEXTS, TEXTS, Language, Texts
@@ -137,10 +136,7 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
             views: _views(texts),
         }
 
-    slowly: dict[str, Any] = {
-        "concurrency_limit": INSPECTIONS, "concurrency_id": "inspections", "show_progress": "hidden",
-        "api_visibility": "private",
-    }  # fmt: skip
+    slowly = in_turn("inspections", INSPECTIONS)
     tab.select(opened, session, [asked, earlier], **AT_ONCE)
     asked.input(choose, [session, asked], [question, earlier, result], **slowly)
     gr.on([go.click, question.submit, earlier.submit], look, [session, asked, question, earlier], result, **slowly)

@@ -27,8 +27,8 @@ from rag.ui.library.listing import (
     unread_of,
 )
 from rag.ui.library.report import run_report, too_large
-from rag.ui.part import Updates
 from rag.ui.problems import tell
+from rag.ui.session.part import Updates
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import LIBRARY_TEXTS, TEXTS, Texts

@@ -10,8 +10,8 @@ from rag.answer.assistant import Assistant
 from rag.errors import RagError
 from rag.review.report import Review, review
 from rag.ui.elements import hint, problem
-from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
+from rag.ui.session.part import AT_ONCE, PagePart, Updates
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import REVIEW_TEXTS, TEXTS, Language, Texts

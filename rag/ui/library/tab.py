@@ -3,8 +3,6 @@
 This module builds its components and connects their events.
 """
 
-from typing import Any
-
 import gradio as gr
 
 from ingest.library import Library
@@ -13,13 +11,12 @@ from rag.ui.assets import read_asset
 from rag.ui.elements import introduction
 from rag.ui.library.handlers import ALL, LibraryComponents, LibraryHandlers, limits
 from rag.ui.library.review import build_review
-from rag.ui.part import AT_ONCE, Overlays, PagePart
+from rag.ui.session.part import AT_ONCE, QUEUED, Overlays, PagePart
 from rag.ui.texts import LIBRARY_TEXTS, Language, Texts
 
 # Seconds between checks of a run under way.
 LOOK_SECONDS = 0.7
-# Queued, because only then do messages to the reader reach the page.
-TELLING: dict[str, Any] = {"trigger_mode": "multiple", "show_progress": "hidden", "api_visibility": "private"}
+TELLING = QUEUED | {"trigger_mode": "multiple"}
 
 
 def build_library(

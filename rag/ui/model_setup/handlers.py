@@ -20,10 +20,9 @@ from rag.settings import ChatModelName
 from rag.ui.elements import done, hint, problem, under_way
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.setup import OTHER, PRESETS, ModelSetup, preset_of
-from rag.ui.part import UNCHANGED, Updates
-from rag.ui.preferences.models import failure, try_model
-from rag.ui.preferences.states import install_command
+from rag.ui.preferences.models import failure, install_command, try_model
 from rag.ui.preferences.stored import to_store
+from rag.ui.session.part import UNCHANGED, Updates
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import MODEL_SETUP_TEXTS, PREFERENCES_TEXTS, Texts

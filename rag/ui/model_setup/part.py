@@ -9,18 +9,13 @@ from rag.models import ModelState
 from rag.ui.assets import read_asset
 from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers, heading, presets
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.part import AT_ONCE, PagePart
+from rag.ui.session.part import AT_ONCE, PagePart, in_turn
 from rag.ui.texts import MODEL_SETUP_TEXTS, Language, Texts
 
 # Seconds between two refreshes during a download.
 LOOK_SECONDS = 0.7
 # One endpoint is asked at a time.
-ASKING: dict[str, Any] = {
-    "concurrency_limit": 1,
-    "concurrency_id": "set up",
-    "show_progress": "hidden",
-    "api_visibility": "private",
-}
+ASKING = in_turn("set up")
 
 
 def build_model_setup(

@@ -9,6 +9,7 @@ from typing import Any
 from rag.practice.plan import Plan
 from rag.practice.schedule import Rating
 from rag.types import Citation
+from rag.ui.browser_input import member_of, number_of, storable
 from rag.ui.session.practice import Filter, Standing
 
 ALL = ""
@@ -66,12 +67,12 @@ class PracticeAction:
         """Parse what the page sent, which may be anything. An unknown name becomes None, and the action does
         nothing."""
         values: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-        name, fields = values.get("action"), values.get("fields")
+        fields = values.get("fields")
         return cls(
-            PracticeActionName(name) if name in list(PracticeActionName) else None,
-            _whole(values.get("rest") or ""),
-            {str(key): _whole(value) for key, value in fields.items()} if isinstance(fields, Mapping) else {},
-            _whole(values.get("zone") or "")[:60],
+            member_of(PracticeActionName, values.get("action")),
+            storable(values.get("rest") or ""),
+            {str(key): storable(value) for key, value in fields.items()} if isinstance(fields, Mapping) else {},
+            storable(values.get("zone") or "")[:60],
         )
 
     def text(self, name: str) -> str:
@@ -79,8 +80,8 @@ class PracticeAction:
         return self.fields.get(name, "").replace("\r\n", "\n")
 
     def number(self, name: str, least: int, most: int) -> int:
-        value = self.fields.get(name, "")
-        return min(max(int(value), least), most) if value.isascii() and value.isdigit() and len(value) < 10 else least
+        value = number_of(self.fields.get(name, ""), 9)
+        return least if value is None else min(max(value, least), most)
 
     @property
     def edition(self) -> int:
@@ -94,11 +95,10 @@ class PracticeAction:
 
     @property
     def filter(self) -> Filter:
-        standing = self.fields.get("standing")
         return Filter(
             words=self.text("words").strip()[:200],
             topic=self.topic,
-            standing=Standing(standing) if standing in list(Standing) else Standing.ALL,
+            standing=member_of(Standing, self.fields.get("standing")) or Standing.ALL,
             bookmarked=self.fields.get("bookmarked") == "on",
         )
 
@@ -114,18 +114,14 @@ class PracticeAction:
 
     @property
     def rating(self) -> Rating | None:
-        return Rating(self.rest) if self.rest in list(Rating) else None
+        return member_of(Rating, self.rest)
 
     @property
     def citation(self) -> Citation | None:
         """The quote that a source button names; None if its fields are invalid."""
-        document, quote, start = self.fields.get("document"), self.fields.get("quote"), self.fields.get("start", "")
-        if not document or not quote or not (start.isascii() and start.isdigit() and len(start) < 12):
+        document, quote = self.fields.get("document"), self.fields.get("quote")
+        start = number_of(self.fields.get("start", ""), 11)
+        if not document or not quote or start is None:
             return None
         title = self.fields.get("title") or document
-        return Citation(1, document, title, int(start), int(start) + len(quote), quote)
-
-
-def _whole(value: object) -> str:
-    """The value as text that can be stored: lone surrogates become question marks."""
-    return str(value).encode("utf-8", "replace").decode()
+        return Citation(1, document, title, start, start + len(quote), quote)

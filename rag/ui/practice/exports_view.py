@@ -6,7 +6,7 @@ from typing import Any
 
 from rag.errors import UsageError
 from rag.practice.exports import ExportAs
-from rag.ui.packed import unpacked
+from rag.ui.browser_input import unpacked
 from rag.ui.practice.bank_view import standings
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts

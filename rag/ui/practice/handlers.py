@@ -14,9 +14,9 @@ import gradio as gr
 from rag.answer.assistant import Assistant
 from rag.errors import RagError, UsageError
 from rag.practice.exports import ExportAs, export
+from rag.ui.browser_input import member_of
 from rag.ui.chat.whole_source import open_whole
 from rag.ui.elements import parcel
-from rag.ui.part import UNCHANGED, Updates
 from rag.ui.practice.actions import PracticeAction, PracticeActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import HTML as ELEMENTS
@@ -25,6 +25,7 @@ from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.rendering import Rendering
 from rag.ui.practice.resources import PracticeResources
 from rag.ui.problems import tell
+from rag.ui.session.part import UNCHANGED, Updates
 from rag.ui.session.practice import View
 from rag.ui.session.session import Session
 from rag.ui.texts import PRACTICE_TEXTS, TEXTS
@@ -204,8 +205,7 @@ class PracticeHandlers:
         return self._status(state, said, graded, edition) | {self._parts.part: part}
 
     def _export(self, state: Session, action: PracticeAction, now: datetime) -> Updates:
-        name = action.fields.get("format")
-        file_type = ExportAs(name) if name in list(ExportAs) else ExportAs.ANKI
+        file_type = member_of(ExportAs, action.fields.get("format")) or ExportAs.ANKI
         bank, kept = self._resources.material().bank, self._resources.kept(user_of(state))
         rows = rows_of(bank, action.filter, kept, now)
         questions = [question for row in rows for question in (row.question, *row.follow_ups)]

@@ -5,6 +5,7 @@ import threading
 from dataclasses import fields
 from urllib.parse import parse_qs, quote, urlencode
 
+from rag.ui.browser_input import member_of, number_of
 from rag.ui.session.practice import Filter, Practice, Standing, View
 
 # Places that are remembered, of all readers, the newest ones.
@@ -55,14 +56,14 @@ def go_to(practice: Practice, place: str) -> None:
     whoever shows the place finds nothing by it."""
     name, _, told = place[:CHARACTERS].partition("?")
     values = {key: found[-1] for key, found in parse_qs(told).items()}
-    begun = Practice(View(name) if name in list(View) else View.TODAY)
+    begun = Practice(member_of(View, name) or View.TODAY)
     topic, standing, back, seed = (values.get(key, "") for key in ("topic", "standing", "back", "seed"))
     begun.filter = Filter(
         words=values.get("words", "")[:SOUGHT],
         topic=topic[1:] if topic else None,
-        standing=Standing(standing) if standing in list(Standing) else Standing.ALL,
+        standing=member_of(Standing, standing) or Standing.ALL,
         bookmarked=values.get("bookmarked") == "on",
-        seed=int(seed) if seed.isascii() and seed.isdigit() and len(seed) < 11 else 0,
+        seed=number_of(seed, 10) or 0,
     )
     begun.question, begun.round_id = values.get("name", ""), values.get("round", "")
     if begun.view is View.QUESTION and not begun.question:

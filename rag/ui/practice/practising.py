@@ -19,6 +19,7 @@ from rag.practice.rounds import Level, Round, answer, begin_round, skip_vanished
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import CardReview, Rating, due_cards, rating_of, review_of
 from rag.practice.store import Jotting
+from rag.ui.browser_input import member_of
 from rag.ui.practice.actions import PracticeAction, PracticeActionName
 from rag.ui.practice.bank_view import rows_of
 from rag.ui.practice.elements import day, percent
@@ -274,7 +275,7 @@ class Practising:
             self._deal(practice, tuple(cards[: action.number("count", 1, MOST_CARDS)]))
             return "" if cards else texts.deck_empty
         if action.name is PracticeActionName.REVEAL:
-            practice.reveal = Reveal(action.rest) if action.rest in list(Reveal) else practice.reveal
+            practice.reveal = member_of(Reveal, action.rest) or practice.reveal
             return ""
         return self._rate(session, action, now)
 
@@ -318,9 +319,8 @@ class Practising:
         bank = self._resources.material().bank
         practice.view = View.INTERVIEW
         if action.name is PracticeActionName.BEGIN:
-            level = action.fields.get("level")
             round = begin_round(
-                bank, topic=action.topic, level=Level(level) if level in list(Level) else Level.STANDARD,
+                bank, topic=action.topic, level=member_of(Level, action.fields.get("level")) or Level.STANDARD,
                 count=action.number("count", FEWEST_ASKED, MOST_ASKED), now=now, cards=store.cards(user),
                 seed=random.randrange(SEEDS),
             )  # fmt: skip

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from rag.practice.bank import Bank, Question
 from rag.practice.grading import Grade
-from rag.practice.round_report import report
 from rag.practice.rounds import Round, next_follow_up
 from rag.practice.schedule import due_cards, forecast, progress, streak
 from rag.ui.practice.actions import ALL
@@ -29,7 +28,7 @@ from rag.ui.practice.exports_view import exports_shell
 from rag.ui.practice.grade_view import Graded, grade_part
 from rag.ui.practice.practising import Practising, user_of
 from rag.ui.practice.question_view import QuestionWithProgress, question_shell
-from rag.ui.practice.report_view import report_part, report_shell
+from rag.ui.practice.report_view import report_as_markdown, report_part, report_shell
 from rag.ui.practice.resources import CardsAndJottings, PracticeResources
 from rag.ui.practice.today_view import Glance, progress_part, progress_shell, today_part, today_shell
 from rag.ui.session.practice import View
@@ -180,9 +179,10 @@ class Rendering:
     def report(self, session: Session, round: Round) -> str:
         """The report of a round, as a Markdown file."""
         cards = self._resources.kept(user_of(session)).cards
-        topic = self._names(session, PRACTICE_TEXTS[session.language]).get(round.topic, round.topic or "")
+        texts = PRACTICE_TEXTS[session.language]
+        topic = self._names(session, texts).get(round.topic, round.topic or "")
         bank, zone = self._resources.material().bank, session.practice.time_zone
-        return report(bank, round, cards, session.language, topic=topic, zone=zone)
+        return report_as_markdown(bank, round, cards, texts, topic=topic, zone=zone)
 
     def _progress(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         practice, bank = session.practice, self._resources.material().bank

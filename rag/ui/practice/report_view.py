@@ -1,14 +1,13 @@
 """The report at the end of a mock interview: strong points, missed points, what to read, when each question comes back,
-and each answer point by point. `rag.practice.round_report` writes it as Markdown."""
+and each answer point by point; as HTML, and as Markdown to keep."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from rag.language.language import Language
 from rag.practice.bank import Bank
 from rag.practice.grading import Verdict
-from rag.practice.round_report import ORDER, READ_BELOW
 from rag.practice.rounds import Answered, PointMade, Round
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
@@ -23,6 +22,9 @@ HTML = macros_of("practice/report_view.html")
 # Number of points listed as strong or as missed.
 LISTED = 5
 MISSED = (Verdict.CONTRADICTED, Verdict.MISSING, Verdict.MENTIONED)
+ORDER = (*MISSED, Verdict.PARTLY, Verdict.UNSURE, Verdict.FOUND)
+# Below this score a page is worth rereading.
+READ_BELOW = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +138,74 @@ def _answer(bank: Bank, answered: Answered, texts: Texts, language: Language) ->
     ]
     points += [ReportPoint("mistake", texts.right_is, citation) for citation in answered.mistakes]
     return AnswerShown(percent(answered.score), title, not is_there, answered.attempt.strip(), points)
+
+
+def report_as_markdown(
+    bank: Bank, round: Round, cards: Mapping[str, Card], texts: Texts, *, topic: str, zone: tzinfo = UTC
+) -> str:
+    """The report as Markdown: points made and missed with sources, mistakes, pages to read, next dates.
+
+    `topic` is the name of the round's topic; days are those of `zone`.
+    """
+    scores = [one.score for one in round.answered]
+    summary = texts.saved_summary.format(
+        begun=_day(round.begun, zone), topic=topic, done=len(scores),
+        score=sum(scores) / len(scores) if scores else 0,
+    )  # fmt: skip
+    lines = [f"# {texts.saved_title}", "", summary]
+    if round.answered:
+        lines += ["", *_ends(round.answered, texts)]
+    for answered in round.answered:
+        lines += ["", *_answer_in_markdown(bank, answered, texts)]
+    read = [answered for answered in round.answered if answered.score < READ_BELOW]
+    if read:
+        documents = dict.fromkeys(answered.question_id.split("#", 1)[0] for answered in read)
+        lines += ["", f"## {texts.saved_reading}", "", *(f"- {_page(bank, name)}" for name in documents)]
+    dated = [(cards[a.question_id].due, a.question_id) for a in round.answered if a.question_id in cards]
+    if dated:
+        lines += ["", f"## {texts.saved_dates}", ""]
+        lines += [f"- {_day(due, zone)} {_heading(name)}" for due, name in sorted(dated)]
+    return "\n".join(lines) + "\n"
+
+
+def _answer_in_markdown(bank: Bank, answered: Answered, texts: Texts) -> Iterator[str]:
+    gone = "" if answered.question_id in bank.questions else f" {texts.saved_gone}"
+    yield f"## {_heading(answered.question_id)} · {answered.score:.0%}{gone}"
+    yield ""
+    if answered.attempt.strip():
+        yield from (f"> {line}" for line in answered.attempt.strip().splitlines())
+        yield ""
+    for point in sorted(answered.points, key=_order):
+        yield f"- **{getattr(texts, f'saved_{point.verdict}')}** {_cited(point.citation)}"
+    if answered.mistakes:
+        yield ""
+        yield f"**{texts.saved_mistakes}**"
+        yield ""
+        yield from (f"- {_cited(citation)}" for citation in answered.mistakes)
+
+
+def _day(at: datetime, zone: tzinfo) -> str:
+    return at.astimezone(zone).date().isoformat()
+
+
+def _cited(citation: Citation) -> str:
+    """The quote on one line, and its place: page and section."""
+    place = " › ".join(dict.fromkeys([citation.title, *citation.section[-1:]]))
+    return f"{' '.join(citation.quote.split())} ({place})"
+
+
+def _ends(answered: Sequence[Answered], texts: Texts) -> Iterator[str]:
+    """The best and the worst answer, if several answers differ in score."""
+    best, worst = (choose(answered, key=lambda one: one.score) for choose in (max, min))
+    if best.score > worst.score:
+        yield f"- **{texts.saved_best}** {_heading(best.question_id)} · {best.score:.0%}"
+        yield f"- **{texts.saved_worst}** {_heading(worst.question_id)} · {worst.score:.0%}"
+
+
+def _heading(question_id: str) -> str:
+    return question_id.partition("#")[2] or question_id
+
+
+def _page(bank: Bank, document: str) -> str:
+    page = bank.pages.get(document)
+    return f"{page.title} ({document})" if page else document

@@ -7,8 +7,8 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
-from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart
 from rag.ui.practice.handlers import PracticeComponents, PracticeHandlers
+from rag.ui.session.part import AT_ONCE, EACH, Overlays, PagePart, in_turn
 
 # Beside the session goes what practice.js, which may not run yet, sends when the address has changed. `saved` lends its
 # place.
@@ -22,12 +22,7 @@ SCRIPTS = ("browser/packing.js", "practice/practice.js", "practice/places.js")
 # Only the latest text in a filter matters.
 LAST = AT_ONCE | {"trigger_mode": "always_last"}
 # Grading uses this machine's cores, or mostly waits for a chat model.
-GRADING: dict[str, Any] = {
-    "concurrency_limit": 2,
-    "concurrency_id": "grading",
-    "show_progress": "hidden",
-    "api_visibility": "private",
-}
+GRADING = in_turn("grading", 2)
 
 
 def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, tab: gr.Tab) -> PagePart:

@@ -14,15 +14,21 @@ from rag.errors import RagError
 from rag.settings import ChatModelName
 from rag.ui.chat.exchange import writer_of
 from rag.ui.elements import done, hint, introduction, problem, under_way
-from rag.ui.part import UNCHANGED, Updates
-from rag.ui.preferences.models import answerer, failure, places, problem_of, try_model
-from rag.ui.preferences.states import states_html, way_out
+from rag.ui.preferences.models import (
+    HTML,
+    answerer,
+    failure,
+    places,
+    problem_of,
+    states_html,
+    try_model,
+    way_out,
+)
 from rag.ui.preferences.stored import from_store, to_store
+from rag.ui.session.part import UNCHANGED, Updates
 from rag.ui.session.session import Session
-from rag.ui.templates import macros_of
 from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
 
-HTML = macros_of("preferences/handlers.html")
 THEMES = ("system", "light", "dark")
 
 

@@ -1,20 +1,17 @@
 """A reader's choices as the browser stores them. Values read back are checked: anyone can change them."""
 
 from collections.abc import Mapping
-from contextlib import suppress
-from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from annotated_types import Ge, Le
 
 from rag.answer.choices import Caution, Choices, StyleName
 from rag.settings import ChatModelName, Settings
+from rag.ui.browser_input import member_of
 from rag.ui.texts import Language
 
 # The key in the browser's local storage.
 KEY = "interview-rag.preferences"
-
-Name = TypeVar("Name", bound=StrEnum)
 
 
 def limits(setting: str) -> tuple[int, int]:
@@ -37,23 +34,17 @@ def to_store(choices: Choices, language: Language | None) -> dict[str, Any]:
 def from_store(stored: object) -> tuple[Choices, Language | None]:
     """The stored choices and language. Invalid values count as not chosen."""
     kept: Mapping[str, object] = stored if isinstance(stored, dict) else {}
-    llm = _name(kept.get("llm"), ChatModelName)
+    llm = member_of(ChatModelName, kept.get("llm"))
     return (
         Choices(
             llm=None if llm in (None, ChatModelName.AUTO) else llm,
-            style=_name(kept.get("style"), StyleName) or StyleName.STANDARD,
-            caution=_name(kept.get("caution"), Caution) or Caution.BALANCED,
+            style=member_of(StyleName, kept.get("style")) or StyleName.STANDARD,
+            caution=member_of(Caution, kept.get("caution")) or Caution.BALANCED,
             only_supported=kept.get("only_supported") is not False,
             top_k=_top_k(kept.get("top_k")),
         ),
-        _name(kept.get("language"), Language),
+        member_of(Language, kept.get("language")),
     )
-
-
-def _name(value: object, names: type[Name]) -> Name | None:
-    with suppress(ValueError):
-        return names(str(value))
-    return None
 
 
 def _top_k(value: object) -> int | None:

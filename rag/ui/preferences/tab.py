@@ -10,18 +10,13 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.elements import hint, introduction
-from rag.ui.part import AT_ONCE, EACH, PagePart
 from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, models, named, themes
 from rag.ui.preferences.stored import limits
+from rag.ui.session.part import AT_ONCE, EACH, PagePart, in_turn
 from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
 
 # One model is tested at a time.
-TRYING: dict[str, Any] = {
-    "concurrency_limit": 1,
-    "concurrency_id": "tests",
-    "show_progress": "hidden",
-    "api_visibility": "private",
-}
+TRYING = in_turn("tests")
 
 # A moment after a room appears, Gradio resets its components to their initial values. That would close a fold opened in
 # the meantime, unless Gradio knows that it is open.

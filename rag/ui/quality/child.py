@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 from rag.cli import print_json
 from rag.errors import RagError
 from rag.settings import ChatModelName, Settings, load_settings
-from rag.ui.quality.kept import EvaluationKind
+from rag.ui.quality.runner import SYSTEMS, EvaluationKind
 
-SYSTEMS = ("ours", "dense", "keyword", "rrf")
 # Niceness added to the process, so that chats take precedence.
 NICENESS = 10
 T = TypeVar("T")

@@ -13,61 +13,30 @@ from rag.evaluation.answers.table import NAMES
 from rag.evaluation.retrieval import report
 from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.ui.elements import figures, hint
-from rag.ui.quality.kept import EvaluationKind, Measured
+from rag.ui.quality.runner import EvaluationKind, Measured
 from rag.ui.templates import macros_of
 from rag.ui.texts import Language, Texts
 
 HTML = macros_of("quality/results.html")
 
-ZH, EN = Language.ZH, Language.EN
 # The dataset written for this program's own corpus.
 OWN_SET = "gold"
-SETS = {
-    OWN_SET: {ZH: "本程序的标准题", EN: "This program's own questions"},
-    "drcd_dev_hans2hant": {ZH: "繁体阅读理解 DRCD", EN: "DRCD, traditional Chinese"},
-    "dureader_demo_doc": {ZH: "搜索问答 DuReader", EN: "DuReader, web search"},
-    "interview_q2a": {ZH: "面试题找答案", EN: "Interview questions to answers"},
-    "xquad_en_zh": {ZH: "英文问中文 XQuAD", EN: "XQuAD, English to Chinese"},
-}
-SPLITS = {"test": {ZH: "测试题", EN: "test questions"}, "dev": {ZH: "调试题", EN: "development questions"}}
-SYSTEMS = {
-    "ours": {ZH: "本程序", EN: "This program"},
-    "dense": {ZH: "向量", EN: "Vectors"},
-    "keyword": {ZH: "关键词 BM25", EN: "Keywords, BM25"},
-    "rrf": {ZH: "倒数排名融合", EN: "Reciprocal rank fusion"},
-    "langchain": {ZH: "LangChain", EN: "LangChain"},
-    "langchain-chinese": {ZH: "LangChain，中文切分", EN: "LangChain, Chinese splits"},
-    "langchain-bm25": {ZH: "LangChain BM25", EN: "LangChain BM25"},
-    "langchain-bm25-jieba": {ZH: "LangChain BM25，jieba 分词", EN: "LangChain BM25, jieba"},
-    "langchain-bm25-bigrams": {ZH: "LangChain BM25，二元组", EN: "LangChain BM25, bigrams"},
-}
-ANSWERERS = {
-    "extractive": {ZH: "逐句摘引", EN: "Quotes"},
-    "local": {ZH: "本机模型", EN: "Local model"},
-    "endpoint": {ZH: "配置的接口", EN: "Endpoint"},
-    "ollama": {ZH: "Ollama", EN: "Ollama"},
-}
-
-
-def system_name(system: str, language: Language) -> str:
-    return SYSTEMS.get(system, {}).get(language, system)
-
-
-def set_name(dataset: str, split: str, language: Language, *more: str) -> str:
-    """
-    >>> set_name("gold", "test", Language.EN), set_name("xquad_en_zh", "dev", Language.ZH, "e5")
-    ("This program's own questions · test questions", '英文问中文 XQuAD · 调试题 · e5')
-    """
-    part = "" if split == "all" else SPLITS.get(split, {}).get(language, split)
-    return " · ".join(filter(None, (SETS.get(dataset, {}).get(language, dataset), part, *more)))
-
-
-def answerer_name(llm: str, model: str | None, language: Language) -> str:
-    name = ANSWERERS.get(llm, {}).get(language, llm)
-    return f"{name} ({model})" if model else name
-
-
 TICKS = (0, 0.25, 0.5, 0.75, 1)
+
+
+def name_of(kind: str, name: str, texts: Texts) -> str:
+    """What a reader calls a system, an answerer, a set or a split; its own name if the texts have none."""
+    return str(getattr(texts, f"{kind}_{name}", name))
+
+
+def set_name(dataset: str, split: str, texts: Texts, *more: str) -> str:
+    """
+    >>> from rag.ui.texts import QUALITY_TEXTS, Language
+    >>> set_name("gold", "test", QUALITY_TEXTS[Language.EN]), set_name("x", "dev", QUALITY_TEXTS[Language.ZH], "e5")
+    ("This program's own questions · test questions", 'x · 调试题 · e5')
+    """
+    part = "" if split == "all" else name_of("split", split, texts)
+    return " · ".join(filter(None, (name_of("set", dataset, texts), part, *more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +117,7 @@ def _or_problem(show: Callable[[], str], texts: Texts) -> str:
 def _compared(results: Sequence[report.Result], texts: Texts, language: Language) -> str:
     several = len({result.embedder for result in results}) > 1
     names = [
-        set_name(result.dataset, result.split, language, result.embedder.partition("@")[0] if several else "")
+        set_name(result.dataset, result.split, texts, result.embedder.partition("@")[0] if several else "")
         for result in results
     ]
     labels = report.labels(results)
@@ -156,19 +125,20 @@ def _compared(results: Sequence[report.Result], texts: Texts, language: Language
     for label, name, result in zip(labels, names, results, strict=True):
         shown = [system for system in result.systems if system == OURS or is_baseline(system)]
         dots = [
-            Dot(system_name(system, language), mean.value, mean.low, mean.high, strong=system == OURS, raw=system)
+            Dot(name_of("system", system, texts), mean.value, mean.low, mean.high, strong=system == OURS, raw=system)
             for system in shown
             if (mean := result.ndcg(system)) is not None
         ]
         plots.append((label, name, plot(dots, f"{name}: {texts.plot_hint}")))
-    rows = report.cells(results, language, names=names, system_name=partial(system_name, language=language))
+    rows = report.cells(results, language, names=names, system_name=partial(name_of, "system", texts=texts))
     return HTML("compared", plots=plots, table=figures(rows, report.cells(results, language)), texts=texts)
 
 
 def _answered(result: Mapping[str, Any], texts: Texts, language: Language) -> str:
     when = texts.when.format(date=result.get("date", "–"), commit=str(result.get("commit") or "–")[:7])
-    who = answerer_name(result["llm"], result["model"], language)
-    name = f"{who} · {set_name(result['dataset'], result['split'], language)}"
+    writer = name_of("answerer", result["llm"], texts)
+    who = f"{writer} ({result['model']})" if result["model"] else writer
+    name = f"{who} · {set_name(result['dataset'], result['split'], texts)}"
     return HTML(
         "answered",
         label=answers_table.label(result),

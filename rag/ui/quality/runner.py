@@ -1,4 +1,5 @@
-"""Runs an evaluation in a child process, beside the chats: its progress, its result, and stopping it."""
+"""Runs an evaluation in a child process, beside the chats: its progress, its result, which outlives the program, and
+stopping it."""
 
 import atexit
 import json
@@ -9,8 +10,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +22,28 @@ from rag.evaluation.extra import require_evaluation_extra
 from rag.index import Index
 from rag.paths import PROGRAM
 from rag.settings import ENVIRONMENT_PREFIX, IndexEffect, Settings, index_settings
-from rag.ui.quality.child import SYSTEMS
-from rag.ui.quality.kept import EvaluationKind, Measured, read_measured, write_measured
 
 logger = logging.getLogger(__name__)
 
+# The systems measured here.
+SYSTEMS = ("ours", "dense", "keyword", "rrf")
 # Characters quoted from the end of a failed child's stderr.
 LAST_WORDS = 300
+# The latest results, in the folder of the user's data.
+FILE = "quality.json"
+
+
+class EvaluationKind(StrEnum):
+    RETRIEVAL = "retrieval"
+    ANSWERS = "answers"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The JSON result of an evaluation, and the time at which it ended."""
+
+    at: datetime
+    result: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +207,34 @@ def prefixed(index: Index, gold: Path) -> str | None:
         for evidence in row.get("evidence", ()):
             evidence["document"] = f"{root.name}/{evidence['document']}"
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def read_measured(folder: Path) -> dict[EvaluationKind, Measured]:
+    """The latest result of each kind; a file that cannot be read counts as missing."""
+    try:
+        kept = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return {
+            EvaluationKind(kind): Measured(datetime.fromisoformat(last["at"]).astimezone(), dict(last["result"]))
+            for kind, last in kept.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        logger.warning("the kept results in %s cannot be read: %s", folder / FILE, error)
+        return {}
+
+
+def write_measured(folder: Path, measured: Mapping[EvaluationKind, Measured]) -> None:
+    """Write the results atomically. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    text = json.dumps({kind: {"at": last.at.isoformat(), "result": last.result} for kind, last in measured.items()})
+    descriptor, part = tempfile.mkstemp(prefix=".quality-", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(part).replace(folder / FILE)
+    finally:
+        with suppress(FileNotFoundError):
+            Path(part).unlink()

@@ -6,11 +6,10 @@ import gradio as gr
 
 from rag.answer.assistant import Assistant
 from rag.ui.elements import done, problem
-from rag.ui.part import AT_ONCE, PagePart, Updates
 from rag.ui.problems import tell
-from rag.ui.quality.kept import EvaluationKind
 from rag.ui.quality.results import own, shipped
-from rag.ui.quality.runner import Progress, Runner
+from rag.ui.quality.runner import EvaluationKind, Progress, Runner
+from rag.ui.session.part import AT_ONCE, PagePart, Updates
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import QUALITY_TEXTS, TEXTS, Language, Texts

@@ -8,10 +8,10 @@ import rag.answer.decide as deciding
 from rag.answer.assistant import Assistant
 from rag.answer.suggestions import SUGGESTIONS, near, suggest
 from rag.index import Index
+from rag.language.courtesy import Courtesy
 from rag.language.messages import courtesy
 from rag.search.retrieval import search
 from rag.text.mapped import MappedText
-from rag.types import Courtesy
 from tests.conftest import HashEmbedder
 
 

@@ -13,8 +13,7 @@ from rag.errors import UsageError
 from rag.evaluation.extra import INSTALL, evaluation_extra, require_evaluation_extra
 from rag.index import Index
 from rag.settings import Settings
-from rag.ui.quality.kept import EvaluationKind
-from rag.ui.quality.runner import Runner
+from rag.ui.quality.runner import EvaluationKind, Runner
 from tools.fit import refusals
 
 
@@ -67,7 +66,7 @@ def test_results_are_shown_without_it() -> None:
     """What the page shows of results must not load what a fresh machine lacks."""
     code = (
         "import sys; sys.modules.update(dict.fromkeys(('ir_measures', 'scipy', 'sklearn', 'matplotlib')));"
-        "from rag.ui.without_stubs import write_no_stubs; write_no_stubs();"
+        "from rag.ui.app.without_stubs import write_no_stubs; write_no_stubs();"
         "import rag.ui.quality.results, rag.ui.quality.tab, app"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

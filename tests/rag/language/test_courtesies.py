@@ -3,8 +3,9 @@
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.language.courtesy import Courtesy
 from rag.language.messages import courtesy
-from rag.types import AnswerKind, Courtesy, Role, Turn
+from rag.types import AnswerKind, Role, Turn
 
 COURTESIES = {
     Courtesy.GREETING: ["hi", "你好", "你好啊！", "Hello there", "在吗", "哈喽", "早上好", "👋", "good morning"],

@@ -12,12 +12,14 @@ from rag.errors import UsageError
 from rag.language.language import Language
 from rag.practice.bank import Bank, Question
 from rag.practice.grading import Grade, Method, MistakeMade, PointGrade, Verdict
-from rag.practice.round_report import report
 from rag.practice.rounds import Level, Round, answer, begin_round, next_follow_up, skip_vanished, statements
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import Card
+from rag.ui.practice.report_view import report_as_markdown
+from rag.ui.texts import PRACTICE_TEXTS
 from tests.rag.practice.pages import CACHE, CACHE_ID, GQA_ID, LORA_ID, NOTES, QUERY_ID, bank_of
 
+ZH, EN = PRACTICE_TEXTS[Language.ZH], PRACTICE_TEXTS[Language.EN]
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
@@ -94,7 +96,7 @@ def test_the_report_says_what_was_missed_and_where_it_stands(bank: Bank, tmp_pat
     round = replace(begun(bank), planned=(CACHE_ID, LORA_ID))
     round = answer(bank, round, graded(bank, bank.find(CACHE_ID), "缩小 KV cache"))
     cards = {CACHE_ID: card(CACHE_ID, NOW + timedelta(days=2))}
-    text = report(bank, round, cards, Language.ZH, topic="推理与量化")
+    text = report_as_markdown(bank, round, cards, ZH, topic="推理与量化")
     assert f"{NOW.date()}，推理与量化，1 题" in text
     missed = rubric_of(bank, bank.find(CACHE_ID)).points[2].citation
     assert f"- **没说到** {missed.quote} ({missed.title} › {missed.section[-1]})" in text
@@ -105,14 +107,14 @@ def test_the_report_says_what_was_missed_and_where_it_stands(bank: Bank, tmp_pat
     assert "## 再读一遍\n\n- KV cache 是什么，为什么能加速解码？ (cache.md)" in text
     assert round.current is not None
     both = answer(bank, round, graded(bank, bank.find(round.current)))
-    ends = report(bank, both, {}, Language.ZH, topic="").split("\n## ")[0]
+    ends = report_as_markdown(bank, both, {}, ZH, topic="").split("\n## ")[0]
     assert f"**答得最好** {round.current.partition('#')[2]} · 67%" in ends  # right, but for a mistake
     assert f"**最该补的** {CACHE_ID.partition('#')[2]}" in ends
     # Days are the reader's own.
     east = timezone(timedelta(hours=14))
-    assert "- 2026-11-25 KV cache" in report(bank, round, cards, Language.ZH, topic="", zone=east)
+    assert "- 2026-11-25 KV cache" in report_as_markdown(bank, round, cards, ZH, topic="", zone=east)
     # The page may be gone by then.
-    gone = report(bank_of(tmp_path, {"notes.md": NOTES}), round, {}, Language.EN, topic="")
+    gone = report_as_markdown(bank_of(tmp_path, {"notes.md": NOTES}), round, {}, EN, topic="")
     assert "(this question has left the material)" in gone
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from rag.ui.launch import private_environment
+from rag.ui.app.launch import private_environment
 
 environment = contextlib.ExitStack()
 environment.enter_context(private_environment())  # which Gradio reads when it is imported
@@ -10,4 +10,4 @@ environment.enter_context(private_environment())  # which Gradio reads when it i
 import torch  # noqa: E402, F401
 
 import rag.answer.assistant  # noqa: E402
-import rag.ui.page  # noqa: E402, F401
+import rag.ui.app.page  # noqa: E402, F401

@@ -5,8 +5,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from rag.answer.assistant import Assistant
-from rag.ui.page import build_page
-from rag.ui.rooms import Rooms
+from rag.ui.app.page import Rooms, build_page
 
 NASTY = '<img src=x onerror="window.ran = 1">'
 

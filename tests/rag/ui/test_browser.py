@@ -10,7 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import Settings
 from rag.types import Answer
-from rag.ui.policy import ICON, content_policy
+from rag.ui.app.policy import ICON, content_policy
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.browser import ask, open_page, settle
 from tests.rag.ui.house import House

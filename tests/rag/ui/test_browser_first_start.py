@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 from ingest.updates.first_reading import UNFINISHED_FILE
 from rag.index import open_index
 from rag.settings import Settings
-from rag.ui.open_page import FIRST_DOCUMENTS
+from rag.ui.app.open_page import FIRST_DOCUMENTS
 from rag.ui.texts import GUIDE_TEXTS, Language
 from tests.paths import ROOT
 

@@ -17,9 +17,9 @@ from rag.answer.assistant import Assistant
 from rag.errors import DocumentError, Unreadable, UsageError
 from rag.index import open_index
 from rag.index.topics import topic_title, topic_titles
+from rag.ui.app.page import Rooms
 from rag.ui.library.listing import SHOWN, DocumentRow, Unread, matching, reader, rows_of, table, unread_list, unread_of
 from rag.ui.library.report import run_report, why_unread
-from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import LIBRARY_TEXTS, Language
 from rag.ui.texts import TEXTS as PAGE

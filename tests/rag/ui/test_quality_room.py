@@ -16,9 +16,18 @@ from rag.errors import ModelError
 from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.index import open_index
 from rag.settings import Settings, load_settings
-from rag.ui.quality.kept import FILE, EvaluationKind, Measured, read_measured, write_measured
-from rag.ui.quality.results import SETS, SYSTEMS, own, shipped
-from rag.ui.quality.runner import Progress, Runner, as_environment, prefixed
+from rag.ui.quality.results import own, shipped
+from rag.ui.quality.runner import (
+    FILE,
+    EvaluationKind,
+    Measured,
+    Progress,
+    Runner,
+    as_environment,
+    prefixed,
+    read_measured,
+    write_measured,
+)
 from rag.ui.texts import QUALITY_TEXTS, Language
 from tests.conftest import HashEmbedder
 from tests.paths import ROOT
@@ -29,7 +38,8 @@ REAL_PYTHON = sys.executable
 
 @pytest.mark.parametrize("language", Language)
 def test_the_results_of_the_repository_are_shown(language: Language) -> None:
-    html = shipped(ROOT / "docs" / "results", QUALITY_TEXTS[language], language)
+    texts = QUALITY_TEXTS[language]
+    html = shipped(ROOT / "docs" / "results", texts, language)
     assert "problem" not in html
     recorded = json.loads((ROOT / "docs/results/retrieval/gold.json").read_text(encoding="utf-8"))
     assert f"{recorded['systems']['ours']['ndcg@10']['value']:.3f}" in html
@@ -37,14 +47,16 @@ def test_the_results_of_the_repository_are_shown(language: Language) -> None:
     assert 'class="target"' in html
     for file in (ROOT / "docs/results/retrieval").glob("*.json"):
         result = json.loads(file.read_text(encoding="utf-8"))
-        assert f'<h4 title="{file.stem} (test)">{escape(SETS[file.stem][language])}' in html
-        assert {name for name in result["systems"] if is_baseline(name) or name == OURS} <= set(SYSTEMS)
+        assert f'<h4 title="{file.stem} (test)">{escape(getattr(texts, f"set_{file.stem}"))}' in html
+        shown = {name for name in result["systems"] if is_baseline(name) or name == OURS}
+        assert all(hasattr(texts, f"system_{name}") for name in shown)
     assert 'title="rrf"' in html
-    assert f'<td title="rrf">{SYSTEMS["rrf"][language]}</td>' in html
+    assert f'<td title="rrf">{texts.system_rrf}</td>' in html
     seen = re.sub(r"<[^>]*>", " ", html)
     assert not re.search(r"\b(rrf|ours|extractive)\b|hans2hant", seen)
-    assert min(SETS, key=lambda name: html.index(f'title="{name} ')) == "gold"
-    assert QUALITY_TEXTS[language].ndcg in html
+    sets = [file.stem for file in (ROOT / "docs/results/retrieval").glob("*.json")]
+    assert min(sets, key=lambda name: html.index(f'title="{name} ')) == "gold"
+    assert texts.ndcg in html
 
 
 def test_no_results_and_broken_ones(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from rag.chat_models.model import ChatModel
 from rag.errors import ChatModelError
 from rag.settings import ChatModelName, Settings
 from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, take
-from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, try_model
-from rag.ui.preferences.states import states_html
+from rag.ui.preferences.models import Answerer, answerer, failure, places, problem_of, states_html, try_model
 from rag.ui.preferences.stored import from_store, limits, to_store
 from rag.ui.session.session import Session
 from rag.ui.texts import PREFERENCES_TEXTS, Language
@@ -36,13 +35,13 @@ def test_who_cannot_write_is_told_with_the_way_out(
     assistant: Assistant, language: Language, may_change: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts, usable = PREFERENCES_TEXTS[language], (ChatModelName.EXTRACTIVE, ChatModelName.OLLAMA)
-    monkeypatch.setattr("rag.ui.preferences.states.is_installed", lambda: True)
+    monkeypatch.setattr("rag.ui.preferences.models.is_installed", lambda: True)
     told = states_html(assistant.settings, usable, texts, may_change=may_change)
     assert 'data-unusable="local endpoint"' in told
     assert told.count('class="unusable"') == 2
     assert (texts.way_endpoint in told) == (texts.way_local in told) == may_change
     assert (texts.way_owner in told) != may_change
-    monkeypatch.setattr("rag.ui.preferences.states.is_installed", lambda: False)
+    monkeypatch.setattr("rag.ui.preferences.models.is_installed", lambda: False)
     told = states_html(assistant.settings, usable, texts, may_change=may_change)
     assert texts.way_package.format(command="make llm") in told
 

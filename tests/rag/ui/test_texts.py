@@ -12,8 +12,8 @@ from ingest.library import Library
 from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
 from rag.paths import PROGRAM
+from rag.ui.app.page import Rooms
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language, language_of, read_texts
 from tests.rag.ui.rooms import built

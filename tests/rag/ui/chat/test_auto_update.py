@@ -15,12 +15,12 @@ from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus, Update
 from rag.answer.assistant import Assistant
 from rag.errors import IngestError, SettingsError, Unreadable
 from rag.types import Refusal, RefusalReason
+from rag.ui.app.page import Rooms
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.auto_update import auto_update_text, under_way_text
 from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import ChatHandlers
 from rag.ui.chat.messages import messages, panel
-from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.rooms import built, named
@@ -120,7 +120,7 @@ def test_a_question_is_early_until_the_first_run_has_ended(
     assistant: Assistant, status: AutoUpdateStatus, early: bool
 ) -> None:
     session = Session()
-    for _ in ChatHandlers(assistant, Rooms(Told(status)), PARTS)._answer(session, QUESTION, parent=None):
+    for _ in ChatHandlers(assistant, PARTS, Told(status))._answer(session, QUESTION, parent=None):
         pass
     assert session.exchanges[0].is_early is early
 
@@ -194,7 +194,7 @@ def test_nothing_is_never_said_of_what_is_not_read_yet(
 @pytest.mark.parametrize("may_change", [True, False])
 def test_every_reader_is_told(assistant: Assistant, may_change: bool) -> None:
     rooms = Rooms(Told(FIRST), Library(assistant.settings, assistant.embedder, may_change=may_change))
-    told = ChatHandlers(assistant, rooms, PARTS).look(Session())
+    told = ChatHandlers(assistant, PARTS, rooms.auto_update, rooms.library).look(Session())
     assert TEXTS[Language.ZH].auto_update_first in told[PARTS.updating]
     assert told[PARTS.updates] == told[PARTS.updating]
     assert told[PARTS.clock].active
@@ -217,7 +217,7 @@ def test_who_may_not_switch_updates_asks_for_their_state_during_the_first_readin
 ) -> None:
     for may_change in (True, False):
         rooms = Rooms(Told(status), Library(assistant.settings, assistant.embedder, may_change=may_change))
-        told = ChatHandlers(assistant, rooms, PARTS).look(Session())
+        told = ChatHandlers(assistant, PARTS, rooms.auto_update, rooms.library).look(Session())
         assert told[PARTS.clock].active is (all_ask or (may_change and status.on))
 
 
@@ -230,7 +230,7 @@ def test_paths_are_told_to_those_only_who_may_change_the_documents(
             Told(AutoUpdateStatus(on=True, problem=problem)),
             Library(assistant.settings, assistant.embedder, may_change=may_change),
         )
-        told = ChatHandlers(assistant, rooms, PARTS).look(Session())
+        told = ChatHandlers(assistant, PARTS, rooms.auto_update, rooms.library).look(Session())
         for html in (told[PARTS.updating], told[PARTS.updates]):
             assert 'class="problem"' in html
             assert ("/srv/papers" in html) is may_change
@@ -238,7 +238,7 @@ def test_paths_are_told_to_those_only_who_may_change_the_documents(
 
 def test_the_view_is_drawn_again_once_the_first_reading_has_ended(assistant: Assistant) -> None:
     updates = Told(FIRST)
-    handlers, session = ChatHandlers(assistant, Rooms(updates), PARTS), Session()
+    handlers, session = ChatHandlers(assistant, PARTS, updates), Session()
     for _ in handlers._answer(session, QUESTION, parent=None):
         pass
     alone = handlers.look(session).keys()
@@ -254,6 +254,6 @@ def test_the_view_is_drawn_again_once_the_first_reading_has_ended(assistant: Ass
 
 
 def test_a_reader_who_comes_later_is_not_drawn_anew(assistant: Assistant) -> None:
-    handlers, session = ChatHandlers(assistant, Rooms(Told(ENDED)), PARTS), Session()
+    handlers, session = ChatHandlers(assistant, PARTS, Told(ENDED)), Session()
     handlers.show(session)
     assert not handlers.look_again(session).keys() & set(PARTS.view)

@@ -4,8 +4,7 @@ from rag.answer.assistant import Assistant
 from rag.ui.chat.actions import ChatAction, ChatActionName
 from rag.ui.chat.components import ChatComponents
 from rag.ui.chat.handlers import ChatHandlers
-from rag.ui.part import Updates
-from rag.ui.rooms import Rooms
+from rag.ui.session.part import Updates
 from rag.ui.session.session import Session
 from tests.rag.ui.rooms import named
 
@@ -20,17 +19,14 @@ def visible(updates: Updates) -> tuple[bool | None, bool | None]:
 
 
 def test_the_stop_button_is_there_while_an_answer_is_written(assistant: Assistant) -> None:
-    seen = [
-        visible(updates)
-        for updates in ChatHandlers(assistant, Rooms(), PARTS)._answer(Session(), QUESTION, parent=None)
-    ]
+    seen = [visible(updates) for updates in ChatHandlers(assistant, PARTS)._answer(Session(), QUESTION, parent=None)]
     assert seen[0] == (False, True)
     assert set(seen[1:-1]) <= {(None, None)}
     assert seen[-1] == (True, False)
 
 
 def test_what_is_drawn_beside_an_answer_may_come_after_its_end(assistant: Assistant) -> None:
-    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session()
+    handlers, session = ChatHandlers(assistant, PARTS), Session()
     steps = handlers._answer(session, QUESTION, parent=None)
     next(steps)
     assert visible(handlers.do(session, ChatAction(ChatActionName.SHOW))) == (None, None)
@@ -38,7 +34,7 @@ def test_what_is_drawn_beside_an_answer_may_come_after_its_end(assistant: Assist
 
 
 def test_a_conversation_that_is_left_takes_its_stop_button_along(assistant: Assistant) -> None:
-    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session()
+    handlers, session = ChatHandlers(assistant, PARTS), Session()
     steps = handlers._answer(session, QUESTION, parent=None)
     next(steps)
     assert visible(handlers.begin_anew(session)) == (True, False)

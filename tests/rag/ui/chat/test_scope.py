@@ -6,12 +6,12 @@ import pytest
 
 from rag.answer.assistant import Assistant
 from rag.index import Index
+from rag.ui.browser_input import MOST_NAMES, NAME_CHARACTERS, names_of
 from rag.ui.chat import exchange as chat
 from rag.ui.chat.actions import ChatAction, act
 from rag.ui.chat.messages import messages
 from rag.ui.chat.strip import MaterialTitles, read_material, render_chips, render_chooser, render_offers, render_strip
 from rag.ui.conversations.keeper import Keeper
-from rag.ui.session.scope import CHARACTERS, MOST, names_of
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.rooms import NASTY
@@ -47,13 +47,13 @@ def test_it_is_chosen_kept_and_comes_back_with_the_conversation(assistant: Assis
     keeper.close()
 
 
-@pytest.mark.parametrize("values", [None, "zero.md", 3, {"a": 1}, [None, 3, "", "x" * (CHARACTERS + 1)]])
+@pytest.mark.parametrize("values", [None, "zero.md", 3, {"a": 1}, [None, 3, "", "x" * (NAME_CHARACTERS + 1)]])
 def test_what_is_no_list_of_names_chooses_nothing(values: object) -> None:
     assert names_of(values) == ()
 
 
 def test_no_more_than_so_many_are_chosen() -> None:
-    assert len(names_of([f"{number}.md" for number in range(100)])) == MOST
+    assert len(names_of([f"{number}.md" for number in range(100)])) == MOST_NAMES
 
 
 @pytest.mark.parametrize("language", Language)

@@ -34,7 +34,6 @@ from rag.ui.conversations.import_conversation import (
     read_packed,
 )
 from rag.ui.conversations.keeper import Keeper
-from rag.ui.rooms import Rooms
 from rag.ui.session.session import Session, State
 from rag.ui.texts import TEXTS, Language
 from tests.conftest import HashEmbedder
@@ -186,7 +185,7 @@ def test_nothing_in_it_is_markup(exported: dict[str, Any], assistant: Assistant,
     assert len(session.exchanges) == 3
     for number in session.known:
         session.show(number)
-        markdown, html = shown(session), panel(session) + ChatHandlers(assistant, Rooms(), PARTS).list(session)
+        markdown, html = shown(session), panel(session) + ChatHandlers(assistant, PARTS).list(session)
         assert not re.search(r"<(img|script)|href=\"?javascript", markdown + html, re.IGNORECASE)
         assert "](javascript" not in markdown
         assert "\ue000" not in markdown
@@ -304,7 +303,7 @@ def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant
 def test_the_page_imports_it(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
-    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session(user="")
+    handlers, session = ChatHandlers(assistant, PARTS), Session(user="")
 
     def import_conversation(data: object) -> None:
         handlers.import_conversation(session, SimpleNamespace(_data=data))  # type: ignore[arg-type]
@@ -335,7 +334,7 @@ def test_what_cannot_be_kept_is_told_by_name(
     told: list[str] = []
     monkeypatch.setattr("gradio.Warning", lambda message, **_: told.append(message))
     monkeypatch.setattr("rag.ui.conversations.store.Conversations.add", fails)
-    handlers, session = ChatHandlers(assistant, Rooms(), PARTS), Session(user=user)
+    handlers, session = ChatHandlers(assistant, PARTS), Session(user=user)
     session.begin("问", parent=None)
     sent = {"rest": "<b>.json", "packed": packed(json.dumps(exported).encode())}
     handlers.import_conversation(session, SimpleNamespace(_data=sent))  # type: ignore[arg-type]

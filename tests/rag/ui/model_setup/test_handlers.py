@@ -14,12 +14,12 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.stored_endpoint import kept_key, open_kept, read_kept
 from rag.models import ModelState
 from rag.settings import ChatModelName, Settings
+from rag.ui.app.page import Rooms
 from rag.ui.model_setup import handlers as module
 from rag.ui.model_setup.download import DownloadStatus
 from rag.ui.model_setup.handlers import ModelSetupComponents, ModelSetupHandlers
 from rag.ui.model_setup.setup import OTHER, PRESETS, ModelSetup, preset_of
-from rag.ui.part import UNCHANGED
-from rag.ui.rooms import Rooms
+from rag.ui.session.part import UNCHANGED
 from rag.ui.session.session import Session
 from rag.ui.texts import MODEL_SETUP_TEXTS, PREFERENCES_TEXTS, Language
 from tests.conftest import HashEmbedder

@@ -8,8 +8,8 @@ from ingest.sync import sync
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.settings import ChatModelName, Settings
-from rag.ui.part import Updates
 from rag.ui.practice.handlers import PracticeComponents, PracticeHandlers
+from rag.ui.session.part import Updates
 from rag.ui.session.session import Session
 from tests.ingest.formats.pdf_file import lines, pdf_of, said
 from tests.rag.ui.rooms import named

@@ -13,10 +13,17 @@ from rag.ui.session.session import Session
 Updates = dict[Block, Any]
 # In place of an empty mapping, which Gradio refuses.
 UNCHANGED: Updates = gr.skip()
-# For quick actions: they wait behind no answer and show no progress.
-AT_ONCE: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+# Every event: no progress of Gradio's is shown, and no program may call it. Queued, it may show the reader a message.
+QUEUED: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+# For quick actions: they wait behind no answer.
+AT_ONCE = QUEUED | {"queue": False}
 # Actions run one after another, and none is dropped while the last one is under way.
 EACH = AT_ONCE | {"trigger_mode": "multiple"}
+
+
+def in_turn(name: str, at_once: int = 1) -> dict[str, Any]:
+    """For long work: so many events of this name run at the same time, the others wait."""
+    return QUEUED | {"concurrency_id": name, "concurrency_limit": at_once}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag.server.entrance import Rate, body_of, is_for_this_machine, is_foreign, replay
-from rag.ui.texts import Language, language_of
+from rag.ui.texts import TEXTS, language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +41,6 @@ OPEN |= {f"{API}{name}" for name in ("startup-events", "theme.css", "token", "up
 OPEN_BELOW = ("/assets/", "/static/", f"{API}heartbeat/", FILE)
 # A file is shown or downloaded; it never becomes code of the page.
 CODE = {"script", "style", "worker", "sharedworker", "serviceworker", "object", "embed", "iframe", "frame", "xslt"}
-TEXTS = {
-    Language.ZH: {
-        "asked": "问得太快了，请过 {seconds} 秒再试。问题还在输入框里。",
-        "waiting": "前面的 {count} 个问题还没答完，请等一等再问。",
-    },
-    Language.EN: {
-        "asked": "That is faster than allowed: please try again in {seconds} s. The question is still in the box.",
-        "waiting": "Your other {count} questions are not answered yet; please wait a little.",
-    },
-}
 
 
 class PageGuard:
@@ -118,8 +108,8 @@ class PageGuard:
         client = user_of(request) or (tab_of(body) if self.alone else address_of(request))
         events = request.app.get_blocks()._queue.event_ids_to_events.values()
         if sum(client == self._asker(event) for event in list(events)) >= self.limits.waiting:
-            raise HTTPException(429, texts["waiting"].format(count=self.limits.waiting))
-        _take(self.questions, client, texts["asked"])
+            raise HTTPException(429, texts.too_many_waiting.format(count=self.limits.waiting))
+        _take(self.questions, client, texts.asked_too_fast)
         await self.app(request.scope, replay(body, request.receive), send)
 
     def _asker(self, event: Any) -> str:

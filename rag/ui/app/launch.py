@@ -2,23 +2,23 @@
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import RagError, UsageError
 from rag.private_files import read_private
-from rag.process import give_back_memory
-from rag.server.address import LOOPBACK, free_port
+from rag.process import exit_when_terminated, give_back_memory
+from rag.server.address import LOOPBACK, check_open_door, free_port, in_url, shown_host
+from rag.ui.app.without_stubs import write_no_stubs
 from rag.ui.texts import Language
-from rag.ui.without_stubs import write_no_stubs
 
 if TYPE_CHECKING:
     from gradio import Blocks
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
     from rag.answer.assistant import Assistant
     from rag.settings import Settings
+    from rag.ui.app.page import Rooms
     from rag.ui.guide.preparing import Preparation
-    from rag.ui.rooms import Rooms
 
 T = TypeVar("T")
+Users = list[tuple[str, str]]
 # Bytes of an upload request besides the file itself.
 UPLOAD_MARGIN = 100_000
 # If uploads are off, the server's own upload address must be useless to anybody.
@@ -38,25 +39,26 @@ SESSIONS_KEPT = 200
 # Seconds between Gradio's checks of its queue, and of progress reports, which nothing here makes: by default it checks
 # a thousand times a second, at 4% of a core.
 QUEUE_SECONDS, PROGRESS_SECONDS = 0.05, 1.0
-STYLES = (
-    "style.css", "screens.css", "page.css",
-    "library/style.css", "inspector/style.css", "quality/style.css", "preferences/style.css",
-    "practice/style.css", "practice/grade.css", "model_setup/style.css",
-)  # fmt: skip
 
 
-def check_host(host: str, auth_file: Path | None) -> list[tuple[str, str]] | None:
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where pages are served, who may sign in (None: nobody has to), and the language (None: the browser's)."""
+
+    host: str
+    port: int
+    users: Users | None = None
+    language: Language | None = None
+
+
+def check_host(host: str, auth_file: Path | None) -> Users | None:
     """Users who may sign in; None if nobody has to. Raises UsageError for an open door to the network."""
     users = read_users(auth_file) if auth_file is not None else None
-    if host not in LOOPBACK and users is None:
-        raise UsageError(
-            f"binding to {host} would let everyone on the network ask and read the material",
-            hint="stay on 127.0.0.1, or name who may sign in with --auth-file FILE (lines user:password, mode 0600)",
-        )
+    check_open_door(host, users, hint="sign in with --auth-file FILE (lines user:password, mode 0600)")
     return users
 
 
-def read_users(file: Path) -> list[tuple[str, str]]:
+def read_users(file: Path) -> Users:
     """The `user:password` lines of a file that only its owner may read. Raises UsageError."""
     lines = read_private(file, "the auth file", error=UsageError).splitlines()
     users = []
@@ -93,27 +95,19 @@ def private_environment() -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def serve(
-    assistant: "Assistant",
-    *,
-    host: str,
-    port: int,
-    users: list[tuple[str, str]] | None = None,
-    rooms: "Rooms | None" = None,
-    language: Language | None = None,
-) -> None:
+def serve(assistant: "Assistant", door: Door, rooms: "Rooms | None" = None) -> None:
     """Open the page and stay until interrupted or terminated. Prints the address on stdout."""
-    from rag.ui.page import build_page
+    from rag.ui.app.page import build_page
 
-    api = _api(assistant, host, users) if assistant.settings.api else []
+    api = _api(assistant, door) if assistant.settings.api else []
     uploads = rooms is not None and rooms.may_change
     limit = assistant.settings.max_file_megabytes * 1024 * 1024 if uploads else NO_UPLOAD
     threading.Thread(target=assistant.warm_up, daemon=True).start()
-    page = build_page(assistant, rooms=rooms, language=language)
-    _stay(page, host, port, users, limit, threading.Event(), api)
+    page = build_page(assistant, rooms=rooms, language=door.language)
+    _stay(page, door, limit, threading.Event(), api)
 
 
-def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None) -> "list[Middleware]":
+def _api(assistant: "Assistant", door: Door) -> "list[Middleware]":
     """The HTTP API beside the page. Raises UsageError if the page requires sign-in and the API no key."""
     from starlette.middleware import Middleware
 
@@ -121,39 +115,24 @@ def _api(assistant: "Assistant", host: str, users: list[tuple[str, str]] | None)
     from rag.server.keys import read_keys
 
     file = assistant.settings.api_key_file
-    if file is None and (users is not None or host not in LOOPBACK):
+    if file is None and (door.users is not None or door.host not in LOOPBACK):
         raise UsageError(
             "`api` is on without keys, and would go round the page's sign-in",
             hint="set `api_key_file` to a file of lines name:key (mode 0600), or switch `api` off",
         )
     clients = None if file is None else read_keys(file)
-    return [Middleware(Beside, api=build_app(assistant, clients=clients, is_loopback=host in LOOPBACK))]
+    return [Middleware(Beside, api=build_app(assistant, clients=clients, is_loopback=door.host in LOOPBACK))]
 
 
-def serve_guide(
-    problem: RagError,
-    settings: "Settings",
-    *,
-    host: str,
-    port: int,
-    users: list[tuple[str, str]] | None = None,
-    language: Language | None = None,
-) -> None:
+def serve_guide(problem: RagError, settings: "Settings", door: Door) -> None:
     """Open a page that says what is missing; returns when the start should be retried."""
     from rag.ui.guide.page import build_guide
 
     again = threading.Event()
-    _stay(build_guide(problem, settings, again, language), host, port, users, NO_UPLOAD, again)
+    _stay(build_guide(problem, settings, again, door.language), door, NO_UPLOAD, again)
 
 
-def serve_preparing(
-    work: "Callable[[Preparation], T]",
-    *,
-    host: str,
-    port: int,
-    users: list[tuple[str, str]] | None = None,
-    language: Language | None = None,
-) -> T:
+def serve_preparing(work: "Callable[[Preparation], T]", door: Door) -> T:
     """Returns or raises what `work` does; meanwhile a page shows its progress."""
     from rag.ui.guide.preparing import Preparation, build_preparing
 
@@ -169,39 +148,34 @@ def serve_preparing(
             end.set()
 
     threading.Thread(target=run, name="preparing", daemon=True).start()
-    _stay(build_preparing(preparation, language), host, port, users, NO_UPLOAD, end)
+    _stay(build_preparing(preparation, door.language), door, NO_UPLOAD, end)
     return done.result()
 
 
 def _stay(
-    page: "Blocks",
-    host: str,
-    port: int,
-    users: list[tuple[str, str]] | None,
-    max_upload: int,
-    end: threading.Event,
-    beside: "Sequence[Middleware]" = (),
+    page: "Blocks", door: Door, max_upload: int, end: threading.Event, beside: "Sequence[Middleware]" = ()
 ) -> None:
     """Serve a page until `end` is set, or the process is interrupted or terminated."""
     import gradio as gr
     from starlette.middleware import Middleware
 
-    from rag.ui.guard import PageGuard, PageLimits
-    from rag.ui.policy import SafeResponses
+    from rag.ui.app.guard import PageGuard, PageLimits
+    from rag.ui.app.policy import SafeResponses
+    from rag.ui.assets import STYLES
 
-    signal.signal(signal.SIGTERM, _end)
+    exit_when_terminated()
     page._queue.sleep_when_free, page._queue.progress_update_sleep_when_free = QUEUE_SECONDS, PROGRESS_SECONDS
     page.api_open = False  # queued functions cannot be called past the queue
-    free = free_port(host, port)
-    if free != port:
-        _tell_taken(port, free)
+    free = free_port(door.host, door.port)
+    if free != door.port:
+        _tell_taken(door.port, free)
     limits = PageLimits(upload=max_upload + UPLOAD_MARGIN)
-    guard = Middleware(PageGuard, limits=limits, is_loopback=host in LOOPBACK, has_users=users is not None)
+    guard = Middleware(PageGuard, limits=limits, is_loopback=door.host in LOOPBACK, has_users=door.users is not None)
     middleware = [*beside, Middleware(SafeResponses), guard]
     page.launch(
-        server_name=f"[{host}]" if ":" in host else host,
+        server_name=in_url(door.host),
         server_port=free,
-        auth=users,
+        auth=door.users,
         share=False,
         quiet=True,
         inbrowser=False,
@@ -223,11 +197,10 @@ def _stay(
             font=["system-ui", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "sans-serif"],
             font_mono=["ui-monospace", "Menlo", "Consolas", "Noto Sans Mono CJK SC", "monospace"],
         ),
-        css_paths=[Path(__file__).parent / name for name in STYLES],
+        css_paths=STYLES,
     )
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     give_back_memory()
-    sys.stdout.write(f"http://{shown}:{free}/\n")
+    sys.stdout.write(f"http://{shown_host(door.host)}:{free}/\n")
     sys.stdout.flush()
     try:
         end.wait()
@@ -239,8 +212,3 @@ def _stay(
 def _tell_taken(port: int, free: int) -> None:
     """Tells only once, however many pages are served there in turn."""
     sys.stderr.write(f"port {port} is taken, using {free}\n")
-
-
-def _end(number: int, frame: object) -> None:
-    """Exit normally, so that everything is cleaned up."""
-    raise SystemExit(0)

@@ -9,7 +9,8 @@ from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
 from rag.errors import UsageError
 from rag.settings import Settings
-from rag.ui.launch import serve as serve_page
+from rag.ui.app.launch import Door
+from rag.ui.app.launch import serve as serve_page
 from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import serve
 
@@ -36,5 +37,5 @@ def test_the_api_beside_the_page(tmp_path: Path, embedder: Embedder, model_setti
 def test_it_does_not_go_round_the_sign_in(assistant: Assistant, host: str, users: list[tuple[str, str]] | None) -> None:
     assistant.settings = assistant.settings.model_copy(update={"api": True})
     with pytest.raises(UsageError, match="without keys") as caught:
-        serve_page(assistant, host=host, port=8071, users=users)
+        serve_page(assistant, Door(host, 8071, users))
     assert "api_key_file" in caught.value.hint

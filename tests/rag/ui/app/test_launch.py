@@ -10,7 +10,7 @@ import pytest
 
 from rag.errors import UsageError
 from rag.server.address import free_port
-from rag.ui.launch import check_host, private_environment, read_users
+from rag.ui.app.launch import check_host, private_environment, read_users
 from tests.paths import ROOT
 
 

@@ -8,10 +8,10 @@ from importlib.resources import files
 from ingest.library import Library
 from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
+from rag.ui.app.page import Rooms
+from rag.ui.app.policy import CLOCK
+from rag.ui.app.without_stubs import WRITER, WRITES
 from rag.ui.model_setup.setup import ModelSetup
-from rag.ui.policy import CLOCK
-from rag.ui.rooms import Rooms
-from rag.ui.without_stubs import WRITER, WRITES
 from tests.rag.ui.rooms import built
 
 
@@ -19,7 +19,7 @@ def test_what_writes_them_is_still_called_so_and_does_nothing() -> None:
     """The tests import Gradio as the program does."""
     writer = import_module(WRITER)
     assert f"{WRITES}(component_class" in inspect.getsource(writer.ComponentMeta)
-    assert getattr(writer, WRITES).__module__ == "rag.ui.without_stubs"
+    assert getattr(writer, WRITES).__module__ == "rag.ui.app.without_stubs"
 
 
 def test_the_clock_that_the_page_stops_is_the_one_of_what_gradio_waits_for() -> None:

@@ -1,11 +1,15 @@
 """The page: its head, its tabs, and the language they speak."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from ingest.library import Library
+from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
 from rag.ui.assets import read_asset
 from rag.ui.chat.tab import build_chat
@@ -13,14 +17,14 @@ from rag.ui.conversations.listing import feedback_export
 from rag.ui.inspector.tab import build_inspector
 from rag.ui.library.tab import build_library
 from rag.ui.model_setup.part import build_model_setup
-from rag.ui.part import AT_ONCE, EACH, Overlays, PagePart, Updates
+from rag.ui.model_setup.setup import ModelSetup
 from rag.ui.practice.tab import build_practice
 from rag.ui.preferences.handlers import take
 from rag.ui.preferences.stored import KEY, to_store
 from rag.ui.preferences.tab import build_preferences
 from rag.ui.quality.runner import Runner
 from rag.ui.quality.tab import build_quality
-from rag.ui.rooms import Rooms
+from rag.ui.session.part import AT_ONCE, EACH, Overlays, PagePart, Updates
 from rag.ui.session.practice import Practice
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
@@ -30,13 +34,30 @@ from rag.ui.texts import TEXTS, Language, Texts, language_of
 WAITING = 32
 # Seconds that the server keeps uploads that did not become documents.
 CACHED = 600
-CHAT = {Language.ZH: "问答", Language.EN: "Chat"}
-HTML = macros_of("page.html")
-GENERAL = {Language.ZH: "常用", Language.EN: "General"}
+HTML = macros_of("app/page.html")
 # Scrambles the browser's storage, which holds no secrets and must outlive the program.
 SCRAMBLE = "interview-rag"
 # The menu beside the question tells the settings who is to write.
 CHOOSE_WRITER = "window.chooseWriter = (name) => trigger('input', { name });"
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What the rooms need besides the assistant. Without `auto_update` the page cannot keep the documents up to date,
+    without `library` it has no room for them, without `setup` it cannot set up a chat model. `results` is the folder
+    of evaluation results, `gold` the file to evaluate on, if there is one.
+    """
+
+    auto_update: AutoUpdate | None = None
+    library: Library | None = None
+    results: Path = Path("docs/results")
+    gold: Path | None = None
+    setup: ModelSetup | None = None
+
+    @property
+    def may_change(self) -> bool:
+        """Whether readers may change the documents."""
+        return self.library is not None and self.library.may_change
 
 
 def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: Language | None = None) -> gr.Blocks:
@@ -75,8 +96,9 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                 updates.render()  # type: ignore[no-untyped-call]
             with gr.Tabs(elem_id="rooms", overflow_behavior="wrap"):
                 # Stays on the page while another tab is open: answers continue to be written.
-                with gr.Tab(CHAT[first], id="chat", elem_id="room-chat", render_children=True) as chat:
-                    parts = [build_chat(assistant, session, rooms, overlays, first), _named(chat, CHAT)]
+                with gr.Tab(texts.chat, id="chat", elem_id="room-chat", render_children=True) as chat:
+                    parts = [build_chat(assistant, session, rooms.auto_update, rooms.library, overlays, first)]
+                parts.append(PagePart((chat,), lambda state: {chat: gr.update(label=TEXTS[state.language].chat)}))
                 with gr.Tab(id="practice", elem_id="room-practice") as tab:
                     parts.append(build_practice(assistant, session, overlays, tab))
                 if rooms.library is not None:
@@ -143,9 +165,9 @@ def _settings(
     setup = rooms.setup if rooms.may_change else None
     model_setup = None if setup is None else partial(build_model_setup, setup, session, kept, tab, first, on_change)
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
-        with gr.Tab(GENERAL[first], id="preferences", elem_id="room-preferences") as general:
+        with gr.Tab(TEXTS[first].general, id="preferences", elem_id="room-preferences") as general:
             parts = build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup)
-            parts.append(_named(general, GENERAL))
+        parts.append(PagePart((general,), lambda state: {general: gr.update(label=TEXTS[state.language].general)}))
         with gr.Tab(id="inspector", elem_id="room-inspector") as inner:
             parts.append(build_inspector(assistant, session, inner, first))
         with gr.Tab(id="quality", elem_id="room-quality") as inner:
@@ -166,10 +188,6 @@ def _feedback(tab: gr.Tab, first: Language) -> PagePart:
         return {tab: gr.update(label=texts.export_feedback), shown: feedback_export(texts)}
 
     return PagePart((tab, shown), speak)
-
-
-def _named(tab: gr.Tab, names: Mapping[Language, str]) -> PagePart:
-    return PagePart((tab,), lambda state: {tab: gr.update(label=names[state.language])})
 
 
 def _finder(texts: Texts) -> str:

@@ -3,7 +3,10 @@
 import re
 import secrets
 from collections.abc import Iterable, MutableMapping
+from html import escape
 from typing import Any
+
+from rag.ui.texts import TEXTS
 
 Header = tuple[bytes, bytes]
 SCRIPT = re.compile(rb"<script(?=[\s>])")
@@ -21,13 +24,15 @@ NO_CLOCK = (
     "<script>{const frame=requestAnimationFrame.bind(window);"
     f"requestAnimationFrame=(work)=>/{CLOCK}/.test(work)?0:frame(work)}}</script>"
 )
+TITLE = escape(" · ".join(texts.title for texts in TEXTS.values()))
+ABOUT = escape("".join(texts.about for texts in TEXTS.values()))
 # What Gradio's sign-in page lacks: a title, and a readable button. The main page sets its own title.
 HEAD = (
     f'<head><link rel="icon" href="{ICON}">'
-    "<title>大模型面试问答 · LLM interview Q&amp;A</title>"
-    '<meta property="og:title" content="大模型面试问答 · LLM interview Q&amp;A">'
+    f"<title>{TITLE}</title>"
+    f'<meta property="og:title" content="{TITLE}">'
     '<meta property="og:type" content="website">'
-    '<meta property="og:description" content="每句都有出处。Every sentence has its source.">'
+    f'<meta property="og:description" content="{ABOUT}">'
     "<style>button.primary{background:#1f6f8b!important}</style>"
     f"{NO_CLOCK}"
 )

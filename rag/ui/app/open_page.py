@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag.cli import settings_from
+from rag.cli import add_llm, add_paths, settings_from
 from rag.errors import RagError, SettingsError, UsageError
 from rag.paths import PROGRAM
-from rag.settings import ChatModelName, Settings
+from rag.settings import Settings
 
 if TYPE_CHECKING:
     from ingest.workers import File
@@ -26,15 +26,10 @@ DESCRIPTION = "Open the chat in the browser. What is missing is made first: embe
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--index", type=Path, metavar="DIR", help="folder of the index (default: .interview-rag/index)")
+    add_paths(parser, "--config", "--index")
     parser.add_argument("--host", help="address to bind to (default: 127.0.0.1, this machine only)")
     parser.add_argument("--port", type=int, help="first port to try (default: 7860)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings file (default: interview-rag.toml, if it is there)"
-    )
-    parser.add_argument(
-        "--llm", choices=[str(name) for name in ChatModelName], help="who writes the answer (default: auto)"
-    )
+    add_llm(parser)
     parser.add_argument(
         "--lang", choices=["auto", "zh", "en"], default="auto", help="interface language (default: the browser's)"
     )
@@ -53,34 +48,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def open_page(options: argparse.Namespace) -> int:
     from rag.server.address import LOOPBACK
-    from rag.ui.launch import check_host, private_environment, serve, serve_guide, serve_preparing
+    from rag.ui.app.launch import Door, check_host, private_environment, serve, serve_guide, serve_preparing
     from rag.ui.texts import Language
 
     settings = settings_from(options, host=options.host, port=options.port, llm=options.llm)
     if settings.gold is not None and not settings.gold.is_file():
         raise SettingsError(f"setting 'gold' names no file: {settings.gold}", hint="correct the path, or leave it out")
     users = check_host(settings.host, options.auth_file)
-    language = None if options.lang == "auto" else Language(options.lang)
-    host, port = settings.host, settings.port
+    door = Door(settings.host, settings.port, users, None if options.lang == "auto" else Language(options.lang))
     with private_environment():
         while True:
             try:
-                if _is_first(settings):
-                    work = partial(_make, settings)
-                    assistant = serve_preparing(work, host=host, port=port, users=users, language=language)
-                else:
-                    assistant = _open(settings)
+                assistant = serve_preparing(partial(_make, settings), door) if _is_first(settings) else _open(settings)
                 break
             except (SettingsError, UsageError):
                 raise
             except RagError as error:
                 sys.stderr.write(f"error: {error.message}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
-                serve_guide(error, settings, host=host, port=port, users=users, language=language)
+                serve_guide(error, settings, door)
         from ingest.library import Library
         from ingest.updates.auto_update import AutoUpdate
         from ingest.updates.first_reading import UNFINISHED_FILE
+        from rag.ui.app.page import Rooms
         from rag.ui.model_setup.setup import ModelSetup
-        from rag.ui.rooms import Rooms
 
         setup = ModelSetup(assistant, settings)
         settings, embedder = assistant.settings, assistant.embedder
@@ -97,7 +87,7 @@ def open_page(options: argparse.Namespace) -> int:
                 settings.gold or _if_there(PROGRAM / "rag" / "evaluation" / "data" / "gold.jsonl"),
                 setup,
             )
-            serve(assistant, host=host, port=port, users=users, rooms=rooms, language=language)
+            serve(assistant, door, rooms)
     return 0
 
 
@@ -133,7 +123,7 @@ def _make(settings: Settings, preparation: "Preparation") -> "Assistant":
     from rag.chat_models.stored_endpoint import open_kept
     from rag.embedding import load_embedder
     from rag.index.stores import open_store
-    from rag.models.fetch_with_bar import fetch_with_bar
+    from rag.models.fetch import fetch_with_bar
     from rag.ui.guide.preparing import PreparationStep
 
     settings, chat_model = open_kept(settings)

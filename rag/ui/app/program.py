@@ -7,7 +7,7 @@ from pathlib import Path
 import ingest.__main__ as ingest
 from rag.__main__ import COMMANDS
 from rag.cli import Parser, run
-from rag.ui import open_page
+from rag.ui.app import open_page
 
 NAME = "interview-rag"
 SHELLS = ("bash", "zsh")

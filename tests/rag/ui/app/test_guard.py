@@ -13,7 +13,7 @@ import pytest
 from rag.embedding import Embedder
 from rag.server.entrance import Rate
 from rag.settings import Settings
-from rag.ui.policy import lax
+from rag.ui.app.policy import lax
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest
 from tests.rag.ui.browser import serve
