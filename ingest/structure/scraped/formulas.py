@@ -62,9 +62,9 @@ def keep_formulas_once(line: MappedText, *, weak: bool) -> MappedText:
     return MappedText.join("", [*parts, line[position:]]) if parts else line
 
 
-def has_marked_threefold(text: str) -> bool:
-    """Whether the page shows a threefold formula whose LaTeX has markup: that proves it was scraped from KaTeX."""
-    return any(True for line in text.splitlines() for _ in _threefolds(WRITTEN.sub("\n", line), weak=False))
+def has_marked_threefold(line: str) -> bool:
+    """Whether a line shows a threefold formula whose LaTeX has markup: that proves it was scraped from KaTeX."""
+    return bool(MARKUP.search(line)) and any(True for _ in _threefolds(WRITTEN.sub("\n", line), weak=False))
 
 
 def _threefolds(text: str, *, weak: bool) -> Iterator[Threefold]:
