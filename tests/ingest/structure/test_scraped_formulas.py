@@ -109,6 +109,8 @@ def plainly(text: str, *, weak: bool) -> str:
                     )
                     if len(latex) < size - first.count("∣") or MARKUP.search(first) or not any(map(str.isalnum, first)):
                         continue
+                    if " " in first and not weak:
+                        continue
                     if not MARKUP.search(latex) and not (weak and latex.translate(SAME) == first.translate(SAME)):
                         continue
                     if Counter(first) == Counter(last) and Counter(_printed(latex)) == Counter(_visible(first)):
