@@ -10,7 +10,6 @@ from ingest.reading.loading import Document
 from ingest.structure.cleaning import clean
 from ingest.structure.lines import Line
 from ingest.structure.scraped.questions import question_lines, title_line, unmarked_headings, without_answer_marks
-from rag.language.headings import NUMBERING
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
@@ -85,11 +84,6 @@ class StructuredDocument:
     title: str
     root: Section
     removed: tuple[str, ...] = ()
-
-
-def without_numbering(heading: str) -> str:
-    """`31、请说明…` -> `请说明…`; `3.5 倍` stays."""
-    return NUMBERING.sub("", heading)
 
 
 def structure(document: Document) -> StructuredDocument:

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from ingest.formats.pdf.lines import Line
 from ingest.formats.pdf.words import is_wide, units
+from rag.language.numbering import CHINESE_ITEM
 
 WIDE = re.compile("[\u2e80-\ufeff]")
 BULLET = re.compile(r"\s*(?:[•●▪■◦○‣⁃∙·➢✓]|[-–*](?=\s))\s*")
 NUMBERED = re.compile(
-    r"\s*(?:\d{1,3}\s*[.、．)）](?!\d)|[(（]\d{1,3}[)）]|\[\d{1,3}\]\s|[一二三四五六七八九十]{1,3}、|[☑☐]"
+    rf"\s*(?:\d{{1,3}}\s*[.、．)）](?!\d)|[(（]\d{{1,3}}[)）]|\[\d{{1,3}}\]\s|{CHINESE_ITEM}|[☑☐]"
     r"|[Qq]\d{1,3}\s*[:：.、])"
 )
 # Closing punctuation does not begin a line: it takes the character before it along.

@@ -12,6 +12,7 @@ from ingest.structure.lines import Line
 from ingest.structure.scraped.code_blocks import fence_code, split_glued_fence
 from ingest.structure.scraped.door import FRAME, REFERENCE
 from ingest.structure.scraped.formulas import has_marked_threefold, keep_formulas_once
+from rag.language.numbering import CHINESE_ITEM, LIST_NUMBER
 from rag.text.mapped import MappedText
 from rag.text.sentences import joint, unwrapped_lines
 
@@ -32,9 +33,9 @@ ESCAPED = re.compile(r"\\(?=\*|_(?!\w)|#|\d+[.、])")
 TRAILING_BULLET = re.compile(r"(?<=[^\s-])\s*-$")
 GLUED_ITEM = re.compile(r"(?<=[。;；:：)）])\s*(?=- .{0,12}[\u4e00-\u9fff])")
 LONE_BULLET = re.compile(r"^\s*[-*•·]\s*$")
-BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）])\s")
-NUMBERED = re.compile(r"^\s*(?:#{1,6}\s|Q?\d{1,3}\s*[、.．:：]|[一二三四五六七八九十]+、|[(（]\d+[)）])")
-CHAPTER = re.compile(r"^\s*(?:[一二三四五六七八九十]+、|#{1,3}\s)")
+BULLET = re.compile(rf"^\s*(?:[-*•·]|{LIST_NUMBER})\s")
+NUMBERED = re.compile(rf"^\s*(?:#{{1,6}}\s|Q?\d{{1,3}}\s*[、.．:：]|{CHINESE_ITEM}|[(（]\d+[)）])")
+CHAPTER = re.compile(rf"^\s*(?:{CHINESE_ITEM}|#{{1,3}}\s)")
 FORMULA_MARK = re.compile(r"\\[A-Za-z]+|\b[A-Za-z]_\w\b")
 # A line is repeated by the scraper when its list item holds code; the repeat follows within the item's own list.
 REPEAT_WINDOW = 40
