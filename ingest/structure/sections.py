@@ -1,6 +1,5 @@
 """Cleaned lines -> a tree of sections: chapters, numbered questions, headings, and the blocks of text below them."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +9,10 @@ from ingest.reading.loading import Document
 from ingest.structure.cleaning import clean
 from ingest.structure.lines import Line
 from ingest.structure.scraped.questions import question_lines, title_line, unmarked_headings, without_answer_marks
+from rag.language.ends import QUESTION_MARKS, ends_with
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
-
-ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*\s*)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +116,7 @@ def _tree(whole: MappedText, blocks: Sequence[Block], lines: Sequence[Line], que
         if block.kind is not BlockKind.HEADING:
             stack[-1].parts.append(part)
             continue
-        is_question = bisect_right(starts, block.start) - 1 in questions or bool(
-            ENDS_AS_QUESTION.search(part.content.text)
-        )
+        is_question = bisect_right(starts, block.start) - 1 in questions or ends_with(part.content.text, QUESTION_MARKS)
         indent = len(part.content.text) - len(part.content.text.lstrip())
         heading = part.content.strip()
         moved = block.moved(-block.start - indent)._replace(start=0, end=len(heading))

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from ingest.structure.lines import Line
 from ingest.structure.scraped.repair import CHAPTER
+from rag.language.ends import PROSE, QUESTION_MARKS, ends_with
 
 MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 # What every style of questions begins with.
@@ -25,8 +26,6 @@ SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。�
 ANSWER = r"(?:(?:参考|标准)?(?:答案|解答|回答)|[Aa]nswer|ANSWER)"
 ANSWER_MARK = re.compile(rf"^\s*(?:\*\*{ANSWER}(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)|{ANSWER}\s*[:：])\s*")
 ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|A\d{{0,3}}\s*[:：]|面试官想听)")
-ENDS_AS_QUESTION = re.compile(r"[?？]\s*(?:\*\*\s*)?$")
-ENDS_AS_SENTENCE = re.compile(r"[。！？!?；;，,、：:.…](?:[”’」』）)]*\s*$)|[。！？；]|[：:]\s*\S")
 MOST_TITLE = 80
 # A series without question or answer marks counts as questions if its items are this far apart (median, in lines).
 MIN_SERIES = 5
@@ -46,10 +45,10 @@ def title_line(lines: Sequence[Line]) -> int | None:
     stands_apart = (
         second > first + 1
         or 2 * len(text) <= len(following)
-        or bool(ENDS_AS_SENTENCE.search(following))
+        or _is_sentence(following)
         or _is_any_heading(lines[second].text)
     )
-    is_title = len(text) <= MOST_TITLE and not ENDS_AS_SENTENCE.search(text) and not _is_any_heading(lines[first].text)
+    is_title = len(text) <= MOST_TITLE and not _is_sentence(text) and not _is_any_heading(lines[first].text)
     return first if stands_apart and is_title and not lines[first].is_code else None
 
 
@@ -77,6 +76,10 @@ def without_answer_marks(lines: Sequence[Line], questions: frozenset[int], headi
             mark = ANSWER_MARK.match(lines[number].text)
             result[number] = Line(lines[number].content[mark.end() :]) if mark else lines[number]
     return result
+
+
+def _is_sentence(text: str) -> bool:
+    return ends_with(text, QUESTION_MARKS) or bool(PROSE.search(text))
 
 
 def _is_any_heading(text: str) -> bool:
@@ -133,7 +136,7 @@ def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int
     if len(chain) >= 2 and all(Q.match(text) for text in texts):
         return True
     answered = sum(bool(ANSWER_FOLLOWS.match(_next_text(lines, index))) for index in chain)
-    asked = sum(bool(ENDS_AS_QUESTION.search(text)) for text in texts)
+    asked = sum(ends_with(text, QUESTION_MARKS) for text in texts)
     if 2 * answered >= len(chain) or (2 * asked >= len(chain) and len(chain) >= 2):
         return True
     gaps = sorted(b - a for a, b in pairwise(chain))
@@ -143,7 +146,7 @@ def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int
 def _is_marked(lines: Sequence[Line], index: int) -> bool:
     """Whether the line is a question by its ending or its numbering, or an answer follows."""
     text = lines[index].text
-    return bool(Q.match(text) or ENDS_AS_QUESTION.search(text) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
+    return bool(Q.match(text) or ends_with(text, QUESTION_MARKS) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
 
 
 def _next_text(lines: Sequence[Line], index: int) -> str:
