@@ -7,8 +7,8 @@ from collections.abc import Iterator
 INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Quotation marks and brackets that close after the end of their content.
 CLOSING = "[”’」』）)]*"
-# What stands behind the mark at an end: white space, quotation marks, brackets, emphasis.
-BEHIND_AN_END = ' \t\r\n\u3000”’」』）)"*_'
+# What may stand behind the mark at an end: white space, quotation marks, brackets, emphasis.
+BEHIND_AN_END = " \t\r\n\u3000”’」』）)*_"
 FULL_STOPS, QUESTION_MARKS, SEMICOLONS, COLONS, COMMAS = "。.！!", "？?", "；;", "：:", "，,、"
 STOPS = FULL_STOPS + QUESTION_MARKS + SEMICOLONS
 # A line of prose: it holds a full stop, or a colon before text, or ends with any mark but a question mark.
@@ -31,18 +31,18 @@ CLAUSE_END = re.compile(r"[，,；;：:。！？!?]\s*|\b(?:but|while|whereas)\b
 ENDS_CLAUSE = re.compile(r"[，,、：:]|\s")
 
 
-def ends_with(text: str, marks: str = STOPS) -> bool:
-    """Whether a text ends with one of the marks; by default, with one that ends a sentence.
+def ends_with(text: str, marks: str = STOPS, *, behind: str = BEHIND_AN_END) -> bool:
+    """Whether a text ends with one of the marks, whatever stands behind it; by default, with one that ends a sentence.
 
     >>> ends_with("他说“可以。”"), ends_with("**分三步：**"), ends_with("分三步：", STOPS + COLONS)
     (True, False, True)
     """
-    return text.rstrip(BEHIND_AN_END).endswith(tuple(marks))
+    return text.rstrip(behind).endswith(tuple(marks))
 
 
 def is_finished(line: str) -> bool:
     """Whether a line of a wrapped text ends a sentence or announces something, so that the next line begins anew."""
-    return ends_with(line, f"{STOPS}{COLONS}…")
+    return ends_with(line, f"{STOPS}{COLONS}…", behind=f'{BEHIND_AN_END}"')
 
 
 def ends_of(text: str) -> Iterator[int]:
