@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.formats.pdf.lines import Line
-from rag.language.numbering import CHINESE_ITEM, CHINESE_ORDINAL
+from rag.language.numbering import CHINESE_CHAPTER
 
 LARGER = 1.15
 MAX_CHARACTERS = 80
@@ -18,7 +18,7 @@ MOST_BOLD_LINES = 2
 SENTENCE = re.compile(r"[。！!；;，,]$|[^.\d]\.$")
 # Numbers before a heading that nothing else distinguishes from the text.
 NUMBERED = re.compile(
-    rf"(?P<chapter>{CHINESE_ITEM}|{CHINESE_ORDINAL}[章节篇部])\s*\S"
+    rf"(?P<chapter>{CHINESE_CHAPTER})\s*\S"
     r"|(?P<part>\d{1,2}(?:\.\d{1,2})*)[.．]?\s+\S|[(（]\d{1,2}[)）]\s*\S"
 )
 ENDS = re.compile(r"[。！!;；:：,，、.]$")
