@@ -23,19 +23,8 @@ SHELL = re.compile(r"^(?:\$ )?[a-z][\w.-]*(?: [\w./=:-]+)* --?[a-z][\w-]*[\s\S]*
 COMMENT_THEN_COMMAND = re.compile(r"^(#.*[\u4e00-\u9fff])([a-z][\w-]* --[a-z].*)$")
 LITERAL_THEN_NAME = re.compile(r"\b(?:True|False|None)(?=[a-z]\w*\.)")
 HEADER_WORDS = (
-    "if ",
-    "for ",
-    "while ",
-    "with ",
-    "def ",
-    "class ",
-    "try:",
-    "else:",
-    "elif ",
-    "except",
-    "finally:",
-    "async ",
-)
+    "if ", "for ", "while ", "with ", "def ", "class ", "try:", "else:", "elif ", "except", "finally:", "async ",
+)  # fmt: skip
 
 
 FENCE = Line(MappedText.added("```"), is_code=True)
