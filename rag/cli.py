@@ -93,16 +93,20 @@ def run(main: Callable[[argparse.Namespace], int], parser: argparse.ArgumentPars
         return 0
 
 
-def json_lines(name: str) -> Iterator[dict[str, Any] | RagError]:
-    """The rows of a JSON-lines file (`-` is stdin). A row that is no JSON object gives an error in its place."""
+def read_text(name: str | Path, *, hint: str = "check the path") -> str:
+    """The text of a file (`-` is stdin). Raises UsageError with the hint if it cannot be read."""
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
+        raise UsageError(f"cannot read {name}: {error.strerror}", hint=hint) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
+
+
+def json_lines(name: str) -> Iterator[dict[str, Any] | RagError]:
+    """The rows of a JSON-lines file (`-` is stdin). A row that is no JSON object gives an error in its place."""
     # Not splitlines: JSON strings may contain U+2028 and its like unescaped.
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(read_text(name).split("\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -8,7 +8,7 @@ from html import unescape
 from itertools import accumulate
 
 from ingest.formats.markdown import lowered, raised
-from ingest.structure.code_blocks import Line
+from ingest.structure.lines import Line
 from rag.language.ends import INLINE_VERBATIM
 from rag.text.blocks import PROSE, BlockKind
 from rag.text.mapped import MappedText

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from ingest.structure.large_blocks import between, count_tokens, cut_part
-from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together, without_numbering
+from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together
 from rag.language.language import Language, language_of
+from rag.language.numbering import without_numbering
 from rag.language.terms import simplified
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText

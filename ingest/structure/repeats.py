@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.structure.sections import without_numbering
 from rag.index.storage import StoredDocument
+from rag.language.numbering import without_numbering
 from rag.language.terms import fold
 
 DIGEST = 16

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag.cli import add_common_options, add_llm, add_paths, print_json, settings_from, write_file
+from rag.cli import add_common_options, add_llm, add_paths, print_json, read_text, settings_from, write_file
 from rag.errors import UsageError, as_called
 from rag.settings import ChatModelName
 from rag.wire import grade_as_dict, question_as_dict
@@ -105,7 +105,7 @@ def _grade(options: argparse.Namespace) -> int:
         raise UsageError("give either --question and --answer, or --attempts", hint="see --help")
     method = Method(options.method) if options.method else None
     llm = options.llm if method is Method.CHAT_MODEL else ChatModelName.EXTRACTIVE
-    answer = None if options.attempts else _text_of(options.answer)
+    answer = None if options.attempts else read_text(options.answer)
     assistant = Assistant.open(settings_from(options, llm=llm))
     bank, grader = read_bank(assistant.index), open_grader(assistant, method)
 
@@ -189,15 +189,6 @@ def _export(options: argparse.Namespace) -> int:
     write_file(options.out, data)
     sys.stderr.write(f"{len(questions)} questions written to {options.out}\n")
     return 0
-
-
-def _text_of(name: str) -> str:
-    try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}", hint="check the path") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
 
 
 def _grade_as_text(grade: "Grade", card: "Card | None") -> str:

@@ -20,6 +20,7 @@ from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from rag.cli import read_text
 from rag.errors import UsageError
 from rag.types import Role, Turn
 
@@ -303,14 +304,8 @@ def _validated(file: Path, number: int, model: type[Row], value: str | dict[str,
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
     """Non-blank lines, numbered from 1."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}", hint=f"a dataset is {FORMS}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is not UTF-8: {error.reason}", hint="save it as UTF-8") from error
     # Not splitlines: JSON strings may contain U+2028 and its like unescaped.
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(read_text(file, hint=f"a dataset is {FORMS}").split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
 

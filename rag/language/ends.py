@@ -7,6 +7,12 @@ from collections.abc import Iterator
 INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Quotation marks and brackets that close after the end of their content.
 CLOSING = "[”’」』）)]*"
+# What may stand behind the mark at an end: white space, quotation marks, brackets, emphasis.
+BEHIND_AN_END = " \t\r\n\u3000”’」』）)*_"
+FULL_STOPS, QUESTION_MARKS, SEMICOLONS, COLONS, COMMAS = "。.！!", "？?", "；;", "：:", "，,、"
+STOPS = FULL_STOPS + QUESTION_MARKS + SEMICOLONS
+# A line of prose: it holds a full stop, or a colon before text, or ends with any mark but a question mark.
+PROSE = re.compile(rf"[{FULL_STOPS}{SEMICOLONS}{COLONS}{COMMAS}…]{CLOSING}\s*$|[。！？；](?=.)|[：:]\s*\S")
 # Abbreviations whose full stop ends no sentence ("Hu et al. 发现"), unless the text ends there.
 ABBREVIATIONS = "".join(
     rf"(?<!\b{name})" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
@@ -23,6 +29,20 @@ SENTENCE_OF_A_STREAM = re.compile(
 SPOKEN_END = re.compile(rf"[。！？!?；;\n]+{CLOSING}|(?<=[a-z0-9)])\.(?=\s+[A-Z]|\s*$)", re.MULTILINE)
 CLAUSE_END = re.compile(r"[，,；;：:。！？!?]\s*|\b(?:but|while|whereas)\b")
 ENDS_CLAUSE = re.compile(r"[，,、：:]|\s")
+
+
+def ends_with(text: str, marks: str = STOPS, *, behind: str = BEHIND_AN_END) -> bool:
+    """Whether a text ends with one of the marks, whatever stands behind it; by default, with one that ends a sentence.
+
+    >>> ends_with("他说“可以。”"), ends_with("**分三步：**"), ends_with("分三步：", STOPS + COLONS)
+    (True, False, True)
+    """
+    return text.rstrip(behind).endswith(tuple(marks))
+
+
+def is_finished(line: str) -> bool:
+    """Whether a line of a wrapped text ends a sentence or announces something, so that the next line begins anew."""
+    return ends_with(line, f"{STOPS}{COLONS}…", behind=f'{BEHIND_AN_END}"')
 
 
 def ends_of(text: str) -> Iterator[int]:

@@ -3,6 +3,7 @@
 import re
 
 from rag.language.lexicon import either
+from rag.language.numbering import LIST_NUMBER
 
 FOLLOW_UPS_BEGIN = re.compile(
     rf"^[ \t]*(?P<marks>#{{0,6}})[ \t]*\**{either('headings', 'follow_ups')}(?:[ \t]*&[^\n]*)?\**[:：]?[ \t]*$"
@@ -13,12 +14,8 @@ FOLLOW_UPS_BEGIN = re.compile(
 FOLLOW_UPS_END = re.compile(rf"^[ \t]*(?:{either('headings', 'after_follow_ups')}|\d{{1,2}}[.、][^?？]*$)")
 # A question marked as one in a line of prose: `Q: …`, `**…？**`, `1、…？`.
 MARKED_QUESTION = re.compile(
-    r"[ \t]*(?:\d{1,2}[.)、][ \t]*|Q\d*[ \t]*[:：.][ \t]*|\*\*Q?[:：]?)(.{4,}?[?？])\**[ \t]*$"
+    rf"[ \t]*(?:{LIST_NUMBER}[ \t]*|Q\d*[ \t]*[:：.][ \t]*|\*\*Q?[:：]?)(.{{4,}}?[?？])\**[ \t]*$"
 )
 QUESTION = re.compile(r"(.{4,}?[?？])\**[ \t]*$")
-NUMBERING = re.compile(
-    rf"^(?:Q\s?\d{{1,3}}\s*[:：.、]|\d{{1,3}}\s*[、.．)）](?!\d)"
-    rf"|{either('headings', 'numbers')}|[(（]\d{{1,2}}[)）])\s*"
-)
 # A line that is a heading by itself, in a document without markup.
 LABEL = re.compile(r"[\u4e00-\u9fff]{2,8}[:：]?")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag.language.lexicon import either, told_by
+from rag.language.numbering import LIST_NUMBER
 from rag.language.terms import simplified
 
 # Weights of signs. A strong sign suffices alone; one that smuggles something into the answer needs another, for
@@ -30,7 +31,7 @@ REMEMBERED = 16_384
 # Zero-width characters split words for a program, not for a model.
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 CODE_BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-BLOCK_END = re.compile(r"\n[ \t]*(?:\n|(?=(?:[-*+•#>|]|\d{1,2}[.)、])[ \t]*\S))")
+BLOCK_END = re.compile(rf"\n[ \t]*(?:\n|(?=(?:[-*+•#>|]|{LIST_NUMBER})[ \t]*\S))")
 SENTENCE = re.compile(r".+?(?:[。！？!?]+[”’」』）)]*|(?<=[a-z0-9)\"”'])\.(?=\s)|\Z)", re.DOTALL | re.IGNORECASE)
 BROKEN_WORD = re.compile(r"(?<=[a-z])-\n(?=[a-z])", re.IGNORECASE)
 MATERIAL_TAG = re.compile(r"<(\s*/?\s*material\s*)>", re.IGNORECASE)

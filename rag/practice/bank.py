@@ -14,8 +14,8 @@ from pathlib import Path
 from rag.errors import UsageError
 from rag.index import Index
 from rag.language.asking import HEADING
-from rag.language.headings import NUMBERING
 from rag.language.language import Language
+from rag.language.numbering import NUMBERING
 from rag.language.terms import fold
 from rag.practice.pages import Page, PageSection, page_of
 from rag.text.roles import SectionRole, role_of, roles_in

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rag.language.ends import COLONS, ends_with
 from rag.text.blocks import LINE_BREAK, PROSE, WHOLE, Block, BlockKind, columns
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ MARK_LINE = re.compile(
     r"\[![A-Za-z]{1,20}\]|:{3,}.{0,60}|</?(?:details|summary|div|section|center|br|p)\b[^<>]{0,200}>"
     r"|<!--(?:(?!-->).){0,2000}-->"
 )
-ENDS_WITH_COLON = re.compile(r"[:：][\s*_]*\Z")
-ENDS_SENTENCE = re.compile(r"[。！？.!?;；][\s*_”’」』）)]*\Z")
 INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
 
 
@@ -233,8 +232,8 @@ def _with_announcers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         assert block is not None
         if block.kind in PROSE and after is not None and after.kind is not BlockKind.HEADING:
             tail = text[max(block.body_start, block.body_end - LONGEST_TAIL) : block.body_end]
-            leads = ENDS_WITH_COLON.search(tail) or (after.kind in WHOLE and not ENDS_SENTENCE.search(tail))
-            yield block._replace(announces=bool(leads))
+            leads = ends_with(tail, COLONS) or (after.kind in WHOLE and not ends_with(tail))
+            yield block._replace(announces=leads)
         else:
             yield block
 

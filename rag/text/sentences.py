@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, pairwise
 
-from rag.language.ends import INLINE_VERBATIM, SENTENCE_END
+from rag.language.ends import INLINE_VERBATIM, SENTENCE_END, is_finished
 from rag.text.blocks import Block, BlockKind, columns
 
 # Marks of emphasis, which belong to the sentence they close.
@@ -16,7 +16,6 @@ LONGEST_EMPHASIS = 1_000
 # sentences or clauses end within lines.
 NARROWEST, NARROWEST_FILLED = 36, 24
 WITHIN_A_LINE = re.compile(r"[，。；！？][^\s”’」』）]|[a-z0-9)][.,;] +[A-Za-z]")
-STOP = re.compile(r"[。！？.!?;；:：…][”’」』）)\"*_]*$")
 FIRST_WORD = re.compile(r"[\u2e80-\uffef][，。、；：！？）」』”]?|[^\s\u2e80-\uffef]+")
 LABEL = re.compile(r"[^\s：:]{1,12}[：:](?=\s|[^\x00-\x7f]|\Z)")
 FIGURES, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
@@ -93,9 +92,9 @@ def unwrapped_lines(lines: Sequence[str]) -> list[str]:
     for is_filled, members in groupby(filled):
         end = place + len(list(members))
         run = lines[place:end]
-        goes_on = is_filled and any(not STOP.search(line.rstrip()) for line in run)
+        goes_on = is_filled and not all(map(is_finished, run))
         if goes_on and len(run) == 1:
-            goes_on = bool(STOP.search(lines[end].rstrip()))
+            goes_on = is_finished(lines[end])
         if goes_on:
             joined[-1] += "".join(lines[place + 1 : end + 1])
         else:

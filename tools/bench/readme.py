@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.cli import Parser, run
-from rag.evaluation.retrieval.report import with_table
+from rag.evaluation.retrieval.report import write_tables
 from tools.bench.__main__ import RESULTS
 
 MARKERS = ("<!-- speed results -->", "<!-- /speed results -->")
@@ -43,8 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _write(options: argparse.Namespace) -> int:
     names = ("ingest", "query", "vectors", "keywords")
     results = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in names}
-    for file in options.files:
-        file.write_text(with_table(file, markdown(results), markers=MARKERS), encoding="utf-8")
+    write_tables(options.files, lambda _: markdown(results), MARKERS)
     return 0
 
 

@@ -35,7 +35,7 @@ from rag.evaluation.extra import require_evaluation_extra
 from rag.evaluation.intervals import quantile, ratio, share
 from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
-from rag.evaluation.retrieval.report import language_of, with_table
+from rag.evaluation.retrieval.report import write_tables
 from rag.evaluation.table import with_interval
 from rag.language.terms import fold
 from rag.settings import ChatModelName, Settings
@@ -256,9 +256,7 @@ def _compare(options: argparse.Namespace) -> int:
     split, questions, near_misses = Split(options.split), options.questions, options.near_misses
     result = compare(options.asked, settings, split, questions, near_misses, options.beside)
     options.out.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    for file in options.readme:
-        table = markdown(result, language_of(file))
-        file.write_text(with_table(file, table, markers=(BEGIN, END)), encoding="utf-8")
+    write_tables(options.readme, lambda language: markdown(result, language), (BEGIN, END))
     sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n" if options.json else markdown(result))
     return 0
 

@@ -6,8 +6,9 @@ best pages and their gains, by the grades that labellers gave. Folds are by page
 """
 
 import argparse
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from rag.answer.assistant import Assistant
 from rag.answer.evidence import selection_evidence
 from rag.answer.quoted.features import SectionFeatures, section_features
-from rag.answer.quoted.ranking import PAGES, competing, weights_for
+from rag.answer.quoted.ranking import PAGES, WEIGHTS_FILE, competing, weights_for
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
 from rag.cli import Parser, add_common_options, run, settings_from
@@ -119,6 +120,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "places", type=Path, metavar="PLACES", help="questions with a best place; their development half is used"
     )
+    parser.add_argument("--write", action="store_true", help=f"write the default weights of {WEIGHTS_FILE.name}")
     return parser
 
 
@@ -141,7 +143,17 @@ def _fit(options: argparse.Namespace) -> int:
         *(f"  {name}={value:.2f}" for name, value in zip(FITTED, weights, strict=True)),
     ]
     sys.stdout.write("\n".join(lines) + "\n")
+    if options.write:
+        written = WEIGHTS_FILE.read_text(encoding="utf-8")
+        WEIGHTS_FILE.write_text(with_weights(written, dict(zip(FITTED, weights, strict=True))), encoding="utf-8")
     return 0
+
+
+def with_weights(written: str, weights: Mapping[str, float]) -> str:
+    """The text of a file of weights with these in its first table."""
+    for name, weight in weights.items():
+        written = re.sub(rf"^{name} = .*", f"{name} = {weight:.1f}", written, count=1, flags=re.MULTILINE)
+    return written
 
 
 def _told(count: int, total: int) -> str:

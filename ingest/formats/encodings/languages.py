@@ -34,7 +34,7 @@ TYPOGRAPHY = "’“”–—‘…°€«»„·×±µ©®£²³§½¼¾•™�
 CHINESE_SIGNS = "，。、：；？！（）“”《》…—·【】「」『』〈〉％～　０１２３４５６７８９×→≥≤±‘’"
 JAPANESE_SIGNS = "、。「」・（）ー：！？『』【】　～…“”０１２３４５６７８９々〜＝／＋−％→×"
 ASCII_LETTER, LOWER = "[A-Za-z]", "[a-z]"
-IDEOGRAPH = "[\u3400-\u9fff\uac00-\ud7a3]"
+IDEOGRAPH = r"[\u3400-\u9fff\uac00-\ud7a3]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from ingest.formats.html.tree import (
     within_of,
     words_of,
 )
+from rag.language.ends import COMMAS, FULL_STOPS, QUESTION_MARKS, ends_with
 
 # A block with at least this share of links leads elsewhere.
 WHOLLY = 0.9
@@ -98,7 +99,7 @@ def _is_followed_by_heading(block: Any) -> bool:
     following = block.getnext()
     before = block.getprevious()
     if name_of(before) not in HEADINGS:
-        return not re.search(r"[。！？.!?:：，,]\s*$", text_of(before)) or text_of(before).endswith(("：", ":"))
+        return not ends_with(text_of(before), FULL_STOPS + QUESTION_MARKS + COMMAS)
     return following is None or name_of(following) in (*HEADINGS, "section", "div", "hr")
 
 

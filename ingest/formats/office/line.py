@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, field
 
 from ingest.formats.markdown import lowered, raised
+from rag.language.ends import FULL_STOPS, QUESTION_MARKS, ends_with
 from rag.language.language import has_chinese
 
 SENTENCE_END = re.compile(r"[。！？!?]+[”’」』）)]*|\.[”’)]*(?=\s|$)|\n|$")
-ENDS_SENTENCE = re.compile(r"(?:[。！？!?]+|\.)[”’」』）)]*\s*\Z")
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Line:
         places: dict[int, list[str]] = {}
         end = -1
         for start, note in self._notes:
-            if start and ENDS_SENTENCE.search(text[max(0, start - 20) : start]):
+            if start and ends_with(text[max(0, start - 20) : start], FULL_STOPS + QUESTION_MARKS):
                 end = start
             elif start > end:
                 found = SENTENCE_END.search(text, start)

@@ -7,8 +7,9 @@ from itertools import pairwise
 from ingest.formats.markdown import MAX_COLUMNS, fence, heading, table
 from ingest.formats.pdf.headings import Type, type_of
 from ingest.formats.pdf.lines import Line
-from ingest.formats.pdf.paragraphs import BULLET, NUMBERED, SENTENCE_END, Edge, Layout, right_edges
+from ingest.formats.pdf.paragraphs import BULLET, NUMBERED, Edge, Layout, right_edges
 from ingest.formats.pdf.words import Words, glue
+from rag.language.ends import is_finished
 
 # Columns of tables on two pages that are this close to each other, in points, are the same.
 SAME_COLUMN = 6.0
@@ -170,7 +171,7 @@ class Assembly:
 
     def _has_ended(self) -> bool:
         """Whether the line before ends a sentence."""
-        return self._before is None or bool(SENTENCE_END.search(self._before[0].text))
+        return self._before is None or is_finished(self._before[0].text)
 
     def _go_on(self, text: str) -> None:
         between, cut = glue(self.parts[-1], text, self.words)
@@ -240,7 +241,7 @@ def _feet(page: Sequence[Line], following: Sequence[Line], body: float) -> int:
     first = next((line for line in following if not line.is_note), None)
     if not count or last is None or first is None or last.size != body or first.size != body:
         return 0
-    return 0 if SENTENCE_END.search(last.text) else count
+    return 0 if is_finished(last.text) else count
 
 
 def _is_typed(pages: Sequence[Sequence[Line]]) -> bool:

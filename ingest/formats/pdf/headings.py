@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.formats.pdf.lines import Line
+from rag.language.numbering import CHINESE_CHAPTER
 
 LARGER = 1.15
 MAX_CHARACTERS = 80
@@ -17,7 +18,7 @@ MOST_BOLD_LINES = 2
 SENTENCE = re.compile(r"[。！!；;，,]$|[^.\d]\.$")
 # Numbers before a heading that nothing else distinguishes from the text.
 NUMBERED = re.compile(
-    r"(?P<chapter>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十百零\d]{1,4}[章节篇部])\s*\S"
+    rf"(?P<chapter>{CHINESE_CHAPTER})\s*\S"
     r"|(?P<part>\d{1,2}(?:\.\d{1,2})*)[.．]?\s+\S|[(（]\d{1,2}[)）]\s*\S"
 )
 ENDS = re.compile(r"[。！!;；:：,，、.]$")

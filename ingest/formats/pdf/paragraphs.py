@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 from ingest.formats.pdf.lines import Line
 from ingest.formats.pdf.words import is_wide, units
+from rag.language.ends import COMMAS, ends_with, is_finished
+from rag.language.numbering import CHINESE_ITEM
 
 WIDE = re.compile("[\u2e80-\ufeff]")
 BULLET = re.compile(r"\s*(?:[•●▪■◦○‣⁃∙·➢✓]|[-–*](?=\s))\s*")
 NUMBERED = re.compile(
-    r"\s*(?:\d{1,3}\s*[.、．)）](?!\d)|[(（]\d{1,3}[)）]|\[\d{1,3}\]\s|[一二三四五六七八九十]{1,3}、|[☑☐]"
+    rf"\s*(?:\d{{1,3}}\s*[.、．)）](?!\d)|[(（]\d{{1,3}}[)）]|\[\d{{1,3}}\]\s|{CHINESE_ITEM}|[☑☐]"
     r"|[Qq]\d{1,3}\s*[:：.、])"
 )
 # Closing punctuation does not begin a line: it takes the character before it along.
 FIRST_WORD = re.compile(r"(?:[!-~]+|.)[，。、；：！？）》」』”’…]*")
-SENTENCE_END = re.compile(r"[。！？.!?:：;；…][”’\"）)]?$")
 # The dots that lead to a page number in a table of contents.
 LEADER = re.compile(r"(?:[.·…_]\s?){4,}\s*[\divxlc]+$")
 # A label with its value; two of them below each other are two lines.
 LABELLED = re.compile(r"[^\s:：][^:：]{0,20}[:：]\s?[^\s/]")
-COMMA = re.compile(r"[,，、]$")
 # Shares of the type size, or of the column width.
 INDENT, MOST_INDENT, SAME_SIZE = 0.8, 5.0, 0.06
 LONG_ENOUGH = 0.55
@@ -65,11 +65,11 @@ class Layout:
         text = before.text.rstrip()
         if LEADER.search(text) or (LABELLED.match(text) and LABELLED.match(line.text)):
             return False
-        ends = bool(SENTENCE_END.search(text))
+        ends = is_finished(text)
         fills = _fills(before, line, edge)
         if turns or step < 0:  # a new column or page: after a full sentence nothing shows that the paragraph goes on
             is_full = fills and units(text) >= SHORTEST
-            return not is_heading and not ends and (is_full or line.text[:1].islower() or bool(COMMA.search(text)))
+            return not is_heading and not ends and (is_full or line.text[:1].islower() or ends_with(text, COMMAS))
         indent = line.box[0] - before.box[0]
         if _is_centred(before, line):
             indent = 0.0
@@ -134,12 +134,12 @@ def _fills(before: Line, line: Line, edge: Edge) -> bool:
 def _is_unfinished(before: Line, line: Line, edge: Edge) -> bool:
     """Whether a line that is not full, perhaps broken by its author, still continues in this one."""
     text, first = before.text.rstrip(), line.text.lstrip()[:1]
-    if SENTENCE_END.search(text) or not first or units(text) < SHORTEST:
+    if is_finished(text) or not first or units(text) < SHORTEST:
         return False
     if text[-1] == "-" and text[-2:-1].isalpha() and first.isalpha():
         return True
     width, column = before.box[2] - before.box[0], edge.at - before.box[0]
-    if COMMA.search(text) or first in "，。、；：！？）》」』”’,.;:!?)":
+    if ends_with(text, COMMAS) or first in "，。、；：！？）》」』”’,.;:!?)":
         return width > LONG_ENOUGH * column / 2
     if is_wide(text[-1:]) and is_wide(first):
         return width > column - 2.5 * line.size and not edge.is_lone

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from heapq import nlargest
-from math import log1p, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.written_for import key_of, read_written_for
 from rag.index import Index
+from rag.index.keywords import idf_of
 from rag.language.asking import asked_in
 from rag.language.language import Language, language_of
 from rag.language.messages import Intent, answered_by
@@ -102,7 +103,7 @@ def rarity_in_questions(index: Index, term: str) -> float:
     count, sections = len(index.asked.sections), index.asked.frequency(term)
     if not sections and hardly_heard(index, term):
         return 0.0
-    return log1p((count - sections + 0.5) / (sections + 0.5)) * (1.0 if term.isascii() else OF_A_PAIR)
+    return idf_of(count, sections) * (1.0 if term.isascii() else OF_A_PAIR)
 
 
 def section_features(

@@ -1,8 +1,11 @@
 """Which sections of the best pages answer a question, and in which order."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from rag.answer.quoted.features import (
     is_asked,
     rarity_in_questions,
     section_features,
-)
+)  # fmt: skip
 from rag.answer.quoted.likeness import by_unit
 from rag.answer.quoted.sections import Section, sections_named, sections_of
 from rag.embedding import Embedder
@@ -45,71 +48,23 @@ OWN_LANGUAGE = 1.5
 # An ask whose best section scores less than this, over pages with written questions, counts as unanswered: of 316 asks
 # that section holds the answer for one of the 14 below, and for .84 of the others.
 LEAST_OF_AN_ASK = 9.0
-# Not fitted: `relevance` replaces token vectors, and tables that hold all sides of a comparison are rare. `said` was
-# chosen with 93 development follow-ups, `defined` and `definition` with 1,377 development questions and one written for
-# each of 271 definitions, `written_for` and `asked_nearly` together with the others, with the same questions.
-WEIGHTS = SectionFeatures(
-    sentence=12.1,
-    relevance=3.0,
-    found=24.7,
-    asked=2.0,
-    asked_nearly=3.0,
-    asked_of_page=3.3,
-    written_for=8.0,
-    named=3.6,
-    defined=5.0,
-    text=0.0,
-    first_page=0.5,
-    short_answer=-1.1,
-    spoken=-0.3,
-    points=0.1,
-    mistakes=-0.9,
-    definition=-2.5,
-    question=-0.3,
-    code_wanted=1.2,
-    code_unwanted=-1.4,
-    formula_wanted=1.7,
-    comparing_table=0.5,
-    said=-2.0,
-)
-# For an embedder whose text vectors tell more than its token vectors, as in `rag.search.fusion.RANKINGS`. Fitted to 422
-# questions about 42 pages, before pages had spoken answers, which count like short ones, and when tags counted as names
-# of pages.
-WEIGHTS_OF = {
-    "embeddinggemma-300m": SectionFeatures(
-        sentence=4.8,
-        relevance=3.0,
-        found=18.5,
-        asked=0.0,
-        asked_nearly=0.0,
-        asked_of_page=0.0,
-        written_for=0.0,
-        named=1.5,
-        defined=0.0,
-        text=1.6,
-        first_page=0.8,
-        short_answer=-0.4,
-        spoken=-0.4,
-        points=-0.4,
-        mistakes=-0.7,
-        definition=0.0,
-        question=-0.1,
-        code_wanted=0.4,
-        code_unwanted=-1.2,
-        formula_wanted=0.7,
-        comparing_table=2.0,
-        said=-2.0,
-    )
-}
-
-
+WEIGHTS_FILE = Path(__file__).with_name("section_weights.toml")
+DEFAULT = "default"
 # Factor of `asked_nearly` if `written_for` is unknown for all sections: its weight was fitted together with that.
 BY_WORDS_ALONE = 2.0
 
 
+@cache
+def fitted_weights() -> dict[str, SectionFeatures]:
+    """The weights by the name of the embedder that they were fitted to."""
+    written = tomllib.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
+    return {name: SectionFeatures(**weights) for name, weights in written.items()}
+
+
 def weights_for(index: Index) -> SectionFeatures:
     """The weights for the embedder of an index."""
-    return WEIGHTS_OF.get(index.manifest.embedder_name, WEIGHTS)
+    weights = fitted_weights()
+    return weights.get(index.manifest.embedder_name, weights[DEFAULT])
 
 
 @dataclass(frozen=True, slots=True)

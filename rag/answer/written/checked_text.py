@@ -11,6 +11,7 @@ from rag.answer.written.prompts import AGENT_SYSTEM, SYSTEM, SYSTEM_OF_SMALL
 from rag.index import Index
 from rag.language.ends import SENTENCE_OF_A_STREAM
 from rag.language.injection import injection_spans
+from rag.language.numbering import LIST_NUMBER
 from rag.settings import ChatModelName
 from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
@@ -22,7 +23,7 @@ LINK = re.compile(
     r"|!(?=\[)|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<(?:img|i?frame|script|style|link|object|embed|video|audio|svg|a)\b[^<>]*$|<!--.*?(?:-->|$)"
     r"|<?\b[a-z][a-z0-9+.-]{1,20}://[!-~]+|(?<![\w:/])//[\w-]+\.[!-~]+"
 )
-LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)、])\s+|\*\*(?=\S))*")
+LIST_MARK = re.compile(rf"^\s*(?:(?:[-*+•>]|#{{1,6}}|{LIST_NUMBER})\s+|\*\*(?=\S))*")
 UNSUPPORTED_MARK = "⚠️"
 WORD = re.compile(r"[a-z_]+")
 # This many consecutive words of the prompt are no accident.

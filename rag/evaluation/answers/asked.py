@@ -14,12 +14,12 @@ that an answer must contain. The measures are what a reader would notice:
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
@@ -32,6 +32,7 @@ from rag.text.blocks import Block, BlockKind
 from rag.text.markdown import parse
 from rag.types import Answer, AnswerKind, Citation, Role, Turn
 
+Outcome = TypeVar("Outcome")
 OFF_SUBJECT = "off-subject"
 # From this share on, a section counts as quoted whole: quotes leave out headings and list marks.
 WHOLE = 0.9
@@ -43,9 +44,8 @@ class Answerable(StrEnum):
     NO = "no"
 
 
-class AskedRow(IdentifiedRow):
-    """`after` is the preceding question in a conversation of two; `open` and `belong` are pairs of document and
-    heading."""
+class LabelledRow(IdentifiedRow):
+    """`after` is the preceding question in a conversation of two."""
 
     split: Split
     style: str
@@ -53,6 +53,11 @@ class AskedRow(IdentifiedRow):
     question: str
     standalone: str | None = None
     answerable: Answerable
+
+
+class AskedRow(LabelledRow):
+    """`open` and `belong` are pairs of document and heading."""
+
     open: tuple[tuple[str, str], ...] = ()
     belong: tuple[tuple[str, str], ...] = ()
     needles: tuple[str | tuple[str, ...], ...] = ()
@@ -118,28 +123,47 @@ def evaluate_asked(
     rows = choose(load_asked(file), split, limit, file)
     assistant = Assistant.open(settings)
     outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
-    styles = dict.fromkeys(row.style for row in rows)
+    return result_of(file, split, assistant, rows, outcomes, measures), [as_row(outcome) for outcome in outcomes]
+
+
+def result_of(
+    file: Path,
+    split: Split,
+    assistant: Assistant,
+    rows: Sequence[LabelledRow],
+    outcomes: Sequence[Outcome],
+    measures: Callable[[Sequence[Outcome]], Mapping[str, dict[str, Any]]],
+) -> dict[str, Any]:
+    """The result of a file of labelled questions as JSON, also for each style."""
+    styles: dict[str, list[Outcome]] = {}
+    for row, outcome in zip(rows, outcomes, strict=True):
+        styles.setdefault(row.style, []).append(outcome)
     return {
         "dataset": file.stem,
         "split": str(split),
         "llm": str(assistant.llm),
         "questions": len(rows),
         "measures": measures(outcomes),
-        "styles": {style: measures([o for o in outcomes if o.row.style == style]) for style in styles},
+        "styles": {style: measures(of_style) for style, of_style in styles.items()},
         "embedder": assistant.embedder.identity,
         "commit": commit(),
         "machine": machine(),
         "date": today(),
-    }, [as_row(outcome) for outcome in outcomes]
+    }
 
 
-def ask(assistant: Assistant, row: AskedRow) -> AskedOutcome:
-    """Ask a row's question in its conversation and, if it has one, also without it."""
+def answer_to(assistant: Assistant, row: LabelledRow) -> Answer:
+    """The answer to a row's question in its conversation."""
     history: list[Turn] = []
     if row.after:
         first = assistant.ask(row.after)
         history = [Turn(Role.USER, row.after), Turn(Role.ASSISTANT, first.text, first.refused)]
-    answer = assistant.ask(row.question, history)
+    return assistant.ask(row.question, history)
+
+
+def ask(assistant: Assistant, row: AskedRow) -> AskedOutcome:
+    """Ask a row's question in its conversation and, if it has one, also without it."""
+    answer = answer_to(assistant, row)
     fresh = assistant.ask(row.standalone or row.question) if row.after else None
     reading = None if answer.kind is AnswerKind.REFUSAL or not answer.citations else read(answer, row, assistant)
     return AskedOutcome(row, answer, reading, fresh)

@@ -21,13 +21,22 @@ from pathlib import Path
 from typing import Any
 
 from rag.answer.assistant import Assistant
-from rag.evaluation.answers.asked import WHOLE, Answerable, SourceSection, body_length, section_of, sections
-from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
+from rag.evaluation.answers.asked import (
+    WHOLE,
+    Answerable,
+    LabelledRow,
+    SourceSection,
+    answer_to,
+    body_length,
+    result_of,
+    section_of,
+    sections,
+)  # fmt: skip
+from rag.evaluation.datasets import Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import Track, bar
-from rag.evaluation.provenance import commit, machine, today
 from rag.settings import Settings
-from rag.types import Answer, AnswerKind, Citation, Role, Turn
+from rag.types import Answer, AnswerKind, Citation
 
 # Characters that a reader sees at first: half the screen of a phone.
 SCREEN = 350
@@ -38,17 +47,10 @@ BEST = 3
 FOUR = 4
 
 
-class PlacedRow(IdentifiedRow):
-    """`after` is the preceding question in a conversation of two; `grades` are (document, heading, grade above 0);
-    `best` is the section with the highest grade, `sentence` its sentence that answers, word for word; `short` means
-    that one sentence suffices."""
+class PlacedRow(LabelledRow):
+    """`grades` are (document, heading, grade above 0); `best` is the section with the highest grade, `sentence` its
+    sentence that answers, word for word; `short` means that one sentence suffices."""
 
-    split: Split
-    style: str
-    after: str | None = None
-    question: str
-    standalone: str | None = None
-    answerable: Answerable
     best: tuple[str, str] | None = None
     sentence: str = ""
     grades: tuple[tuple[str, str, int], ...] = ()
@@ -101,28 +103,12 @@ def evaluate_placed(
     rows = choose(load_placed(file), split, limit, file)
     assistant = Assistant.open(settings)
     outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
-    styles = dict.fromkeys(row.style for row in rows)
-    return {
-        "dataset": file.stem,
-        "split": str(split),
-        "llm": str(assistant.llm),
-        "questions": len(rows),
-        "measures": measures(outcomes),
-        "styles": {style: measures([o for o in outcomes if o.row.style == style]) for style in styles},
-        "embedder": assistant.embedder.identity,
-        "commit": commit(),
-        "machine": machine(),
-        "date": today(),
-    }, [as_row(outcome) for outcome in outcomes]
+    return result_of(file, split, assistant, rows, outcomes, measures), [as_row(outcome) for outcome in outcomes]
 
 
 def ask(assistant: Assistant, row: PlacedRow) -> PlacedOutcome:
     """Ask a row's question in its conversation, and search for its sentence."""
-    history: list[Turn] = []
-    if row.after:
-        first = assistant.ask(row.after)
-        history = [Turn(Role.USER, row.after), Turn(Role.ASSISTANT, first.text, first.refused)]
-    answer = assistant.ask(row.question, history)
+    answer = answer_to(assistant, row)
     reading = None if answer.kind is AnswerKind.REFUSAL or not answer.citations else read(answer, row, assistant)
     return PlacedOutcome(row, answer, reading, _found(row, assistant))
 

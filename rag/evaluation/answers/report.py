@@ -13,7 +13,7 @@ from typing import Any
 from rag.cli import Parser, run
 from rag.errors import UsageError
 from rag.evaluation.answers.table import label, markdown
-from rag.evaluation.retrieval.report import language_of, with_table
+from rag.evaluation.retrieval.report import require_one_of_each, write_tables
 
 BEGIN, END = "<!-- answer results -->", "<!-- /answer results -->"
 NEEDED = ("llm", "model", "dataset", "split", "questions", "measures", "seconds", "gates")
@@ -34,13 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     results = read_results(options.results)
-    # All pages are made before any is written.
-    pages = {
-        file: with_table(file, markdown(results, language_of(file)), markers=(BEGIN, END)) for file in options.readme
-    }
-    for file, text in pages.items():
-        file.write_text(text, encoding="utf-8")
-    sys.stdout.write(f"{len(results)} results; wrote {', '.join(map(str, pages))}\n")
+    write_tables(options.readme, lambda language: markdown(results, language), (BEGIN, END))
+    sys.stdout.write(f"{len(results)} results; wrote {', '.join(map(str, options.readme))}\n")
     return 0
 
 
@@ -52,10 +47,7 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
         raise UsageError(
             f"there is no result in {folder}", hint="make one: python -m rag eval answers GOLD.jsonl --out FILE.json"
         )
-    names = [label(result) for result in results]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"there are several results of {'; '.join(twice)}", hint="keep one file of each in the folder")
+    require_one_of_each(list(map(label, results)))
     return results
 
 

@@ -82,17 +82,11 @@ def _report(options: argparse.Namespace) -> int:
     from rag.evaluation.retrieval.figure import draw
 
     results = read_results(options.results)
-    # All pages are made before any is written.
-    pages = {
-        file: with_table(file, markdown(results, language_of(file), variants=options.variants))
-        for file in options.readme
-    }
     svg = draw(dict(zip(labels(results), results, strict=True)))
-    for file, text in pages.items():
-        file.write_text(text, encoding="utf-8")
+    write_tables(options.readme, lambda language: markdown(results, language, variants=options.variants), (BEGIN, END))
     options.figure.parent.mkdir(parents=True, exist_ok=True)
     options.figure.write_text(svg, encoding="utf-8")
-    sys.stdout.write(f"{len(results)} results; wrote {', '.join(map(str, [*pages, options.figure]))}\n")
+    sys.stdout.write(f"{len(results)} results; wrote {', '.join(map(str, [*options.readme, options.figure]))}\n")
     return 0
 
 
@@ -135,10 +129,15 @@ def labels(results: Sequence[Result]) -> list[str]:
         + (f", {result.embedder.partition('@')[0]}" if several else "")
         for result in results
     ]
+    require_one_of_each(names)
+    return names
+
+
+def require_one_of_each(names: Sequence[str]) -> None:
+    """Raises UsageError for two results of the same name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"there are several results of {', '.join(twice)}", hint="keep one file of each in the folder")
-    return names
+        raise UsageError(f"there are several results of {'; '.join(twice)}", hint="keep one file of each in the folder")
 
 
 def systems_of(results: Sequence[Result]) -> list[str]:
@@ -189,9 +188,15 @@ def _shown(results: Sequence[Result], *, variants: bool) -> list[str]:
     return [name for name in systems_of(results) if variants or name == OURS or is_baseline(name)]
 
 
-def with_table(file: Path, table: str, *, markers: tuple[str, str] = (BEGIN, END)) -> str:
-    """The text of a page with the table between its markers. Raises UsageError unless both are there, once and in
-    order."""
+def write_tables(files: Sequence[Path], table: Callable[[str], str], markers: tuple[str, str]) -> None:
+    """Put a table, made for the language of each page, between its markers. All pages are made before any is written.
+    Raises UsageError unless each has both markers, once and in order."""
+    pages = {file: _with_table(file, table("zh" if ".zh" in file.suffixes else "en"), markers) for file in files}
+    for file, text in pages.items():
+        file.write_text(text, encoding="utf-8")
+
+
+def _with_table(file: Path, table: str, markers: tuple[str, str]) -> str:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -231,10 +236,6 @@ def _gain(result: Result, system_name: Callable[[str], str]) -> tuple[str, float
     best = max(baselines, key=lambda name: baselines[name])
     share = result.recovered.value if result.recovered else None
     return f"{signed(result.differences[best][NDCG].as_dict)} ({system_name(best)})", share
-
-
-def language_of(file: Path) -> str:
-    return "zh" if ".zh" in file.suffixes else "en"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import pytest
 
 from ingest.reading.loading import Document
-from ingest.structure.cleaning import clean, is_promotion
+from ingest.structure.cleaning import clean
+from ingest.structure.scraped.repair import is_promotion
 from tests.ingest.made_up import cleaned, document
 
 PROMOTIONS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.structure.code_blocks import fence_code, split_glued_fence
+from ingest.structure.scraped.code_blocks import fence_code, split_glued_fence
 from rag.text.mapped import MappedText
 from tests.ingest.made_up import cleaned
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ingest.structure.sections import structure, without_numbering
+from ingest.structure.sections import structure
+from rag.language.numbering import without_numbering
 from tests.ingest.made_up import document, questions, sections
 
 ANSWER = "答案：\n先说结论，再说理由，最后举例。\n"

@@ -1,8 +1,11 @@
 """Which section comes first: the fit finds what made-up choices were made by."""
 
+import tomllib
+
 import numpy as np
 
-from tools.fit.sections import FITTED, Choice, cross_validated, fit, opened_right
+from rag.answer.quoted.ranking import WEIGHTS_FILE
+from tools.fit.sections import FITTED, Choice, cross_validated, fit, opened_right, with_weights
 
 
 def made_up(count: int) -> list[Choice]:
@@ -30,3 +33,9 @@ def test_questions_whose_section_is_no_candidate_teach_nothing() -> None:
     chosen = made_up(60)
     lost = [Choice("lost", choice.features, np.zeros(8, np.int64)) for choice in chosen]  # of the same spread
     np.testing.assert_allclose(fit([*chosen, *lost]), fit(chosen), rtol=1e-3)
+
+
+def test_only_the_default_weights_are_written() -> None:
+    before = tomllib.loads(written := WEIGHTS_FILE.read_text(encoding="utf-8"))
+    after = tomllib.loads(with_weights(written, {"found": 1.26, "text": -0.5}))
+    assert after == before | {"default": before["default"] | {"found": 1.3, "text": -0.5}}

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rag.cli import Parser, run
-from rag.evaluation.retrieval.report import with_table
+from rag.evaluation.retrieval.report import write_tables
 from tools.bench.__main__ import RESULTS
 from tools.bench.plot import draw_scale
 
@@ -113,8 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _write(options: argparse.Namespace) -> int:
     result = json.loads((RESULTS / "scale.json").read_text(encoding="utf-8"))
-    for file in options.files:
-        file.write_text(with_table(file, markdown(result), markers=MARKERS), encoding="utf-8")
+    write_tables(options.files, lambda _: markdown(result), MARKERS)
     draw_scale(result)
     return 0
 

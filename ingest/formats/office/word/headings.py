@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph
+from rag.language.ends import PROSE
+from rag.language.numbering import CHINESE_NUMBER, CHINESE_ORDINAL
 from rag.text.blocks import columns
 
 # In columns of a terminal: the longest heading, and the longest that is only bold.
@@ -14,11 +16,10 @@ LONGEST, LONGEST_BOLD = 70, 44
 LARGER = 1.12
 # How many lines must look alike if only bold distinguishes them from the text.
 LEAST_ALIKE = 2
-ENDS_AS_SENTENCE = re.compile(r"[。！!；;，,、：:.…][”’」』）)]*$|[。！？；](?=.)|[：:]\s*\S")
 # The kinds of numbers of headings: 第三章, 三、, （三）, 3.1, (3), A., IV.
 NUMBERS = (
-    r"第[\d〇零一二三四五六七八九十百]{1,5}[^\s\d]", r"[〇零一二三四五六七八九十百]{1,4}[、.．]",
-    r"[（(][〇零一二三四五六七八九十百]{1,4}[)）]", r"\d{1,2}(?:\.\d{1,2}){2,}", r"\d{1,2}\.\d{1,2}(?!\d)",
+    rf"{CHINESE_ORDINAL}[^\s\d]", rf"{CHINESE_NUMBER}{{1,4}}[、.．]", rf"[（(]{CHINESE_NUMBER}{{1,4}}[)）]",
+    r"\d{1,2}(?:\.\d{1,2}){2,}", r"\d{1,2}\.\d{1,2}(?!\d)",
     r"\d{1,2}(?:[、.．]|\s)", r"[（(\d{1,2}[)）]", r"[A-Z][、.．)）]", r"[IVX]{1,5}[、.．]", r"[\u2460-\u2473]",
 )  # fmt: skip
 NUMBER_KINDS = tuple(re.compile(pattern) for pattern in NUMBERS)
@@ -68,7 +69,7 @@ def _is_line(paragraph: Paragraph) -> bool:
         and "$" not in text
         and any(map(str.isalpha, text))
         and columns(text) <= LONGEST
-        and not ENDS_AS_SENTENCE.search(text)
+        and not PROSE.search(text)
     )
 
 

@@ -7,11 +7,11 @@ from ingest.formats.markdown import LIST_NUMBER, fence, heading
 from ingest.formats.office.grid import Cell, Row, in_a_line, write
 from ingest.formats.office.omissions import Omissions
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph, Table
+from rag.language.ends import COLONS, COMMAS, STOPS, ends_with
 
 # A number that the program's own reader of Markdown knows.
 LOOSE_MARK = re.compile(r"\d{1,3}、")
 INDENT = "   "
-ENDS = "。；;，,、：:.!?！？"
 
 
 def markdown(blocks: Sequence[Block], omissions: Omissions) -> str:
@@ -121,7 +121,7 @@ def _in_cell(blocks: Sequence[Block], omissions: Omissions) -> str:
         if not said:
             continue
         are_items = _is_item(block) and _is_item(before)
-        joint = "；" if text and are_items and text[-1] not in ENDS else " " if text else ""
+        joint = "；" if text and are_items and not ends_with(text, STOPS + COLONS + COMMAS) else " " if text else ""
         text, before = f"{text}{joint}{said}", block
     return text
 

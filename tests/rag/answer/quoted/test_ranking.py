@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag.answer.quoted.features import NOTHING_ELSE, SectionFeatures, Wanted
-from rag.answer.quoted.ranking import WEIGHTS, WEIGHTS_OF, SectionRanking, rank
+from rag.answer.quoted.ranking import DEFAULT, SectionRanking, fitted_weights, rank
 from rag.answer.quoted.sections import LONG
 from rag.index import Index, open_index
 from rag.search.retrieval import Evidence, search
@@ -57,7 +57,7 @@ def test_a_section_is_known_by_the_questions_that_it_is_written_down_to_answer(
     page = "# 房子\n\n## 甲\n屋顶是红的。\n\n## 乙\n东西在抽屉里。\n\n## 丙\n往里推。\n"
     ingest(tmp_path, hash_embedder, {"a.md": f"---\ntitle: 房子\n{written}---\n{page}"})
     with closing(open_index(tmp_path / "index")) as index:
-        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, replace(NOTHING, asked=1.0))
+        monkeypatch.setitem(fitted_weights(), index.manifest.embedder_name, replace(NOTHING, asked=1.0))
 
         def order(question: str) -> list[str]:
             found = rank(index, hash_embedder, search(index, hash_embedder, question))
@@ -81,7 +81,7 @@ def test_a_question_that_says_more_is_a_narrower_one(
     with closing(open_index(tmp_path / "index")) as index:
 
         def scores(question: str, **weights: float) -> dict[str, float]:
-            monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, replace(NOTHING, **weights))
+            monkeypatch.setitem(fitted_weights(), index.manifest.embedder_name, replace(NOTHING, **weights))
             found = rank(index, hash_embedder, search(index, hash_embedder, question))
             return {section.heading: score for section, score in zip(found.sections, found.scores, strict=True)}
 
@@ -110,8 +110,9 @@ def test_a_definition_opens_for_who_asks_only_what_something_is(
     )
     ingest(tmp_path, hash_embedder, {"a.md": page, "b.md": own})
     with closing(open_index(tmp_path / "index")) as index:
-        only = replace(NOTHING, defined=WEIGHTS.defined, definition=WEIGHTS.definition)
-        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, only)
+        weights = fitted_weights()[DEFAULT]
+        only = replace(NOTHING, defined=weights.defined, definition=weights.definition)
+        monkeypatch.setitem(fitted_weights(), index.manifest.embedder_name, only)
 
         def ranked(question: str) -> SectionRanking:
             return rank(index, hash_embedder, search(index, hash_embedder, question))
@@ -134,7 +135,7 @@ def test_a_definition_opens_for_who_asks_only_what_something_is(
 def test_what_the_search_found_first_counts(
     library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(WEIGHTS_OF, library_index.manifest.embedder_name, replace(NOTHING, found=1.0))
+    monkeypatch.setitem(fitted_weights(), library_index.manifest.embedder_name, replace(NOTHING, found=1.0))
     evidence = search(library_index, hash_embedder, QUESTION)
     found = rank(library_index, hash_embedder, evidence)
     assert evidence.hits[0].passage.number in found.sections[0].passages
@@ -156,7 +157,7 @@ def test_a_long_section_competes_in_parts(tmp_path: Path, hash_embedder: HashEmb
 def test_an_embedder_has_weights_of_its_own(
     library_index: Index, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(WEIGHTS_OF, library_index.manifest.embedder_name, replace(NOTHING, short_answer=1.0))
+    monkeypatch.setitem(fitted_weights(), library_index.manifest.embedder_name, replace(NOTHING, short_answer=1.0))
     found = rank(library_index, hash_embedder, search(library_index, hash_embedder, QUESTION))
     assert found.sections[0].is_short_answer
     assert set(found.scores) == {0.0, 1.0}
@@ -227,7 +228,7 @@ def test_of_two_that_say_the_same_the_translation_comes_first_for_who_asks_in_it
     )  # a passage
     page = f"# 预热\n\n## 展开\n### Warmup\n{said}\n\n## English\n### Warmup steps\n{said}\n"
     ingest(tmp_path, hash_embedder, {"a.md": page})
-    monkeypatch.setattr("rag.answer.quoted.ranking.WEIGHTS", NOTHING)  # nothing else tells them apart
+    monkeypatch.setitem(fitted_weights(), DEFAULT, NOTHING)  # nothing else tells them apart
     with closing(open_index(tmp_path / "index")) as index:
         english, chinese = (
             rank(index, hash_embedder, search(index, hash_embedder, question))

@@ -9,7 +9,7 @@ import pytest
 
 from rag.answer.quoted import features, ranking
 from rag.answer.quoted.features import SectionFeatures
-from rag.answer.quoted.ranking import WEIGHTS_OF, rank
+from rag.answer.quoted.ranking import fitted_weights, rank
 from rag.answer.quoted.written_for import WrittenFor, key_of
 from rag.index import open_index
 from rag.language.terms import terms
@@ -56,7 +56,7 @@ def test_the_section_that_the_question_is_like_comes_first(
     monkeypatch.setattr(features, "read_written_for", lambda: learnt)
     weights = replace(NOTHING, written_for=1.0, asked_nearly=0.2)
     with closing(open_index(tmp_path / "index")) as index:
-        monkeypatch.setitem(WEIGHTS_OF, index.manifest.embedder_name, weights)
+        monkeypatch.setitem(fitted_weights(), index.manifest.embedder_name, weights)
         evidence = search(index, hash_embedder, question)
         found = rank(index, hash_embedder, evidence)
         monkeypatch.setattr(ranking, "BY_WORDS_ALONE", 1.0)

@@ -8,9 +8,10 @@ import ast
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ingest.formats.encoding import CHINESE
+from ingest.structure.lines import Line
 from rag.text.mapped import MappedText
 
 OPENING = re.compile(r"`{3,}")
@@ -18,36 +19,12 @@ MAX_STATEMENT_LINES = 12
 # Longer lines are prose or data; splitting them into statements would cost more than it is worth.
 MAX_CODE_LINE = 2_000
 MAX_CUT_POINTS = 200
-CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SHELL = re.compile(r"^(?:\$ )?[a-z][\w.-]*(?: [\w./=:-]+)* --?[a-z][\w-]*[\s\S]*$")
 COMMENT_THEN_COMMAND = re.compile(r"^(#.*[\u4e00-\u9fff])([a-z][\w-]* --[a-z].*)$")
 LITERAL_THEN_NAME = re.compile(r"\b(?:True|False|None)(?=[a-z]\w*\.)")
 HEADER_WORDS = (
-    "if ",
-    "for ",
-    "while ",
-    "with ",
-    "def ",
-    "class ",
-    "try:",
-    "else:",
-    "elif ",
-    "except",
-    "finally:",
-    "async ",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a document, and whether it is part of a code block, including its fences."""
-
-    content: MappedText
-    is_code: bool = False
-
-    @property
-    def text(self) -> str:
-        return self.content.text
+    "if ", "for ", "while ", "with ", "def ", "class ", "try:", "else:", "elif ", "except", "finally:", "async ",
+)  # fmt: skip
 
 
 FENCE = Line(MappedText.added("```"), is_code=True)

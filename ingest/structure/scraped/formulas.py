@@ -16,7 +16,8 @@ from rag.text.mapped import MappedText
 
 # A run without Chinese characters and full-width punctuation, which may contain a formula.
 RUN = re.compile(r"[^\u3000-\u303f\u3400-\u9fff\uff00-\uffef\n“”]+")
-MARKUP = re.compile(r"[\\_^]")
+MARKS = "\\_^"
+MARKUP = re.compile(f"[{re.escape(MARKS)}]")
 # Formulas and code that someone wrote as such: scraping leaves no marks around them.
 WRITTEN = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$|`[^`\n]+`")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -51,7 +52,8 @@ def keep_formulas_once(line: MappedText, *, weak: bool) -> MappedText:
     """Replace each threefold formula of a line by its LaTeX in `$…$`.
 
     A formula without LaTeX markup (`sss`, `k=16k=16k=16`) could also be ordinary text: it counts only with `weak`,
-    which the caller sets on pages that show a threefold formula with markup somewhere.
+    which the caller sets on pages that show a threefold formula with markup somewhere. A rendering has no markup, and
+    no blanks but with `weak`.
     """
     parts: list[MappedText] = []
     position = 0
@@ -62,9 +64,9 @@ def keep_formulas_once(line: MappedText, *, weak: bool) -> MappedText:
     return MappedText.join("", [*parts, line[position:]]) if parts else line
 
 
-def has_marked_threefold(text: str) -> bool:
-    """Whether the page shows a threefold formula whose LaTeX has markup: that proves it was scraped from KaTeX."""
-    return any(True for line in text.splitlines() for _ in _threefolds(WRITTEN.sub("\n", line), weak=False))
+def has_marked_threefold(line: str) -> bool:
+    """Whether a line shows a threefold formula whose LaTeX has markup: that proves it was scraped from KaTeX."""
+    return bool(MARKUP.search(line)) and any(True for _ in _threefolds(WRITTEN.sub("\n", line), weak=False))
 
 
 def _threefolds(text: str, *, weak: bool) -> Iterator[Threefold]:
@@ -94,14 +96,15 @@ def _in_run(run: str, *, weak: bool) -> Iterator[Threefold]:
     ends_of_latex: defaultdict[int, list[int]] = defaultdict(list)
     for place, total in enumerate(printed_until):
         ends_of_latex[total].append(place)
+    ends_of_rendering = MARKS if weak else f"{MARKS} "
     position = 0
     for start in range(len(run)):
         if start < position or not shown[start] or (start and (_is_latin(run[start - 1]) or run[start - 1] == "\\")):
             continue
         best: Threefold | None = None
         for latex in range(start + 1, min(start + MAX_RENDERED, len(run)) + 1):
-            if MARKUP.match(run[latex - 1]):
-                break  # a rendering has no markup
+            if run[latex - 1] in ends_of_rendering:
+                break
             size = latex - start
             for last in ends_of_latex.get(printed_until[latex] + shown_until[latex] - shown_until[start], ()):
                 found = Threefold(start, latex, last, last + size)

@@ -1,0 +1,153 @@
+"""Headings without marks: titles, chapters, and questions by their numbers and answers.
+
+It knows these styles of questions: `31、…？` + `答案:`, `Q1：…`, `1. …` + `面试官想听`, `### 2. …`. Numbered lines are
+questions when they count up through the document and answers follow; a numbered list inside an answer starts again at
+1.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ingest.structure.lines import Line
+from ingest.structure.scraped.repair import CHAPTER
+from rag.language.ends import PROSE, QUESTION_MARKS, ends_with
+
+MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+# What every style of questions begins with.
+NUMBER = re.compile(r"\s*(?:#{1,6}\s*)?(?:\*\*)?(?:Q\s?)?\d{1,3}\s*[:：.．、]")
+QUESTION_STYLES = (
+    re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?Q\s?(\d{1,3})\s*[:：.、]\s*\S"),
+    re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*、\s*\S"),
+    re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*[.．]\s+\S"),
+)
+Q = re.compile(r"\W*Q")
+SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")
+ANSWER = r"(?:(?:参考|标准)?(?:答案|解答|回答)|[Aa]nswer|ANSWER)"
+ANSWER_MARK = re.compile(rf"^\s*(?:\*\*{ANSWER}(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)|{ANSWER}\s*[:：])\s*")
+ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|A\d{{0,3}}\s*[:：]|面试官想听)")
+MOST_TITLE = 80
+# A series without question or answer marks counts as questions if its items are this far apart (median, in lines).
+MIN_SERIES = 5
+MIN_MEDIAN_GAP = 5
+CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL = 1, 2, 4
+
+
+def title_line(lines: Sequence[Line]) -> int | None:
+    """The number of the first line, if it reads as a title: it does not end like a sentence, and it is set apart by an
+    empty line, by being much shorter than the next line, or because that is a sentence or a heading. A text of one line
+    has no title."""
+    said = [number for number, line in enumerate(lines) if line.text.strip()]
+    if len(said) < 2:
+        return None
+    first, second = said[:2]
+    text, following = lines[first].text.strip(), lines[second].text.strip()
+    stands_apart = (
+        second > first + 1
+        or 2 * len(text) <= len(following)
+        or _is_sentence(following)
+        or _is_any_heading(lines[second].text)
+    )
+    is_title = len(text) <= MOST_TITLE and not _is_sentence(text) and not _is_any_heading(lines[first].text)
+    return first if stands_apart and is_title and not lines[first].is_code else None
+
+
+def unmarked_headings(lines: Sequence[Line], questions: frozenset[int], *, is_markdown: bool) -> dict[int, int]:
+    """The level of each line that is a heading though Markdown does not mark it as one."""
+    levels = {number: QUESTION_LEVEL for number in questions if not MARKED_HEADING.match(lines[number].text)}
+    if is_markdown:
+        return levels
+    for number, line in enumerate(lines):
+        text = line.text.strip()
+        if line.is_code or number in questions or MARKED_HEADING.match(line.text):
+            continue
+        if CHAPTER.match(line.text) and len(text) <= 40:
+            levels[number] = CHAPTER_LEVEL
+        elif SUBHEADING.match(text) and text[-1] not in ":：,，":
+            levels[number] = SUBHEADING_LEVEL
+    return levels
+
+
+def without_answer_marks(lines: Sequence[Line], questions: frozenset[int], headings: dict[int, int]) -> list[Line]:
+    """The lines without the marks that begin answers right below questions."""
+    result = list(lines)
+    for number in (question + 1 for question in questions):
+        if number < len(lines) and number not in headings and not lines[number].is_code:
+            mark = ANSWER_MARK.match(lines[number].text)
+            result[number] = Line(lines[number].content[mark.end() :]) if mark else lines[number]
+    return result
+
+
+def _is_sentence(text: str) -> bool:
+    return ends_with(text, QUESTION_MARKS) or bool(PROSE.search(text))
+
+
+def _is_any_heading(text: str) -> bool:
+    return bool(
+        MARKED_HEADING.match(text) or CHAPTER.match(text) or any(style.match(text) for style in QUESTION_STYLES)
+    )
+
+
+def question_lines(lines: Sequence[Line]) -> frozenset[int]:
+    """The numbers of the lines that are questions by their numbering."""
+    numbered = [index for index, line in enumerate(lines) if not line.is_code and NUMBER.match(line.text)]
+    found: set[int] = set()
+    for style in QUESTION_STYLES:
+        matches = [
+            (index, int(match[1]), _is_marked(lines, index))
+            for index in numbered
+            if (match := style.match(lines[index].text))
+        ]
+        chain = _longest_count(matches)
+        if _are_questions(lines, chain, len(matches)):
+            found.update(chain)
+    return frozenset(found)
+
+
+def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
+    """The line numbers of the longest run that counts up by one: 1, 2, 3, … or 31, 32, …
+
+    `matches` are (line, number, whether it is marked as a question). A run of which at least half the lines are marked
+    precedes any other; each number takes its first marked place in the run, or its first.
+    """
+    best: tuple[bool, int, int] = (False, 0, 0)
+    lines_of_best: list[int] = []
+    runs: dict[int, tuple[int, list[int]]] = {}  # by their last number: how many are marked, and the lines
+    for index, number, is_marked in matches:
+        marked, run = runs.get(number - 1, (0, []))
+        marked, run = marked + is_marked, [*run, index]
+        known_marked, known = runs.get(number, (0, []))
+        if (len(run), marked) > (len(known), known_marked):
+            runs[number] = marked, run
+        worth = (2 * marked >= len(run), len(run), marked)
+        if worth > best:
+            best, lines_of_best = worth, run
+    # A list in the last answer may continue the count, but its items are on adjacent lines.
+    numbered = {index: is_marked for index, _, is_marked in matches}
+    while best[2] and lines_of_best and not numbered[lines_of_best[-1]] and lines_of_best[-1] - 1 in numbered:
+        lines_of_best = lines_of_best[:-1]
+    return lines_of_best
+
+
+def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int) -> bool:
+    if not chain:
+        return False
+    texts = [lines[index].text for index in chain]
+    if len(chain) >= 2 and all(Q.match(text) for text in texts):
+        return True
+    answered = sum(bool(ANSWER_FOLLOWS.match(_next_text(lines, index))) for index in chain)
+    asked = sum(ends_with(text, QUESTION_MARKS) for text in texts)
+    if 2 * answered >= len(chain) or (2 * asked >= len(chain) and len(chain) >= 2):
+        return True
+    gaps = sorted(b - a for a, b in pairwise(chain))
+    return len(chain) >= MIN_SERIES and 2 * len(chain) > match_count and gaps[len(gaps) // 2] >= MIN_MEDIAN_GAP
+
+
+def _is_marked(lines: Sequence[Line], index: int) -> bool:
+    """Whether the line is a question by its ending or its numbering, or an answer follows."""
+    text = lines[index].text
+    return bool(Q.match(text) or ends_with(text, QUESTION_MARKS) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
+
+
+def _next_text(lines: Sequence[Line], index: int) -> str:
+    return next((line.text for line in lines[index + 1 : index + 4] if line.text.strip()), "")
