@@ -25,7 +25,7 @@ from rag.process import give_back_memory
 from rag.reader.reading import open_reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
-from rag.settings import ChatModelName, Settings
+from rag.settings import ChatModelName, Settings, rebuild_settings
 from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
@@ -47,6 +47,8 @@ class Assistant:
     ) -> None:
         self.settings = _writing_with(settings, chat_model)
         self.embedder = embedder
+        # The settings with which its index was made.
+        self.index_settings = rebuild_settings(settings, embedder.identity)
         self.choices = Choices()
         self.reader = open_reader(settings, embedder)
         self._chat_model = chat_model

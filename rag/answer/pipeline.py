@@ -12,7 +12,7 @@ from typing import cast
 
 from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
 
-from rag.answer.agent.explore import calculations, explore
+from rag.answer.agent.explore import explore
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.quoted.opening import opens_with_a_sentence
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
@@ -108,7 +108,7 @@ def write(trace: Trace) -> Iterator[Event]:
                 yield TextAdded(lead)
         if not written.is_supported:
             refusal = Refusal(RefusalReason.NO_SUPPORTED_CLAIM)
-    computed = calculated_text(trace.question, calculations(trace.steps)) if refusal is None else ""
+    computed = calculated_text(trace.question, trace.steps) if refusal is None else ""
     if computed:
         yield TextAdded(computed)
     seconds = Seconds(retrieved, first_text or trace.seconds, trace.seconds)

@@ -7,7 +7,7 @@ from rag.index import Index
 from rag.index.storage import StoredDocument
 from rag.index.topics import topic_title, topic_titles
 from rag.language.language import Language, language_of
-from rag.types import Courtesy, Refusal, RefusalReason, Step
+from rag.types import Courtesy, Refusal, RefusalReason, Step, StepKind
 
 REFUSALS = {
     Language.ZH: {
@@ -92,8 +92,9 @@ def silent_side_text(question: str, silent: Sequence[str], known: Sequence[str])
     return f"{text}\n\n"
 
 
-def calculated_text(question: str, calculations: Sequence[Step]) -> str:
-    """Calculations for an answer; the material need not state them. Empty if there are none."""
+def calculated_text(question: str, steps: Sequence[Step]) -> str:
+    """An agent's successful calculations, since the material need not state them. Empty if there are none."""
+    calculations = [step for step in steps if step.kind is StepKind.CALCULATE and not step.failed]
     if not calculations:
         return ""
     lines = [f"- `{step.request}` = {step.result}" for step in calculations]

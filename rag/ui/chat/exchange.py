@@ -18,7 +18,7 @@ from rag.answer.written.writer import prompt_of
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
 from rag.search.retrieval import Evidence
-from rag.settings import ChatModelName, rebuild_settings
+from rag.settings import ChatModelName
 from rag.types import Passage, Role, Turn
 from rag.ui.chat.follow_ups import follow_ups, offers
 from rag.ui.conversations.keeper import Keeper
@@ -262,7 +262,7 @@ def used_by(assistant: Assistant) -> dict[str, Any]:
         "only_supported": choices.only_supported,
         "top_k": settings.top_k,
         **({"only": list(choices.only)} if choices.only else {}),
-        **rebuild_settings(settings, assistant.embedder.identity),
+        **assistant.index_settings,
         "generation": assistant.index.manifest.generation,
     }
 
