@@ -130,7 +130,7 @@ def _messages(trace: Trace, findings: Findings, limits: AgentLimits) -> Iterator
 
 def _check(trace: Trace, reply: str) -> None:
     """Raise ChatModelError for a reply that is empty, repeats itself, or is in another language."""
-    watch = Watch(trace.question)
+    watch = Watch(trace.message)
     watch.see(reply)
     watch.end()
 

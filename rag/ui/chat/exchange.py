@@ -211,7 +211,7 @@ def _write(
                     asked = [turn.text for turn in history if turn.role is Role.USER]
                     more = follow_ups(finished, source_of, [*asked, exchange.question])
                     exchange.follow_ups = finished.nearest or more
-                    exchange.offers = offers(finished, source_of, trace.plan.standalone.intent)
+                    exchange.offers = offers(finished, source_of, trace.question.standalone.intent)
                     if finished.refusal is not None:
                         found = near(assistant.index, trace.decision.result.for_decision)
                         exchange.nearby = nearest(found, source_of)
