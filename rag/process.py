@@ -37,7 +37,7 @@ def own_process() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # NumPy's products are small here: waiting for a second thread costs more than it saves.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # The pipeline consists of LangChain's runnables, which such a variable makes send all their data to a service.
+    # Chat models, prompts and the chain are LangChain's, which such a variable makes send all their data to a service.
     # Questions leave this machine only for a configured endpoint.
     for name in TRACING:
         os.environ.pop(name, None)

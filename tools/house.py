@@ -1,4 +1,4 @@
-"""python -m tools.house: the shape of the code, and how many of our files a question and a document pass through."""
+"""python -m tools.house: the shape of the code, and our Python files that a question and a document pass."""
 
 import argparse
 import ast
@@ -62,7 +62,7 @@ def ninth_tenth(found: list[Function]) -> float:
 
 
 def files_entered(work: Callable[[], object]) -> set[str]:
-    """The files of ours in which a function is entered while `work` runs, in threads that it starts too."""
+    """The Python files of ours in which a function is entered while `work` runs, in threads that it starts too."""
     entered: set[str] = set()
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
@@ -77,7 +77,7 @@ def files_entered(work: Callable[[], object]) -> set[str]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    ours = {_name(Path(name)) for name in entered if Path(name).is_relative_to(PROGRAM)}
+    ours = {_name(Path(name)) for name in entered if Path(name).is_relative_to(PROGRAM) and name.endswith(".py")}
     return {name for name in ours if name == "app.py" or name.startswith(("rag/", "ingest/"))}
 
 

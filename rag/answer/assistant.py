@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Self
 
 from rag.answer.choices import Choices
-from rag.answer.pipeline import ANSWER, PREPARE
+from rag.answer.pipeline import find, prepare, stream
 from rag.answer.trace import AnswerResources, Event, Finished, Trace
-from rag.answer.understanding import searched, understood
 from rag.chat_models.model import ChatModel
 from rag.chat_models.select import open_chat_model
 from rag.chat_models.stored_endpoint import open_kept
@@ -21,11 +20,12 @@ from rag.index.late_tokens import with_late_tokens
 from rag.index.manifest import require_embedder
 from rag.index.part import part_of, source_of
 from rag.index.stores import open_store
+from rag.language.messages import courtesy
 from rag.process import give_back_memory
 from rag.reader.reading import open_reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
-from rag.settings import ChatModelName, Settings
+from rag.settings import ChatModelName, Settings, rebuild_settings
 from rag.types import Answer, Turn
 
 MAX_QUESTION_CHARACTERS = 4_000
@@ -47,6 +47,8 @@ class Assistant:
     ) -> None:
         self.settings = _writing_with(settings, chat_model)
         self.embedder = embedder
+        # The settings with which its index was made.
+        self.index_settings = rebuild_settings(settings, embedder.identity)
         self.choices = Choices()
         self.reader = open_reader(settings, embedder)
         self._chat_model = chat_model
@@ -168,7 +170,7 @@ class Assistant:
         """The passages for a question, best first, from which an answer would be taken. Raises UsageError if the
         question is empty or too long."""
         assistant = self if k is None else self.choosing(replace(self.choices, top_k=k))
-        return searched(understood(assistant.begin(question, history))).result.evidence
+        return find(assistant.begin(question, history)).result.evidence
 
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         """The whole answer."""
@@ -184,15 +186,16 @@ class Assistant:
     def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Event]:
         """The answer as a stream: evidence, checked text, the whole. Closing the iterator stops the work. Raises
         UsageError like `search`."""
-        yield from ANSWER.stream(self.begin(question, history))
+        yield from stream(self.begin(question, history))
 
     def prepare(self, question: str, history: Sequence[Turn] = ()) -> Trace:
         """The trace of a question up to, but not including, the writing. Raises UsageError like `search`."""
-        return PREPARE.invoke(self.begin(question, history))
+        return prepare(self.begin(question, history))
 
     def begin(self, question: str, history: Sequence[Turn] = ()) -> Trace:
         """The trace that starts the pipeline."""
-        return Trace(self.resources, check_question(question), tuple(history))
+        message = check_question(question)
+        return Trace(self.resources, message, tuple(history), courtesy(message))
 
     def warm_up(self) -> None:
         """Load in advance all that the first question would wait for: lazy parts, the material's vocabulary and its

@@ -11,8 +11,8 @@ from langchain_core.runnables import Runnable, RunnableGenerator
 from pydantic import ConfigDict
 
 from rag.answer.assistant import Assistant
-from rag.answer.pipeline import ANSWER
-from rag.answer.trace import Event, Finished, TextAdded, TextDiscarded, Trace
+from rag.answer.running import Run
+from rag.answer.trace import Event, Finished, TextAdded, TextDiscarded
 from rag.types import Hit, Role, Turn
 
 DISCARDED = "\n\n---\n\n"
@@ -41,20 +41,24 @@ def answer_runnable(assistant: Assistant) -> Runnable[Mapping[str, Any], str]:
     the event loop. The history holds messages or chunks of messages, with text or content blocks.
     """
 
-    def begin(given: Mapping[str, Any]) -> Trace:
-        return assistant.begin(given["question"], _turns(given.get("history") or ()))
+    def events(given: Mapping[str, Any]) -> Iterator[Event]:
+        return assistant.stream(given["question"], _turns(given.get("history") or ()))
 
     def stream(inputs: Iterator[Mapping[str, Any]]) -> Iterator[str]:
         for given in inputs:
-            yield from _texts(ANSWER.stream(begin(given)))
+            yield from _texts(events(given))
 
     async def stream_async(inputs: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[str]:
         async for given in inputs:
             shown = False
-            async for event in ANSWER.astream(begin(given)):
-                for text in _text_of(event, shown=shown):
-                    shown = True
-                    yield text
+            run = Run(events(given))  # in a thread: the event loop waits neither for retrieval nor for a model
+            try:
+                async for event in run:
+                    for text in _text_of(event, shown=shown):
+                        shown = True
+                        yield text
+            finally:
+                run.stop()
 
     return cast("Runnable[Mapping[str, Any], str]", RunnableGenerator(stream, stream_async))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from rag.answer.answerability import AnswerabilityFeatures, read_features, unspoken_share
 from rag.answer.answerability import log_odds as log_odds_of
-from rag.answer.evidence import SearchPlanResults
+from rag.answer.evidence import SearchResults
 from rag.index import Index
 from rag.language.language import has_chinese
 from rag.language.messages import Intent, answered_by
@@ -85,7 +85,7 @@ class Decision:
     """
 
     refusal: Refusal | None
-    result: SearchPlanResults
+    result: SearchResults
     names: tuple[str, ...] = ()
     features: AnswerabilityFeatures | None = None
     log_odds: float | None = None
@@ -110,34 +110,34 @@ class Decision:
         return SECOND_OPINION if self.unspoken is None else SECOND_OPINION_ASKED
 
 
-def decide(index: Index, result: SearchPlanResults, *, margin: float = 0.0) -> Decision:
+def decide(index: Index, result: SearchResults, *, margin: float = 0.0) -> Decision:
     """Refuse, or answer; a comparison is answered without the sides that the material lacks, if it has another.
 
     `margin` moves the threshold in log odds: above 0 fewer questions are refused, below 0 more.
     """
-    if result.plan.parts:
+    if result.question.parts:
         return _decide_parts(index, result, margin)
     judged = judge(index, result.for_decision, margin=margin)
     whole = _whole(judged, result, margin)
     refusal = judged.refusal
-    if not result.compared or (refusal is not None and not refusal.missing):
+    if not result.question.compared or (refusal is not None and not refusal.missing):
         return whole
     missing = refusal.missing if refusal else ()
-    silent = [_is_silent(index, side, missing) for side in result.compared]
+    silent = [_is_silent(index, side, missing) for side in result.question.compared]
     # A missing name in no side concerns all sides.
-    about_all = any(not any(name in side for side in result.compared) for name in missing)
+    about_all = any(not any(name in side for side in result.question.compared) for name in missing)
     if not any(silent) or all(silent) or about_all:
         return whole
     known = [place for place, is_silent in enumerate(silent) if not is_silent]
-    sides = tuple(_speaking(result.compared[place], result.sides[place]) for place in known)
+    sides = tuple(_speaking(result.question.compared[place], result.sides[place]) for place in known)
     if not all(side.hits for side in sides):
         return whole
     left = replace(
         result,
-        question=sides[0].query,
+        selection_query=sides[0].query,
         evidence=merge(sides, len(result.evidence.hits)),
         sides=sides if len(sides) > 1 else (),
-        silent=tuple(side for side, is_silent in zip(result.compared, silent, strict=True) if is_silent),
+        silent=tuple(side for side, is_silent in zip(result.question.compared, silent, strict=True) if is_silent),
     )
     return _of_the_rest(whole, left, [judge(index, side, margin=margin) for side in sides])
 
@@ -156,7 +156,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     return replace(decision, refusal=refusal, log_odds=log_odds, reading=reading)
 
 
-def _whole(judged: Judgement, result: SearchPlanResults, margin: float) -> Decision:
+def _whole(judged: Judgement, result: SearchResults, margin: float) -> Decision:
     """The decision on the whole question."""
     return Decision(
         judged.refusal, result, judged.names, judged.features, judged.log_odds, margin, unheard=judged.unheard,
@@ -164,7 +164,7 @@ def _whole(judged: Judgement, result: SearchPlanResults, margin: float) -> Decis
     )  # fmt: skip
 
 
-def _decide_parts(index: Index, result: SearchPlanResults, margin: float) -> Decision:
+def _decide_parts(index: Index, result: SearchResults, margin: float) -> Decision:
     """Decide as for a single question; but drop the parts that name something the material lacks, if it has the other
     parts, and judge only these."""
     judged = judge(index, result.for_decision, margin=margin)
@@ -176,15 +176,15 @@ def _decide_parts(index: Index, result: SearchPlanResults, margin: float) -> Dec
     sides = tuple(result.sides[place] for place in known)
     left = replace(
         result,
-        question=sides[0].query,
+        selection_query=sides[0].query,
         evidence=merge(sides, len(result.evidence.hits)),
         sides=sides if len(sides) > 1 else (),
-        silent=tuple(part for place, part in enumerate(result.plan.parts) if place not in known),
+        silent=tuple(part for place, part in enumerate(result.question.parts) if place not in known),
     )
     return _of_the_rest(whole, left, [judgements[place] for place in known])
 
 
-def _of_the_rest(whole: Decision, left: SearchPlanResults, judgements: Sequence[Judgement]) -> Decision:
+def _of_the_rest(whole: Decision, left: SearchResults, judgements: Sequence[Judgement]) -> Decision:
     """The decision after parts or sides were dropped: the most doubtful of the rest decides."""
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)

@@ -8,7 +8,7 @@ from rag.answer.decide import Decision
 from rag.answer.trace import Trace
 from rag.search.retrieval import Evidence
 from rag.text.tokens import count_tokens
-from rag.types import Passage, RankAndScore
+from rag.types import AnswerKind, Passage, RankAndScore
 
 # Candidates listed: the two searches propose up to a hundred.
 LISTED = 40
@@ -110,11 +110,11 @@ def inspection_of(trace: Trace) -> Inspection:
     resources, result, selection = trace.resources, trace.result, trace.selection
     stages = dict(trace.milliseconds)
     return Inspection(
-        question=trace.question,
+        question=trace.message,
         history=tuple(turn.text for turn in trace.history),
         courtesy=str(trace.courtesy or ""),
-        standalone=trace.plan.standalone.text,
-        queries=trace.plan.queries,
+        standalone=trace.question.standalone.text,
+        queries=trace.question.queries,
         embedder=resources.index.manifest.embedder,
         generation=resources.index.manifest.generation,
         llm=str(resources.llm),
@@ -123,13 +123,13 @@ def inspection_of(trace: Trace) -> Inspection:
         candidates=_candidates(trace, result.evidence),
         proposed=_proposed(result.evidence),
         sides=tuple(SideRanking(side.query, _proposed(side), _candidates(trace, side)) for side in result.sides),
-        judgement=_judgement(trace.decision, nearest=selection.is_nearest),
+        judgement=_judgement(trace.decision, nearest=trace.verdict is AnswerKind.NEAREST),
         chosen=tuple(
             InspectedParagraph(p.passage.document, p.heading, " ".join(p.texts)) for p in selection.paragraphs
         ),
         prompt=selection.prompt,
         prompt_tokens=sum(count_tokens(text) for _, text in selection.prompt),
-        milliseconds=stages | {"total": round(sum(stages.values()), 2)},
+        milliseconds=stages | {"total": round(sum(stages.values(), 0.0), 2)},
     )
 
 

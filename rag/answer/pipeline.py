@@ -1,24 +1,21 @@
-"""The path of a question: resolve -> search -> decide -> rank -> select -> (explore) -> write.
+"""The path of a message: read -> search -> judge -> write.
 
-Each stage is a function from explicit inputs to a value. As LangChain runnables they make `ANSWER`, which every front
-end runs, and `PREPARE`, which stops before anything is written. The `Trace` keeps the result of each stage.
+`STAGES` prepare an answer, `write` writes it. Each is a function from a `Trace` to one that holds its result.
 """
 
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import cast
 
-from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda
-
-from rag.answer.agent.explore import calculations, explore
+from rag.answer.agent.explore import explore
 from rag.answer.choices import STYLES, StyleName
+from rag.answer.decide import decide, reconsider
+from rag.answer.evidence import run_search
 from rag.answer.quoted.opening import opens_with_a_sentence
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
-from rag.answer.rank import in_words
+from rag.answer.rank import best_reading, in_words, rank_sections
 from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
-from rag.answer.running import Run
 from rag.answer.suggestions import suggest
 from rag.answer.trace import (
     AnswerResources,
@@ -32,25 +29,13 @@ from rag.answer.trace import (
     Trace,
     Written,
 )
-from rag.answer.understanding import decided, ranked, searched, understood
+from rag.answer.verdict import refusal_of, verdict_on, wants_agent
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
-from rag.language.messages import courtesy
-from rag.question.plan import SearchPlan
-from rag.settings import AgentMode, ChatModelName
-from rag.types import Answer, AnswerKind, Citation, ReadAs, Refusal, RefusalReason, Seconds
-
-
-def wants_agent(trace: Trace) -> bool:
-    """Whether an agent is allowed, there is a chat model for it, and the question is doubtful or needs several
-    searches. A refusal stands: an agent that searches until something fits would answer near misses."""
-    resources, decision = trace.resources, trace.decision
-    if resources.settings.agent is AgentMode.OFF or resources.chat_model is None or trace.courtesy is not None:
-        return False
-    if decision.refusal is not None:
-        return False
-    return decision.in_doubt or bool(decision.result.compared or trace.plan.parts)
-
+from rag.question.question import Question
+from rag.question.read import read
+from rag.settings import ChatModelName
+from rag.types import Answer, AnswerKind, Citation, ReadAs, Seconds
 
 # The amount quoted if nothing may answer directly.
 NEAREST_STYLE = replace(STYLES[StyleName.STANDARD], characters=700)
@@ -60,43 +45,153 @@ def writer_for(resources: AnswerResources) -> AnswerWriter:
     return QuoteWriter() if resources.chat_model is None else ChatModelWriter()
 
 
-def write(trace: Trace) -> Iterator[Event]:
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step from a trace to one that holds its result; `name` is that of its time."""
+
+    name: str
+    work: Callable[[Trace], Trace]
+
+
+def run(stages: Sequence[Stage], trace: Trace) -> Trace:
+    """The trace after these stages. One that has run is not run again, and the time of those that another one has run
+    is counted as theirs."""
+    for stage in stages:
+        before = trace.milliseconds
+        if stage.name not in before:
+            started = perf_counter()
+            trace = stage.work(trace)
+            others = sum(trace.milliseconds.values()) - sum(before.values())
+            own = {stage.name: round(_since(started) - others, 2)}
+            trace = replace(trace, milliseconds={**before, **own, **trace.milliseconds})
+    return trace
+
+
+def _since(started: float) -> float:
+    """Milliseconds."""
+    return round((perf_counter() - started) * 1_000, 2)
+
+
+def _read(trace: Trace) -> Trace:
+    """The question of a message. What was found for a reading that had to be judged before it was chosen is kept. Only
+    a configured endpoint rewrites: other chat models are too slow for a waiting reader, or too small."""
+    resources = trace.resources
+    judged: dict[Question, Trace] = {}
+
+    def is_refused(question: Question) -> bool:
+        judged[question] = run(JUDGING, replace(trace, question=question))
+        return judged[question].verdict is AnswerKind.REFUSAL
+
+    model = resources.chat_model
+    question = read(
+        resources.searcher,
+        trace.message,
+        trace.history,
+        is_refused=is_refused,
+        follows=resources.choices.follows,
+        rewriter=model.model if model is not None and model.name is ChatModelName.ENDPOINT else None,
+    )
+    return judged.get(question) or replace(trace, question=question)
+
+
+def _search(trace: Trace) -> Trace:
+    return replace(trace, result=run_search(trace.resources.searcher, trace.question))
+
+
+def _decide(trace: Trace) -> Trace:
+    margin = trace.resources.choices.margin
+    return replace(trace, decision=decide(trace.resources.index, trace.result, margin=margin))
+
+
+def _rank(trace: Trace) -> Trace:
+    """The sections in the order in which they answer, and the verdict. For a doubtful question the reader takes part in
+    the decision."""
+    decision, resources = trace.decision, trace.resources
+    is_whole = not decision.result.sides and not trace.question.standalone.leans
+    reader = resources.reader if decision.may_change and is_whole else None
+    if decision.refusal is None or reader is not None:
+        trace = replace(trace, rankings=rank_sections(resources, decision.result))
+    if reader is not None:
+        reading = best_reading(reader, resources.embedder, trace.rankings[0])
+        if reading is not None:
+            decision = reconsider(decision, reading, points_to_nearest=not resources.may_decline)
+    trace = replace(trace, decision=decision)
+    return replace(trace, verdict=verdict_on(trace))
+
+
+def _select(trace: Trace) -> Trace:
+    if trace.verdict is AnswerKind.REFUSAL:
+        return trace
+    if trace.verdict is AnswerKind.NEAREST:
+        trace = replace(trace, rankings=tuple(map(in_words, trace.rankings)))
+        return replace(trace, selection=Selection(tuple(select_quotes(trace, NEAREST_STYLE))))
+    return replace(trace, selection=writer_for(trace.resources).select(trace))
+
+
+JUDGING = (Stage("search", _search), Stage("decide", _decide), Stage("rank", _rank))
+STAGES = (Stage("resolve", _read), *JUDGING, Stage("select", _select))
+
+
+def prepare(trace: Trace) -> Trace:
+    """The trace after all stages, before anything is written. A courtesy needs none."""
+    return trace if trace.courtesy is not None else run(STAGES, trace)
+
+
+def find(trace: Trace) -> Trace:
+    """The trace with the question and its passages."""
+    return run(STAGES[:2], trace)
+
+
+def stream(trace: Trace) -> Iterator[Event]:
     """The answer as a stream; the last event holds all of it. Closing the iterator stops the work."""
     if trace.courtesy is not None:
-        text = courtesy_text(trace.question, trace.courtesy, trace.resources.index, turn=len(trace.history))
-        yield TextAdded(text)
-        seconds = Seconds(0.0, trace.seconds, trace.seconds)
-        quotes = str(ChatModelName.EXTRACTIVE)
-        yield Finished(Answer(trace.question, (), text, quotes, seconds=seconds, courtesy=trace.courtesy), trace)
+        yield from _return_courtesy(trace)
         return
-    retrieved = sum(trace.milliseconds.get(stage, 0.0) for stage in ("resolve", "search")) / 1_000
+    trace = find(trace)
     yield EvidenceFound(trace.result.evidence)
-    trace = SELECT.invoke(trace)
+    trace = run(STAGES, trace)
     if wants_agent(trace):
-        started = perf_counter()
-        for item in explore(trace):
-            if isinstance(item, Trace):
-                trace = item
-            else:
-                yield item
-        trace = replace(trace, milliseconds={**trace.milliseconds, "explore": _since(started)})
-        if trace.exploration.asks:
-            yield TextAdded(trace.exploration.asks)
-            yield Finished(_asked_back(trace, retrieved), trace)
-            return
-    refusal = trace.decision.refusal
-    result = trace.decision.result
-    nearest = trace.selection.is_nearest
-    lead = silent_side_text(trace.question, result.silent, result.known)
-    if nearest:
-        lead = nearest_text(trace.question, in_line=opens_with_a_sentence(trace.selection.paragraphs))
+        trace = yield from _explore(trace)
+    yield from write(trace)
+
+
+def _return_courtesy(trace: Trace) -> Iterator[Event]:
+    assert trace.courtesy is not None
+    text = courtesy_text(trace.language, trace.courtesy, trace.resources.index, turn=len(trace.history))
+    yield TextAdded(text)
+    seconds = Seconds(0.0, trace.seconds, trace.seconds)
+    quotes = str(ChatModelName.EXTRACTIVE)
+    yield Finished(Answer(trace.message, (), text, quotes, seconds=seconds, courtesy=trace.courtesy), trace)
+
+
+def _explore(trace: Trace) -> Generator[Event, None, Trace]:
+    """The agent's steps; returns the trace with what they found."""
+    started = perf_counter()
+    for item in explore(trace):
+        if isinstance(item, Trace):
+            trace = item
+        else:
+            yield item
+    return replace(trace, milliseconds={**trace.milliseconds, "explore": _since(started)})
+
+
+def write(trace: Trace) -> Iterator[Event]:
+    """What was prepared as an answer, or the agent's question in place of one."""
+    if trace.exploration.asks:
+        yield TextAdded(trace.exploration.asks)
+        yield Finished(_asked_back(trace), trace)
+        return
+    result, is_nearest = trace.decision.result, trace.verdict is AnswerKind.NEAREST
+    lead = silent_side_text(trace.language, result.silent, result.known)
+    if is_nearest:
+        lead = nearest_text(trace.language, in_line=opens_with_a_sentence(trace.selection.paragraphs))
     written = Written(llm=trace.resources.llm)
     first_text = 0.0
-    if refusal is None:
+    if trace.verdict is not AnswerKind.REFUSAL:
         if lead:
             first_text = trace.seconds
             yield TextAdded(lead)
-        writer = QuoteWriter() if nearest else writer_for(trace.resources)
+        writer = QuoteWriter() if is_nearest else writer_for(trace.resources)
         for event in writer.write(trace):
             if isinstance(event, Written):
                 written = event
@@ -106,26 +201,24 @@ def write(trace: Trace) -> Iterator[Event]:
             yield event
             if lead and isinstance(event, TextDiscarded):
                 yield TextAdded(lead)
-        if not written.is_supported:
-            refusal = Refusal(RefusalReason.NO_SUPPORTED_CLAIM)
-    computed = calculated_text(trace.question, calculations(trace.steps)) if refusal is None else ""
+    refusal = refusal_of(trace, written)
+    computed = calculated_text(trace.language, trace.steps) if refusal is None else ""
     if computed:
         yield TextAdded(computed)
-    seconds = Seconds(retrieved, first_text or trace.seconds, trace.seconds)
     answer = Answer(
-        trace.question,
+        trace.message,
         _searched(trace),
         "",
         str(written.llm),
-        seconds=seconds,
+        seconds=Seconds(_retrieval_seconds(trace), first_text or trace.seconds, trace.seconds),
         fallback=written.fallback,
         steps=trace.steps,
-        read_as=_read_as(trace.plan),
+        read_as=_read_as(trace.question),
     )
     if refusal is not None:
         others = suggest(trace.resources.index, result.for_decision)
         refusal = replace(refusal, suggestions=others, only=trace.resources.choices.only)
-        text = refusal_text(trace.question, refusal)
+        text = refusal_text(trace.language, refusal)
         answer = replace(answer, text=text, refusal=refusal, kind=AnswerKind.REFUSAL)
     else:
         answer = replace(
@@ -134,36 +227,39 @@ def write(trace: Trace) -> Iterator[Event]:
             claims=written.claims,
             citations=with_pages(trace.resources.index, written.citations),
             left_out=written.left_out,
-            kind=AnswerKind.NEAREST if nearest else AnswerKind.ANSWER,
-            nearest=suggest(trace.resources.index, result.evidence) if nearest else (),
+            kind=trace.verdict,
+            nearest=suggest(trace.resources.index, result.evidence) if is_nearest else (),
         )
     yield Finished(answer, trace)
 
 
-def _asked_back(trace: Trace, retrieved: float) -> Answer:
+def _asked_back(trace: Trace) -> Answer:
     """The agent's question in place of an answer."""
-    seconds = Seconds(retrieved, trace.seconds, trace.seconds)
     return Answer(
-        trace.question,
+        trace.message,
         _searched(trace),
         trace.exploration.asks,
         str(trace.resources.llm),
-        seconds=seconds,
+        seconds=Seconds(_retrieval_seconds(trace), trace.seconds, trace.seconds),
         kind=AnswerKind.CLARIFICATION,
         steps=trace.steps,
-        read_as=_read_as(trace.plan),
+        read_as=_read_as(trace.question),
     )
 
 
-def _read_as(plan: SearchPlan) -> ReadAs:
-    return ReadAs(plan.standalone.question, plan.standalone.subject or None)
+def _retrieval_seconds(trace: Trace) -> float:
+    return sum(trace.milliseconds.get(stage, 0.0) for stage in ("resolve", "search")) / 1_000
+
+
+def _read_as(question: Question) -> ReadAs:
+    return ReadAs(question.standalone.question, question.standalone.subject or None)
 
 
 def _searched(trace: Trace) -> tuple[str, ...]:
     """All queries, the agent's too."""
-    asked = (ask.query for ask in trace.plan.asks)
+    asked = (ask.query for ask in trace.question.asks)
     return tuple(
-        dict.fromkeys((*trace.plan.queries, *asked, *(evidence.query for evidence in trace.exploration.evidence)))
+        dict.fromkeys((*trace.question.queries, *asked, *(evidence.query for evidence in trace.exploration.evidence)))
     )
 
 
@@ -174,69 +270,3 @@ def with_pages(index: Index, citations: Sequence[Citation]) -> tuple[Citation, .
         replace(citation, page=bisect_right(borders[citation.document], citation.start) or None)
         for citation in citations
     )
-
-
-def _resolve(trace: Trace) -> Trace:
-    kind = courtesy(trace.question)
-    return understood(trace) if kind is None else replace(trace, courtesy=kind)
-
-
-def _is_nearest(trace: Trace) -> bool:
-    """Whether to quote only the nearest material for a doubtful question. A large chat model may decline, and an agent
-    may find more; a question that leans on an answer is about that answer."""
-    if trace.plan.standalone.leans or trace.result.compared or wants_agent(trace):
-        return False
-    return trace.decision.in_doubt and not trace.resources.may_decline
-
-
-def _select(trace: Trace) -> Trace:
-    if trace.decision.refusal is not None:
-        return trace
-    if _is_nearest(trace):
-        trace = replace(trace, rankings=tuple(map(in_words, trace.rankings)))
-        quotes = tuple(select_quotes(trace, NEAREST_STYLE))
-        return replace(trace, selection=Selection(quotes, is_nearest=True))
-    return replace(trace, selection=writer_for(trace.resources).select(trace))
-
-
-def _observed(name: str, stage: Callable[[Trace], Trace]) -> Runnable[Trace, Trace]:
-    """The stage as a runnable that records its time; a courtesy skips it."""
-
-    def run(trace: Trace) -> Trace:
-        if trace.courtesy is not None:
-            return trace
-        started = perf_counter()
-        done = stage(trace)
-        return replace(done, milliseconds={**trace.milliseconds, name: _since(started)})
-
-    return RunnableLambda(run, name=name)
-
-
-def _since(started: float) -> float:
-    """Milliseconds."""
-    return round((perf_counter() - started) * 1_000, 2)
-
-
-def _write(traces: Iterator[Trace]) -> Iterator[Event]:
-    for trace in traces:
-        yield from write(trace)
-
-
-async def _write_async(traces: AsyncIterator[Trace]) -> AsyncIterator[Event]:
-    """The same in a thread, so that the event loop never waits for retrieval or a model."""
-    async for trace in traces:
-        run = Run(write(trace))
-        try:
-            async for event in run:
-                yield event
-        finally:
-            run.stop()
-
-
-DECIDE: Runnable[Trace, Trace] = (
-    _observed("resolve", _resolve) | _observed("search", searched) | _observed("decide", decided)
-)
-SELECT: Runnable[Trace, Trace] = _observed("rank", ranked) | _observed("select", _select)
-PREPARE: Runnable[Trace, Trace] = DECIDE | SELECT
-# Writing begins with the evidence, which a reader sees while sections are ranked and paragraphs selected.
-ANSWER: Runnable[Trace, Event] = DECIDE | cast("Runnable[Trace, Event]", RunnableGenerator(_write, _write_async))

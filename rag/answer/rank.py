@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rag.answer.evidence import SearchPlanResults, ask_evidence, selection_evidence
+from rag.answer.evidence import SearchResults, ask_evidence, selection_evidence
 from rag.answer.quoted.ranking import NO_RANKING, PAGES, SIDE_PAGES, SectionRanking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
@@ -17,7 +17,7 @@ from rag.search.retrieval import Evidence
 READ_FIRST, READ_TOKENS = 3, 160
 
 
-def rank_sections(resources: AnswerResources, result: SearchPlanResults) -> tuple[SectionRanking, ...]:
+def rank_sections(resources: AnswerResources, result: SearchResults) -> tuple[SectionRanking, ...]:
     """The sections for the question, with those for each of several things that it asks, and for each side of a
     comparison."""
     wanted = wanted_of(result, resources.choices.language)
@@ -29,7 +29,7 @@ def rank_sections(resources: AnswerResources, result: SearchPlanResults) -> tupl
     searcher = resources.searcher
     whole = ranking(selection_evidence(searcher, result), PAGES)
     asks = [ranking(ask_evidence(searcher, ask), PAGES, whole) for ask in result.asks]
-    sides = () if result.plan.parts else result.sides
+    sides = () if result.question.parts else result.sides
     return (replace(whole, asks=tuple(asks)), *(ranking(side, SIDE_PAGES) for side in sides))
 
 

@@ -8,7 +8,7 @@ from rag.index.storage import StoredDocument
 from rag.index.topics import topic_title, topic_titles
 from rag.language.courtesy import Courtesy
 from rag.language.language import Language, language_of
-from rag.types import Refusal, RefusalReason, Step
+from rag.types import Refusal, RefusalReason, Step, StepKind
 
 REFUSALS = {
     Language.ZH: {
@@ -75,42 +75,39 @@ CALCULATED = {
 }
 
 
-def refusal_text(question: str, refusal: Refusal) -> str:
-    """The refusal in the question's language, with questions to ask instead, or the way to find them."""
-    language = language_of(question)
+def refusal_text(language: Language, refusal: Refusal) -> str:
+    """The refusal, with questions to ask instead, or the way to find them."""
     text = REFUSALS[language][refusal.reason].format(missing=_listed(refusal.missing, language))
     if refusal.only:
         text += ONLY[language].format(only=_listed(refusal.only, language))
     return text + (_suggested(SUGGESTIONS[language], refusal.suggestions) or f"\n\n{WAY_IN[language]}")
 
 
-def silent_side_text(question: str, silent: Sequence[str], known: Sequence[str]) -> str:
-    """Which sides the material lacks, in the question's language; empty if it covers all."""
+def silent_side_text(language: Language, silent: Sequence[str], known: Sequence[str]) -> str:
+    """Which sides the material lacks; empty if it covers all."""
     if not silent:
         return ""
-    language = language_of(question)
     text = SILENT_SIDE[language].format(missing=_listed(silent, language), known=_listed(known, language))
     return f"{text}\n\n"
 
 
-def calculated_text(question: str, calculations: Sequence[Step]) -> str:
-    """Calculations for an answer; the material need not state them. Empty if there are none."""
+def calculated_text(language: Language, steps: Sequence[Step]) -> str:
+    """An agent's successful calculations, since the material need not state them. Empty if there are none."""
+    calculations = [step for step in steps if step.kind is StepKind.CALCULATE and not step.failed]
     if not calculations:
         return ""
     lines = [f"- `{step.request}` = {step.result}" for step in calculations]
-    return "\n\n" + "\n".join((CALCULATED[language_of(question)], "", *lines))
+    return "\n\n" + "\n".join((CALCULATED[language], "", *lines))
 
 
-def nearest_text(question: str, *, in_line: bool) -> str:
+def nearest_text(language: Language, *, in_line: bool) -> str:
     """The words before a quote that is near the question but may not answer it; with `in_line`, the quote continues
     their line."""
-    language = language_of(question)
     return NEAREST[language] + ("\n\n" if not in_line else "" if language is Language.ZH else " ")
 
 
-def courtesy_text(question: str, kind: Courtesy, index: Index, *, turn: int = 0) -> str:
+def courtesy_text(language: Language, kind: Courtesy, index: Index, *, turn: int = 0) -> str:
     """A friendly reply with questions that the material answers: others at each turn of a talk."""
-    language = language_of(question)
     documents = index.storage.documents()
     titles = topic_titles(Path(root.path) for root in index.manifest.roots)
     folders = sorted({document.relative.split("/")[0] for document in documents if "/" in document.relative})

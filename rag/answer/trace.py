@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rag.answer.choices import Choices
 from rag.answer.decide import Decision
-from rag.answer.evidence import SearchPlanResults
+from rag.answer.evidence import SearchResults
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import SectionRanking
 from rag.chat_models.model import ChatModel
@@ -18,13 +18,14 @@ from rag.embedding import Embedder
 from rag.errors import ChatModelProblem
 from rag.index import Index
 from rag.language.courtesy import Courtesy
+from rag.language.language import Language, language_of
 from rag.question.follow_ups import Standalone
-from rag.question.plan import SearchPlan
+from rag.question.question import Question
 from rag.reader.reading import Reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
 from rag.settings import ChatModelName, Settings
-from rag.types import Answer, Citation, Claim, Step, Turn
+from rag.types import Answer, AnswerKind, Citation, Claim, Step, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,10 @@ class AnswerResources:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The text to quote, or to give to a chat model; `prompt` holds its messages as (role, text). `is_nearest` means
-    that an answer is doubtful, and only the nearest material is quoted."""
+    """The text to quote, or to give to a chat model; `prompt` holds its messages as (role, text)."""
 
     paragraphs: tuple[Paragraph, ...] = ()
     prompt: tuple[tuple[str, str], ...] = ()
-    is_nearest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +87,8 @@ class Exploration:
 
 
 # The trace's values for stages that have not run.
-NO_PLAN = SearchPlan(Standalone(""))
-NO_RESULT = SearchPlanResults(NO_PLAN, "", Evidence("", ()))
+NO_QUESTION = Question(Standalone(""))
+NO_RESULT = SearchResults(NO_QUESTION, "", Evidence("", ()))
 NO_DECISION = Decision(None, NO_RESULT)
 NO_SELECTION = Selection()
 NO_EXPLORATION = Exploration()
@@ -97,25 +96,32 @@ NO_EXPLORATION = Exploration()
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One question on its way: resolve -> search -> decide -> rank -> select -> explore -> write.
+    """One message on its way to an answer: read -> search -> judge -> write.
 
-    `rankings` are those of the sections for the question and for each side of a comparison. `courtesy` is set if
-    nothing is asked of the material; then no other stage runs. `started` is on the clock of `time.perf_counter`;
-    `milliseconds` maps each finished stage to its time.
+    `courtesy` is set if the message asks nothing of the material; then no stage runs. `rankings` are those of the
+    sections for the question and for each side of a comparison. `verdict` says whether to answer, to point to the
+    nearest or to refuse. `started` is on the clock of `time.perf_counter`; `milliseconds` maps each finished stage to
+    its time.
     """
 
     resources: AnswerResources = field(repr=False)
-    question: str
+    message: str
     history: tuple[Turn, ...] = ()
     courtesy: Courtesy | None = None
-    plan: SearchPlan = NO_PLAN
-    result: SearchPlanResults = NO_RESULT
+    question: Question = NO_QUESTION
+    result: SearchResults = NO_RESULT
     decision: Decision = NO_DECISION
     rankings: tuple[SectionRanking, ...] = ()
+    verdict: AnswerKind = AnswerKind.ANSWER
     selection: Selection = NO_SELECTION
     exploration: Exploration = NO_EXPLORATION
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def language(self) -> Language:
+        """The language of the message, and of our own words in the answer."""
+        return language_of(self.message)
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag.language.comparison import compare
+from rag.language.comparison import Comparison, compare
 from rag.language.language import has_chinese
 from rag.language.messages import Intent, courtesy, intent_of, restates, without_interjections
 from rag.language.pointing import announces_subject, point_in, points_back, with_sides, without_leaning_words
@@ -87,19 +87,17 @@ class Standalone:
         return " ".join(filter(None, (self.subject, own)))
 
 
-def stand_alone(
-    searcher: Searcher, question: str, history: Sequence[Turn], *, follows: bool | None = None
-) -> Standalone:
-    """The question as it stands alone. If nothing in it says whether it follows the talk, the passages found for either
-    reading decide; `follows` is the reader's wish."""
-    followed = follow(question, history)
+def stand_alone(searcher: Searcher, question: str, talk: Sequence[Turn], *, follows: bool | None = None) -> Standalone:
+    """The question as it stands alone after a talk (`recent`). If nothing in it says whether it follows the talk, the
+    passages found for either reading decide; `follows` is the reader's wish."""
+    followed = follow(question, talk)
     if not followed.subject or follows is False:
         return Standalone(question)
-    if follows is None and (told := tells_by_itself(question, history)) is not None:
+    if follows is None and (told := tells_by_itself(question, followed)) is not None:
         follows = told
     if follows is not None:
         return replace(followed, leans=True) if follows else Standalone(question)
-    features = weighed(searcher, question, history)
+    features = weighed(searcher, question, followed)
     log_odds = leaning(searcher.index, features)
     # A message whose names the material lacks may change the subject altogether: 那股票呢
     is_sure = log_odds > SURE and features.unheard < 1
@@ -107,17 +105,17 @@ def stand_alone(
     return replace(chosen, in_doubt=abs(log_odds) < DOUBT)
 
 
-def tells_by_itself(question: str, history: Sequence[Turn]) -> bool | None:
-    """Whether a question itself says that it follows the talk or that it begins anew; None if it says neither."""
-    followed = follow(question, history)
+def tells_by_itself(question: str, followed: Standalone) -> bool | None:
+    """Whether a question, `followed` as a follow-up, itself says that it is one or that it begins anew; None if it says
+    neither."""
     if not followed.subject or announces_subject(without_interjections(fold(question))):
         return False
     return True if followed.restates or followed.names_point or followed.replaces else None
 
 
-def weighed(searcher: Searcher, question: str, history: Sequence[Turn]) -> LeaningFeatures:
-    """The features that tell whether a question leans on the talk before it."""
-    followed = follow(question, history)
+def weighed(searcher: Searcher, question: str, followed: Standalone) -> LeaningFeatures:
+    """The features that tell whether a question leans on the talk before it; `followed` is its reading as one that
+    does."""
     return leaning_features(
         searcher,
         without_interjections(question),
@@ -127,9 +125,9 @@ def weighed(searcher: Searcher, question: str, history: Sequence[Turn]) -> Leani
     )
 
 
-def follow(question: str, history: Sequence[Turn]) -> Standalone:
-    """The question preceded by the last question that it can lean on; unchanged if nothing was asked before."""
-    talk = recent(history)
+def follow(question: str, talk: Sequence[Turn]) -> Standalone:
+    """The question preceded by the last question of a talk (`recent`) that it can lean on; unchanged if nothing was
+    asked before."""
     asked = [turn.text.strip() for turn in talk if turn.role is Role.USER]
     if not asked:
         return Standalone(question)
@@ -142,9 +140,11 @@ def follow(question: str, history: Sequence[Turn]) -> Standalone:
     heard = "\n".join(turn.text for turn in talk if turn.role is Role.ASSISTANT)
     if restates(question):
         return Standalone(question, subject, said, heard, restates=True)
-    named = _name_sides(question, asked[-1])
-    swapped = _swapped(named, asked[-1])
-    return Standalone(swapped or named, subject, said, heard, replaces=bool(swapped))
+    comparison = compare(asked[-1])
+    if comparison is not None:
+        return Standalone(_name_sides(question, comparison), subject, said, heard)
+    swapped = _swapped(question, asked[-1])
+    return Standalone(swapped or question, subject, said, heard, replaces=bool(swapped))
 
 
 def recent(history: Sequence[Turn]) -> list[Turn]:
@@ -198,7 +198,7 @@ def _names_in(question: str) -> list[re.Match[str]]:
 
 def _swapped(question: str, last: str) -> str:
     """The last question with its one name replaced by the one name that, beside leaning words, is all of the question
-    (那 PPO 呢); empty if the question says more, the last one compares, or either has no such name.
+    (那 PPO 呢); empty if the question says more, or either has no such name.
 
     >>> _swapped("那 PPO 呢？", "DPO 是什么？"), _swapped("how about QLoRA?", "What is LoRA?")
     ('PPO 是什么？', 'What is QLoRA?')
@@ -211,7 +211,7 @@ def _swapped(question: str, last: str) -> str:
     is_name = has_chinese(asked) or NAME.match(own) or own[:1].isupper()
     if own == asked.strip(" ?？，,。.") or not NAMED.fullmatch(own) or not is_name or fold(own) in FUNCTION_WORDS:
         return ""
-    if len(names) != 1 or fold(names[0][0]) == fold(own) or compare(last):
+    if len(names) != 1 or fold(names[0][0]) == fold(own):
         return ""
     return f"{last[: names[0].start()]}{own}{last[names[0].end() :]}"
 
@@ -235,9 +235,6 @@ def _point(question: str, said: str) -> str:
     return " ".join(MARKUP.sub("", chosen).split())[:MAX_POINT_CHARACTERS]
 
 
-def _name_sides(question: str, last: str) -> str:
+def _name_sides(question: str, comparison: Comparison) -> str:
     """The question with "the former" and "the latter" named, if the last question compared two."""
-    comparison = compare(last)
-    if comparison is None or len(comparison.sides) != 2:
-        return question
-    return with_sides(question, *comparison.sides)
+    return with_sides(question, *comparison.sides) if len(comparison.sides) == 2 else question

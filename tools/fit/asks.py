@@ -77,7 +77,7 @@ def choices(assistant: Assistant, rows: Sequence[SeveralRow]) -> tuple[list[Choi
     otherwise = 0
     for row in bar(rows, "questions"):
         trace = assistant.prepare(row.question, [])
-        asks = trace.plan.asks
+        asks = trace.question.asks
         if len(asks) != len(row.asks):
             otherwise += 1
             continue

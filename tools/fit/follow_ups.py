@@ -16,7 +16,7 @@ from rag.cli import Parser, add_common_options, run, settings_from
 from rag.evaluation.datasets import IdentifiedRow, Split, json_rows
 from rag.evaluation.extra import require_evaluation_extra
 from rag.evaluation.progress import bar
-from rag.question.follow_ups import Standalone, stand_alone, tells_by_itself, weighed
+from rag.question.follow_ups import Standalone, follow, recent, stand_alone, tells_by_itself, weighed
 from rag.question.leaning import LeaningFeatures
 from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
@@ -56,9 +56,10 @@ def talks_of(assistant: Assistant, rows: Sequence[TalkRow]) -> list[Talk]:
         history = [
             Turn(role, in_the_materials_words(index, text) if role is Role.USER else text) for role, text in row.history
         ]
-        read = stand_alone(searcher, message, history)
-        told = tells_by_itself(message, history)
-        found.append(Talk(row, read, None if told is not None else weighed(searcher, message, history)))
+        talk = recent(history)
+        read, followed = stand_alone(searcher, message, talk), follow(message, talk)
+        told = tells_by_itself(message, followed)
+        found.append(Talk(row, read, None if told is not None else weighed(searcher, message, followed)))
     return found
 
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from rag.answer.answerability import AnswerabilityFeatures, Calibration, read_features
 from rag.answer.assistant import Assistant
+from rag.answer.pipeline import find
 from rag.answer.trace import Trace
-from rag.answer.understanding import searched, understood
 from rag.cli import Parser, add_common_options, print_json, run, settings_from
 from rag.errors import UsageError
 from rag.evaluation.datasets import Dataset, Split, load_dataset
@@ -218,7 +218,7 @@ def heaps(names: Sequence[str]) -> Iterator[set[str]]:
 def features_of(assistant: Assistant, index: Index, dataset: Dataset, place: int) -> Values:
     query = dataset.queries[place]
     resources = assistant.resources_over(index)
-    evidence = searched(understood(Trace(resources, query.text, tuple(query.history)))).result.for_decision
+    evidence = find(Trace(resources, query.text, tuple(query.history))).result.for_decision
     features = read_features(index, evidence, find_names(index.keywords, evidence.query))
     if features is None:
         raise UsageError(

@@ -80,7 +80,7 @@ NOW = Constants(UNSPOKEN, USUALLY_UNSPOKEN, SECOND_OPINION_ASKED)
 
 def after_reading(first: float, reading: float, second: SecondOpinion) -> float:
     """The log odds against an answer in the end: only what is near is read, and only a reader that finds an answer
-    lifts a refusal, as in `rag.answer.understanding` and `reconsider`."""
+    lifts a refusal, as in `rag.answer.pipeline` and `reconsider`."""
     if abs(first) >= READ_WITHIN or (first > 0 and reading <= 0):
         return first
     return second.of(first, reading)

@@ -55,7 +55,7 @@ def choices(assistant: Assistant, rows: Sequence[PlacedRow]) -> list[Choice]:
     found = []
     for row in bar([row for row in rows if row.best], "questions"):
         trace = assistant.prepare(row.standalone or row.question, [])
-        if trace.courtesy is not None or trace.plan.standalone.intent is not None:
+        if trace.courtesy is not None or trace.question.standalone.intent is not None:
             continue
         index, embedder = trace.resources.index, trace.resources.embedder
         evidence = selection_evidence(trace.resources.searcher, trace.result)

@@ -22,7 +22,7 @@ from rag.answer.written.writer import ChatModelWriter
 from rag.chat_models.stopping import CURRENT, Stopped, within
 from rag.language.language import has_chinese
 from rag.search.retrieval import merge
-from rag.types import Step, StepKind
+from rag.types import StepKind
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -130,7 +130,7 @@ def _messages(trace: Trace, findings: Findings, limits: AgentLimits) -> Iterator
 
 def _check(trace: Trace, reply: str) -> None:
     """Raise ChatModelError for a reply that is empty, repeats itself, or is in another language."""
-    watch = Watch(trace.question)
+    watch = Watch(trace.message)
     watch.see(reply)
     watch.end()
 
@@ -148,8 +148,3 @@ def _problem(error: Exception, calls: int) -> str:
         case openai.BadRequestError() | openai.NotFoundError() | openai.UnprocessableEntityError() if not calls:
             return NO_TOOLS
     return NO_REPLY
-
-
-def calculations(steps: tuple[Step, ...]) -> list[Step]:
-    """The agent's successful calculations."""
-    return [step for step in steps if step.kind is StepKind.CALCULATE and not step.failed]

@@ -18,7 +18,7 @@ from rag.answer.written.context import as_context, choose_context
 from rag.errors import RagError, UsageError
 from rag.language.injection import is_injection
 from rag.question.follow_ups import Standalone
-from rag.question.plan import plan_search
+from rag.question.question import question_of
 from rag.question.wording import in_the_materials_words
 from rag.text.tokens import count_tokens
 from rag.types import StepKind
@@ -79,8 +79,8 @@ class AgentTools:
         findings, resources = self._findings, self._findings.resources
         if not findings.is_new(StepKind.SEARCH, query):
             raise UsageError("this was searched before", hint="search for something else, or answer")
-        plan = plan_search(Standalone(in_the_materials_words(resources.index, query)))
-        result = run_search(resources.searcher, plan)
+        question = question_of(Standalone(in_the_materials_words(resources.index, query)))
+        result = run_search(resources.searcher, question)
         chosen = choose_context(result.evidence, rank_sections(resources, result), findings.step_tokens)
         findings.add(chosen, result.evidence)
         documents = list(dict.fromkeys(hit.passage.document for hit in result.evidence.hits))[:PAGES_NAMED]

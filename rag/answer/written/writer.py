@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from rag.answer.choices import MARGINS, STYLES, Caution, StyleName
-from rag.answer.decide import judge
+from rag.answer.choices import STYLES, StyleName
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, without_orders
 from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, wanted_of, write_quotes
 from rag.answer.trace import Event, ModelLoading, Selection, TextAdded, TextDiscarded, Trace, Written
+from rag.answer.verdict import is_refused_unsupported
 from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
 from rag.answer.written.claims import without_model_markers
 from rag.answer.written.context import as_context, choose_context
 from rag.answer.written.prompts import GO_ON
 from rag.answer.written.reply import may_say_no_answer, prompt_for, says_no_answer, stream_reply
 from rag.errors import ChatModelError, ChatModelProblem
-from rag.language.language import Language, language_of
+from rag.language.language import Language
 from rag.text.sentences import Unit
 from rag.types import Passage
 
@@ -41,7 +41,7 @@ class ChatModelWriter:
         assert resources.chat_model is not None
         share = resources.choices.answer_style.evidence
         budget = int(resources.chat_model.evidence_tokens * (min(share, 1.0) if resources.is_small else share))
-        evidence = replace(result.evidence, query=result.question)
+        evidence = replace(result.evidence, query=result.selection_query)
         chosen = choose_context(evidence, trace.rankings, budget, wanted=wanted_of(result, resources.choices.language))
         prompt = prompt_for(
             result.evidence.query, as_context(chosen), resources.choices.answer_style, small=resources.is_small
@@ -62,7 +62,7 @@ class ChatModelWriter:
             problem = error.problem
         if shown:
             yield TextDiscarded()
-        if problem is ChatModelProblem.UNSUPPORTED and _in_doubt(trace):
+        if problem is ChatModelProblem.UNSUPPORTED and is_refused_unsupported(trace):
             yield Written(llm=trace.resources.llm, fallback=problem)
             return
         quotes = QuoteWriter()
@@ -125,7 +125,7 @@ class ChatModelWriter:
 
 def prompt_of(trace: Trace) -> tuple[tuple[str, str], ...]:
     """The messages that a chat model was sent, or would have been sent in place of quotes, as (role, text)."""
-    if trace.selection.prompt or trace.decision.refusal is not None or trace.courtesy is not None:
+    if trace.selection.prompt or trace.decision.refusal is not None:
         return trace.selection.prompt
     style, question = trace.resources.choices.answer_style, trace.decision.result.evidence.query
     prompt = prompt_for(question, as_context(without_orders(trace.selection.paragraphs)), style, small=False)
@@ -141,7 +141,7 @@ def _reply(trace: Trace) -> Iterator[str]:
     begun = without_model_markers(trace.resources.choices.begun or "").replace(UNSUPPORTED_MARK, "").rstrip()
     prompt, query = trace.selection.prompt, trace.decision.result.evidence.query
     if begun:
-        prompt = (*prompt, ("ai", begun), ("human", GO_ON[language_of(trace.question) is Language.ZH]))
+        prompt = (*prompt, ("ai", begun), ("human", GO_ON[trace.language is Language.ZH]))
     reply = stream_reply(trace.resources.chat_model.model, query, prompt)
     return chain((f"{begun}\n\n",), reply) if begun else reply
 
@@ -153,15 +153,6 @@ def _citable(trace: Trace) -> list[Passage]:
     return list({passage.number: passage for passage in (*read, *hits)}.values())
 
 
-def _in_doubt(trace: Trace) -> bool:
-    """Whether a question that passed is refused after all, because a chat model, which reads the material, wrote
-    nothing that it supports. A small model does not count: it says less than it could."""
-    resources = trace.resources
-    margin = resources.choices.margin + MARGINS[Caution.CAUTIOUS]
-    evidence = trace.decision.result.for_decision
-    return not resources.is_small and judge(resources.index, evidence, margin=margin).refusal is not None
-
-
 def _quotes_beside(trace: Trace, written: Written) -> Written:
     """Under a heading, the paragraphs that the model's text does not cite; only the best if a large model wrote it."""
     resources = trace.resources
@@ -169,7 +160,7 @@ def _quotes_beside(trace: Trace, written: Written) -> Written:
     left = _uncited(select_quotes(trace, style), written)
     if not left:
         return Written()
-    heading = ALSO[language_of(trace.question)]
+    heading = ALSO[trace.language]
     gap = "" if written.chunks[-1].endswith("\n\n") else "\n\n"
     quotes = write_quotes(left, sources_of(trace, left), first=len(written.citations) + 1)
     return replace(quotes, chunks=(f"{gap}{heading}\n\n", *quotes.chunks))

@@ -15,9 +15,9 @@ import numpy as np
 
 from rag.answer.agent.explore import explore
 from rag.answer.assistant import Assistant
-from rag.answer.pipeline import wants_agent
 from rag.answer.quoted.paragraphs import Paragraph, quotable, without_orders
 from rag.answer.trace import Trace
+from rag.answer.verdict import wants_agent
 from rag.answer.written.context import as_context
 from rag.errors import UsageError
 from rag.evaluation.answers.judging import Stretch, covered

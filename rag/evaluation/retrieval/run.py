@@ -40,7 +40,7 @@ from rag.evaluation.retrieval.systems import OURS, SYSTEMS, is_baseline
 from rag.index import Index, open_index
 from rag.index.manifest import require_embedder
 from rag.index.stores import open_store
-from rag.question.follow_ups import stand_alone
+from rag.question.follow_ups import recent, stand_alone
 from rag.settings import Settings
 from rag.types import Turn
 
@@ -131,7 +131,7 @@ def _checked(dataset: Dataset, query: Query) -> str:
 
 
 def _standalone(inputs: SystemInputs, question: str, history: Sequence[Turn]) -> str:
-    asked = stand_alone(inputs.assistant.resources.searcher, question, history)
+    asked = stand_alone(inputs.assistant.resources.searcher, question, recent(history))
     return asked.query[:MAX_QUESTION_CHARACTERS]
 
 

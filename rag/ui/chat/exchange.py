@@ -18,7 +18,7 @@ from rag.answer.written.writer import prompt_of
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
 from rag.search.retrieval import Evidence
-from rag.settings import ChatModelName, rebuild_settings
+from rag.settings import ChatModelName
 from rag.types import Passage, Role, Turn
 from rag.ui.chat.follow_ups import follow_ups, offers
 from rag.ui.conversations.keeper import Keeper
@@ -211,7 +211,7 @@ def _write(
                     asked = [turn.text for turn in history if turn.role is Role.USER]
                     more = follow_ups(finished, source_of, [*asked, exchange.question])
                     exchange.follow_ups = finished.nearest or more
-                    exchange.offers = offers(finished, source_of, trace.plan.standalone.intent)
+                    exchange.offers = offers(finished, source_of, trace.question.standalone.intent)
                     if finished.refusal is not None:
                         found = near(assistant.index, trace.decision.result.for_decision)
                         exchange.nearby = nearest(found, source_of)
@@ -262,7 +262,7 @@ def used_by(assistant: Assistant) -> dict[str, Any]:
         "only_supported": choices.only_supported,
         "top_k": settings.top_k,
         **({"only": list(choices.only)} if choices.only else {}),
-        **rebuild_settings(settings, assistant.embedder.identity),
+        **assistant.index_settings,
         "generation": assistant.index.manifest.generation,
     }
 

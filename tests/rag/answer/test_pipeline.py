@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +12,12 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageCh
 
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
-from rag.answer.evidence import SearchPlanResults, run_search
-from rag.answer.pipeline import ANSWER, PREPARE
+from rag.answer.evidence import SearchResults, run_search
+from rag.answer.pipeline import Stage, prepare, run, stream
 from rag.answer.quoted.writer import QuoteWriter
 from rag.answer.trace import Event, EvidenceFound, Finished, TextAdded, Trace, Written
-from rag.answer.understanding import understood
-from rag.question.plan import SearchPlan
+from rag.question.follow_ups import Standalone, follow
+from rag.question.question import Question
 from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 
@@ -27,7 +27,7 @@ QUESTION = "LoRA 的秩怎么选？"
 def test_the_stages_run_in_order_and_keep_their_time(assistant: Assistant) -> None:
     finished = assistant.finish(QUESTION)
     assert list(finished.trace.milliseconds) == ["resolve", "search", "decide", "rank", "select"]
-    assert finished.answer.search_queries == finished.trace.plan.queries
+    assert finished.answer.search_queries == finished.trace.question.queries
     assert finished.trace.selection.paragraphs
 
 
@@ -101,7 +101,7 @@ def test_the_event_loop_never_waits(how: str, assistant: Assistant, monkeypatch:
         writing.hold()
         yield from write(self, trace)
 
-    monkeypatch.setattr("rag.answer.understanding.run_search", slow_search)
+    monkeypatch.setattr("rag.answer.pipeline.run_search", slow_search)
     monkeypatch.setattr(QuoteWriter, "write", slow_write)
     runnable = answer_runnable(assistant)
 
@@ -133,12 +133,11 @@ def test_the_history_may_hold_chunks_and_content_blocks(assistant: Assistant, mo
     assert with_chunks
     queries: list[str] = []
 
-    def remember(trace: Trace) -> Trace:
-        trace = understood(trace)
-        queries.extend(trace.plan.queries)
-        return trace
+    def remember(searcher: Searcher, question: Question) -> SearchResults:
+        queries.extend(question.queries)
+        return run_search(searcher, question)
 
-    monkeypatch.setattr("rag.answer.pipeline.understood", remember)
+    monkeypatch.setattr("rag.answer.pipeline.run_search", remember)
     runnable.invoke({"question": "那它的秩怎么选？", "history": history})
     assert queries == ["LoRA 为什么能省显存 那它的秩怎么选？"]
 
@@ -151,30 +150,62 @@ def test_the_retriever_returns_as_many_as_the_settings_say(assistant: Assistant)
 
 def test_the_chain_is_the_programs_own_path(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     first = assistant.begin(QUESTION)
-    events = list(ANSWER.stream(first))
+    events = list(stream(first))
     assert isinstance(events[-1], Finished)
     assert events[-1].answer.text == assistant.ask(QUESTION).text
-    assert PREPARE.invoke(first).result == events[-1].trace.result
+    assert prepare(first).result == events[-1].trace.result
 
 
 def test_an_answer_goes_on_with_the_generation_it_began_with(assistant: Assistant) -> None:
     trace = assistant.begin(QUESTION)
     assert trace.resources.index is assistant.index
-    assert replace(trace, question="x").resources.index is assistant.index
+    assert replace(trace, message="x").resources.index is assistant.index
 
 
 def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The follow-up names something, so that both readings are tried until one is not refused."""
-    planned: list[SearchPlan] = []
+    searched: list[Question] = []
 
-    def counted(searcher: Searcher, plan: SearchPlan) -> SearchPlanResults:
-        planned.append(plan)
-        return run_search(searcher, plan)
+    def counted(searcher: Searcher, question: Question) -> SearchResults:
+        searched.append(question)
+        return run_search(searcher, question)
 
-    monkeypatch.setattr("rag.answer.understanding.run_search", counted)
+    monkeypatch.setattr("rag.answer.pipeline.run_search", counted)
     history = [Turn(Role.USER, "Terraform 是什么？"), Turn(Role.ASSISTANT, "资料里没有。", refused=True)]
     prepared = assistant.prepare("那 LoRA 的秩怎么选呢？", history)
-    assert prepared.plan in planned
-    assert len(planned) == len(set(planned)) > 1
+    assert prepared.question in searched
+    assert len(searched) == len(set(searched)) > 1
+    assert list(prepared.milliseconds) == ["resolve", "search", "decide", "rank", "select"]
+
+
+def test_a_message_is_read_once(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both readings are searched and judged, and the message is still read as a follow-up only once."""
+    messages: list[str] = []
+
+    def counted(question: str, talk: Sequence[Turn]) -> Standalone:
+        messages.append(question)
+        return follow(question, talk)
+
+    monkeypatch.setattr("rag.question.follow_ups.follow", counted)
+    history = [Turn(Role.USER, "Terraform 是什么？"), Turn(Role.ASSISTANT, "资料里没有。", refused=True)]
+    assistant.ask("那 LoRA 的秩怎么选呢？", history)
+    assert messages == ["那 LoRA 的秩怎么选呢？"]
+
+
+def test_time_spent_in_another_stage_is_counted_as_its_own(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+
+    def slow(trace: Trace) -> Trace:
+        nonlocal now
+        now += 1.0
+        return trace
+
+    monkeypatch.setattr("rag.answer.pipeline.perf_counter", lambda: now)
+    inner = Stage("inner", slow)
+    outer = Stage("outer", lambda trace: run([inner], trace))
+    taken = run([outer, inner], assistant.begin(QUESTION)).milliseconds
+    assert list(taken.items()) == [("outer", 0.0), ("inner", 1_000.0)]

@@ -11,10 +11,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
 from rag.answer.inspection import as_text, inspection_of
 from rag.answer.rank import READ_FIRST, in_words
-from rag.answer.understanding import decided, searched
 from rag.index.manifest import Manifest
-from rag.question.follow_ups import Standalone
-from rag.question.plan import plan_search
 from rag.reader.reading import Reading, Text
 from rag.types import AnswerKind, RefusalReason
 
@@ -35,7 +32,7 @@ class Says:
 
 @pytest.fixture
 def decision(assistant: Assistant) -> Decision:
-    return decided(searched(replace(assistant.begin(QUESTION), plan=plan_search(Standalone(QUESTION))))).decision
+    return assistant.prepare(QUESTION).decision
 
 
 def with_log_odds(monkeypatch: pytest.MonkeyPatch, log_odds: float) -> None:

@@ -8,6 +8,7 @@ from rag.question.follow_ups import (
     MAX_SUBJECT_CHARACTERS,
     Standalone,
     follow,
+    recent,
     stand_alone,
     tells_by_itself,
 )
@@ -46,8 +47,8 @@ FOLLOW_UPS = [
 
 @pytest.mark.parametrize("question", FOLLOW_UPS)
 def test_a_follow_up_gets_its_subject_in_front(question: str) -> None:
-    assert tells_by_itself(question, HISTORY) is not False
     followed = follow(question, HISTORY)
+    assert tells_by_itself(question, followed) is not False
     assert (followed.text, followed.said) == (f"LoRA 为什么能省显存 {question}", HISTORY[1].text)
     searched = "" if followed.intent else f" {question}"
     assert followed.query == f"LoRA 为什么能省显存{searched}"
@@ -58,13 +59,15 @@ def test_a_follow_up_gets_its_subject_in_front(question: str) -> None:
                  "ok moving on, vanishing gradients", "okay different thing, how do you tile a matmul in triton"],
 )  # fmt: skip
 def test_what_says_that_it_is_new_is_new(question: str) -> None:
-    assert tells_by_itself(question, HISTORY) is False
+    assert tells_by_itself(question, follow(question, HISTORY)) is False
 
 
 @pytest.mark.parametrize("question", FOLLOW_UPS)
 def test_without_history_nothing_changes(question: str, library_index: Index, hash_embedder: HashEmbedder) -> None:
     for history in ([], [Turn(Role.ASSISTANT, "你好"), Turn(Role.USER, "  ")]):
-        assert stand_alone(Searcher(library_index, hash_embedder, 10), question, history) == Standalone(question)
+        assert stand_alone(Searcher(library_index, hash_embedder, 10), question, recent(history)) == Standalone(
+            question
+        )
 
 
 @pytest.mark.parametrize(("follows", "subject"), [(True, "LoRA 为什么能省显存"), (False, "")])
@@ -213,16 +216,19 @@ def test_what_stands_between_a_follow_up_and_its_answer_is_passed_over() -> None
         Turn(Role.USER, "今天天气咋样"),
         Turn(Role.ASSISTANT, "资料里没有找到能回答这个问题的内容。", refused=True),
     ]
-    followed = follow("那它的缺点呢", [*HISTORY, *aside])
+    followed = follow("那它的缺点呢", recent([*HISTORY, *aside]))
     assert (followed.subject, followed.said) == ("LoRA 为什么能省显存", HISTORY[1].text)
 
 
 def test_a_refused_question_is_leant_on_where_nothing_was_answered_before_it() -> None:
     refused = [Turn(Role.USER, "GRPO 是什么？"), Turn(Role.ASSISTANT, "资料里没有提到 GRPO。", refused=True)]
-    assert follow("那它的缺点呢", refused).subject == "GRPO 是什么"
-    assert follow("那它的缺点呢", [*refused, *HISTORY]).subject == "LoRA 为什么能省显存"
+    assert follow("那它的缺点呢", recent(refused)).subject == "GRPO 是什么"
+    assert follow("那它的缺点呢", recent([*refused, *HISTORY])).subject == "LoRA 为什么能省显存"
 
 
 def test_a_question_that_failed_is_leant_on() -> None:
     """It was asked, and nothing says that the material has no answer."""
-    assert follow("那它的缺点呢", [*HISTORY, Turn(Role.USER, "RoPE 为什么能外推？")]).subject == "RoPE 为什么能外推"
+    assert (
+        follow("那它的缺点呢", recent([*HISTORY, Turn(Role.USER, "RoPE 为什么能外推？")])).subject
+        == "RoPE 为什么能外推"
+    )

@@ -13,7 +13,7 @@ import rag.question.rewriting
 from rag.answer.assistant import Assistant
 from rag.chat_models.select import open_chat_model
 from rag.chat_models.stopping import CURRENT
-from rag.question.plan import SearchPlan
+from rag.question.question import Question
 from rag.question.rewriting import SUMMARY_TOKENS, summary
 from rag.settings import Settings
 from rag.text.tokens import count_tokens
@@ -29,8 +29,8 @@ HISTORY = [
 REWRITTEN = "LoRA 的秩怎么选？"
 
 
-def plan_of(chat: Assistant, question: str, history: Sequence[Turn] = ()) -> SearchPlan:
-    return chat.prepare(question, history).plan
+def read(chat: Assistant, question: str, history: Sequence[Turn] = ()) -> Question:
+    return chat.prepare(question, history).question
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_slow_model_keeps_nobody_waiting(
     monkeypatch.setattr(rag.question.rewriting, "REWRITE_SECONDS", 0.3)
     server.reply, server.cut_after, server.pause = REWRITTEN, 3, 30.0
     chat = connected(server, library, hash_embedder)
-    found = plan_of(chat, "那秩呢？", HISTORY)
+    found = read(chat, "那秩呢？", HISTORY)
     assert not server.waited_out.is_set()
     assert found.queries[0].startswith("LoRA 为什么能省显存")
     server.let_go.set()
@@ -104,16 +104,16 @@ def test_half_a_question_is_not_searched(
     opened = open_chat_model(chat.settings)
     assert opened is not None
     monkeypatch.setattr(chat, "_chat_model", replace(opened, model=cut_off))
-    assert plan_of(chat, "那秩呢？", HISTORY).queries[0].endswith("那秩呢？")
+    assert read(chat, "那秩呢？", HISTORY).queries[0].endswith("那秩呢？")
 
 
 def test_where_the_rules_are_sure_no_model_is_asked(
     server: ChatServer, library: Settings, hash_embedder: HashEmbedder
 ) -> None:
     chat = connected(server, library, hash_embedder)
-    plan_of(chat, "那秩呢？", HISTORY)
-    plan_of(chat, "换个话题，RoPE 为什么能外推？", HISTORY)
-    plan_of(chat, "LoRA 为什么能省显存？")
+    read(chat, "那秩呢？", HISTORY)
+    read(chat, "换个话题，RoPE 为什么能外推？", HISTORY)
+    read(chat, "LoRA 为什么能省显存？")
     assert server.requests == []
 
 

@@ -120,4 +120,4 @@ def test_a_follow_up_leans_on_what_the_question_before_it_meant(index: DiskIndex
     settings = Settings(index=index.folder.parent.parent, llm=ChatModelName.EXTRACTIVE)
     history = [Turn(Role.USER, "touji jiema 为什么快"), Turn(Role.ASSISTANT, "小模型先猜。")]
     trace = Assistant(settings, HashEmbedder(), index=index).prepare("那它呢", history)
-    assert trace.plan.standalone.subject == "投机解码 为什么快"
+    assert trace.question.standalone.subject == "投机解码 为什么快"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag.answer.assistant import Assistant
-from rag.answer.pipeline import wants_agent
+from rag.answer.verdict import wants_agent
 from rag.chat_models.model import ChatModel
 from rag.evaluation.agent.planner import ScriptedPlanner
 from rag.settings import AgentMode, ChatModelName

@@ -16,7 +16,7 @@ from rag.answer.quoted.writer import write_quotes
 from rag.answer.trace import NO_RESULT
 from rag.index import Index, open_index
 from rag.question.follow_ups import Standalone
-from rag.question.plan import plan_search
+from rag.question.question import question_of
 from rag.search.retrieval import search
 from rag.search.searcher import Searcher
 from rag.types import AnswerKind
@@ -159,13 +159,13 @@ def test_a_first_sentence_leads_however_long(
 
 
 def test_a_later_thing_is_searched_with_those_before_it() -> None:
-    plan = plan_search(Standalone(QUESTION))
-    assert [(ask.question, ask.subject) for ask in plan.asks] == [
+    question = question_of(Standalone(QUESTION))
+    assert [(ask.question, ask.subject) for ask in question.asks] == [
         ("分页缓存解决什么问题", ""),
         ("块大小设多大", "分页缓存解决什么问题"),
     ]
-    assert plan_search(Standalone("分页缓存解决什么问题")).asks == ()
-    parts = plan_search(Standalone("LoRA 的秩怎么选，为什么？另外 QLoRA 用什么数据类型"))
+    assert question_of(Standalone("分页缓存解决什么问题")).asks == ()
+    parts = question_of(Standalone("LoRA 的秩怎么选，为什么？另外 QLoRA 用什么数据类型"))
     assert [(ask.question, ask.subject) for ask in parts.asks][-1] == ("QLoRA 用什么数据类型", "")
 
 
@@ -193,21 +193,21 @@ def test_one_question_is_answered_so_from_end_to_end(tmp_path: Path, index: Inde
 
 
 def test_a_follow_up_may_ask_several_things() -> None:
-    plan = plan_search(Standalone("它解决什么问题，块大小设多大", "分页缓存是什么"))
-    assert [(ask.question, ask.subject) for ask in plan.asks] == [
+    question = question_of(Standalone("它解决什么问题，块大小设多大", "分页缓存是什么"))
+    assert [(ask.question, ask.subject) for ask in question.asks] == [
         ("它解决什么问题", "分页缓存是什么"),
         ("块大小设多大", "分页缓存是什么 它解决什么问题"),
     ]
-    assert plan_search(Standalone("给个公式，再写段代码看看怎么样", "分页缓存是什么", restates=True)).asks == ()
+    assert question_of(Standalone("给个公式，再写段代码看看怎么样", "分页缓存是什么", restates=True)).asks == ()
 
 
 def test_what_is_silent_is_not_asked_again() -> None:
     """Of parts whose subject the material lacks nothing is ranked."""
-    plan = plan_search(Standalone("LoRA 的秩怎么选，为什么？另外 QLoRA 用什么数据类型"))
-    result = replace(NO_RESULT, plan=plan)
+    question = question_of(Standalone("LoRA 的秩怎么选，为什么？另外 QLoRA 用什么数据类型"))
+    result = replace(NO_RESULT, question=question)
     assert len(result.asks) == 3
-    assert [ask.question for ask in replace(result, silent=(plan.parts[1],)).asks] == ["LoRA 的秩怎么选", "为什么"]
-    assert replace(result, silent=(plan.parts[0],)).asks == ()
+    assert [ask.question for ask in replace(result, silent=(question.parts[1],)).asks] == ["LoRA 的秩怎么选", "为什么"]
+    assert replace(result, silent=(question.parts[0],)).asks == ()
 
 
 def test_a_longer_style_says_more_of_each(index: Index, hash_embedder: HashEmbedder) -> None:

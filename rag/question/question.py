@@ -1,4 +1,4 @@
-"""A question that stands alone -> its search queries."""
+"""A question as it was read, before anything is searched for it as a whole."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rag.question.follow_ups import Standalone
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPlan:
+class Question:
     """The standalone question and its sides, if it compares, or its parts, if it is about several subjects: each is
     searched beside the whole. `asks` are the several things that it asks; a later one about the same subject is a
     follow-up of those before it."""
@@ -24,16 +24,21 @@ class SearchPlan:
         """The queries, the whole question first."""
         return (self.standalone.query, *(self.comparison.questions if self.comparison else self.parts))
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The sides of a comparison; none if it compares nothing."""
+        return self.comparison.sides if self.comparison else ()
 
-def plan_search(standalone: Standalone) -> SearchPlan:
+
+def question_of(standalone: Standalone) -> Question:
     """A follow-up is searched whole: its sides may be pronouns, and each would need its subject."""
     if standalone.subject:
         things = [] if standalone.restates or standalone.replaces else _asks_of(standalone.question, standalone.subject)
-        return SearchPlan(standalone, asks=tuple(things) if len(things) > 1 else ())
+        return Question(standalone, asks=tuple(things) if len(things) > 1 else ())
     subjects = parts(standalone.question)
     comparison = None if subjects else compare(standalone.question)
     things = [ask for part in subjects or (standalone.question,) for ask in _asks_of(part)]
-    return SearchPlan(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
+    return Question(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
 
 
 def _asks_of(part: str, before: str = "") -> list[Standalone]:
