@@ -70,7 +70,7 @@ def test_patterns_of_chinese_words_stand_in_one_room() -> None:
 
 # Who reads YAML (the front matter of documents, files beside them) and who parses Markdown. No others shall.
 PARSED_BY = {
-    "yaml": {"ingest.reading.loading", "rag.index.topics", "rag.practice.rubric", "rag.review.ages"},
+    "yaml": {"rag.text.front_matter"},
     "markdown_it": {"rag.practice.exports", "rag.text.markdown"},
 }
 

@@ -8,9 +8,10 @@ import pytest
 from rag.index import open_index
 from rag.index.storage import StoredDocument
 from rag.language.claim_marks import Bound
-from rag.review.ages import DateField, age_of, oldest_first, time_bound
+from rag.review.ages import age_of, oldest_first, time_bound
 from rag.review.report import review, topic_of
 from rag.review.statements import Statement
+from rag.text.front_matter import DateField
 from tests.rag.review.conftest import Reviewing
 from tests.rag.review.documents import BANDWIDTH, FILLER, page
 
