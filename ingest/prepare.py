@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ingest.reading.loading import Document, document_of, read_document
 from ingest.reading.parser_process import ParserProcess
+from ingest.structure.outline import outline_of
 from ingest.structure.passages import Draft, bare_headings, cut, split_draft
 from ingest.structure.repeats import fingerprint
 from ingest.structure.sections import structure
@@ -62,6 +63,7 @@ def _cut(root: int, relative: str, document: Document, settings: Settings) -> Pr
         size=document.size, stale=False, tags=front_matter.tags, asked_as=front_matter.asked_as, source=document.source,
         passages=tuple(map(_stored, drafts)), pages=document.pages,
         questions={name: tuple(filter(None, map(terms, asked))) for name, asked in front_matter.questions.items()},
+        outline=outline_of(document, structured),
     )  # fmt: skip
     removed = (*document.removed, *structured.removed, *bare_headings(structured, drafts))
     return Prepared(stored, document.warnings, removed)

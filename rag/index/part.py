@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from rag.errors import UsageError
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
 from rag.index.store import Index, Passages
+from rag.text.page import Outline
 from rag.types import Passage
 
 
@@ -82,6 +83,9 @@ class PassagesOfPart:
 
     def pages(self, name: str) -> tuple[int, ...]:
         return self._whole.pages(name)
+
+    def outline(self, name: str) -> Outline | None:
+        return self._whole.outline(name) if name in self._names else None
 
 
 def part_of(index: Index, only: Sequence[str]) -> Index:

@@ -5,22 +5,24 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
+
+from pydantic import TypeAdapter
 
 from rag.errors import IndexCorruptError
 from rag.language.terms import simplified, terms
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText, Piece
+from rag.text.page import Outline
 from rag.types import Passage, Place
 
 SCHEMA = """
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, root INTEGER NOT NULL, relative TEXT NOT NULL, name TEXT NOT NULL UNIQUE,
     title TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL, stale INTEGER NOT NULL, tags TEXT NOT NULL,
-    asked_as TEXT NOT NULL, source TEXT NOT NULL, pages TEXT NOT NULL
+    asked_as TEXT NOT NULL, source TEXT NOT NULL, pages TEXT NOT NULL, outline TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL,
@@ -39,6 +41,9 @@ CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 NAMES_AT_ONCE = 500
 # Passages that are remembered; some 5 kB each. An answer reads some 250, those of the pages that it may quote.
 PASSAGES_KEPT = 2_048
+# Outlines that are remembered; some 20 kB each.
+OUTLINES_KEPT = 256
+_OUTLINES = TypeAdapter(Outline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,8 @@ class DocumentEntry:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummary:
-    """A document as lists show it. `size` is the file's in bytes; `characters` counts its source text."""
+    """A document as lists show it. `english` is its title in English, empty if it has none; `size` is the file's in
+    bytes; `characters` counts its source text."""
 
     root: int
     relative: str
@@ -97,12 +103,14 @@ class DocumentSummary:
     tags: tuple[str, ...]
     characters: int
     passages: int
+    english: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
     """A document as stored. `pages` are the offsets in `source` at which its pages begin, if it has pages; `questions`
-    the terms of the questions that its sections answer, by heading."""
+    the terms of the questions that its sections answer, by heading. The blocks of its passages name sections of its
+    `outline`."""
 
     root: int
     relative: str
@@ -117,6 +125,7 @@ class StoredDocument:
     passages: tuple[StoredPassage, ...] = ()
     pages: tuple[int, ...] = ()
     questions: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    outline: Outline = field(default_factory=Outline)
 
     @property
     def entry(self) -> DocumentEntry:
@@ -139,10 +148,10 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
         connection.executescript(SCHEMA)
         for number, document in enumerate(documents):
             connection.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, document.root, document.relative, document.name, document.title, document.sha256,
                  document.size, int(document.stale), as_json(document.tags), as_json(document.asked_as),
-                 document.source, as_json(document.pages)),
+                 document.source, as_json(document.pages), outline_json(document.outline)),
             )  # fmt: skip
             connection.executemany(
                 "INSERT INTO questions VALUES (?, ?, ?)",
@@ -185,6 +194,7 @@ class Storage:
         )
         self._lock = threading.Lock()
         self._kept: dict[int, Passage] = {}
+        self._outlines: dict[str, Outline] = {}
 
     def close(self) -> None:
         self._connection.close()
@@ -232,7 +242,7 @@ class Storage:
         ):
             spans = MappedText("", pieces_of(pieces)).spans
             repeats.setdefault(same_as, []).append(Place(str(name), spans[0][0], spans[-1][1]))
-        return {int(str(row[0])): _passage(row, repeats.get(row[0], ())) for row in rows}
+        return {int(str(row[0])): self._passage(row, repeats.get(row[0], ())) for row in rows}
 
     def repeats(self, numbers: Sequence[int]) -> list[Passage]:
         """The duplicates of these passages, under the numbers of the originals."""
@@ -242,7 +252,7 @@ class Storage:
             f" WHERE p.same_as IN ({','.join('?' * len(numbers))}) ORDER BY p.id",
             list(numbers),
         )
-        return [_passage(row, ()) for row in rows]
+        return [self._passage(row, ()) for row in rows]
 
     def document_numbers(self, name: str) -> list[int]:
         """Numbers of a document's passages, in order; a duplicate counts as the passage it repeats."""
@@ -304,7 +314,7 @@ class Storage:
                     )
                 )
         rows = self._rows(
-            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages"
+            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages, outline"
             " FROM documents ORDER BY id"
         )
         return [
@@ -313,22 +323,24 @@ class Storage:
                 size=int(str(size)), stale=bool(stale), tags=tuple(json.loads(str(tags))),
                 asked_as=tuple(json.loads(str(asked_as))), source=str(source), passages=tuple(passages.get(number, ())),
                 pages=tuple(json.loads(str(pages))), questions=self.questions(str(name)) if with_passages else {},
+                outline=outline_of(outline),
             )
-            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages in rows
+            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages, outline in rows
         ]  # fmt: skip
 
     def summaries(self) -> list[DocumentSummary]:
         """All documents in order of name, with content sizes."""
         rows = self._rows(
-            "SELECT d.root, d.relative, d.name, d.title, d.size, d.stale, d.tags, length(d.source), count(p.id)"
+            "SELECT d.root, d.relative, d.name, d.title, d.size, d.stale, d.tags, length(d.source), count(p.id),"
+            " coalesce(json_extract(d.outline, '$.english'), '')"
             " FROM documents d LEFT JOIN passages p ON p.document = d.id GROUP BY d.id ORDER BY d.id"
         )
         return [
             DocumentSummary(
                 int(str(root)), str(relative), str(name), str(title), int(str(size)), bool(stale),
-                tuple(json.loads(str(tags))), int(str(characters)), int(str(passages)),
+                tuple(json.loads(str(tags))), int(str(characters)), int(str(passages)), str(english),
             )
-            for root, relative, name, title, size, stale, tags, characters, passages in rows
+            for root, relative, name, title, size, stale, tags, characters, passages, english in rows
         ]  # fmt: skip
 
     def names(self, most: int) -> list[str]:
@@ -348,15 +360,8 @@ class Storage:
         rows = self._rows("SELECT title, asked_as FROM documents WHERE name = ?", [name])
         return tuple(str(n) for title, asked_as in rows for n in (title, *json.loads(str(asked_as))))
 
-    @cached_property
-    def _has_questions(self) -> bool:
-        """An index of an earlier version has none until its documents are read again."""
-        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'questions'"))
-
     def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
         """The terms of the questions that a document's sections answer, by heading."""
-        if not self._has_questions:
-            return {}
         rows = self._rows(
             "SELECT q.heading, q.terms FROM questions q JOIN documents d ON d.id = q.document WHERE d.name = ?"
             " ORDER BY q.rowid",
@@ -369,8 +374,6 @@ class Storage:
 
     def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """Document, heading and terms of every question, the questions of a section together."""
-        if not self._has_questions:
-            return []
         rows = self._rows(
             "SELECT d.name, q.heading, q.terms FROM questions q JOIN documents d ON d.id = q.document"
             " ORDER BY d.id, q.heading, q.rowid"
@@ -387,18 +390,33 @@ class Storage:
         rows = self._rows("SELECT pages FROM documents WHERE name = ?", [name])
         return tuple(json.loads(str(rows[0][0]))) if rows else ()
 
+    def outline(self, name: str) -> Outline | None:
+        """What was read of a document beside its passages; None if there is no such document."""
+        found = self._outlines.get(name)
+        if found is None:
+            rows = self._rows("SELECT outline FROM documents WHERE name = ?", [name])
+            if not rows:
+                return None
+            found = outline_of(rows[0][0])
+            with self._lock:
+                if len(self._outlines) >= OUTLINES_KEPT:
+                    self._outlines.clear()
+                self._outlines[name] = found
+        return found
 
-def _passage(row: Sequence[object], also_in: Sequence[Place]) -> Passage:
-    number, name, title, section, text, pieces, blocks = row
-    return Passage(
-        number=int(str(number)),
-        document=str(name),
-        title=str(title),
-        section=tuple(json.loads(str(section))),
-        content=MappedText(str(text), pieces_of(pieces)),
-        also_in=tuple(also_in),
-        blocks=blocks_of(blocks),
-    )
+    def _passage(self, row: Sequence[object], also_in: Sequence[Place]) -> Passage:
+        number, name, title, section, text, pieces, blocks = row
+        outline, read = self.outline(str(name)) or Outline(), blocks_of(blocks)
+        return Passage(
+            number=int(str(number)),
+            document=str(name),
+            title=str(title),
+            section=tuple(json.loads(str(section))),
+            content=MappedText(str(text), pieces_of(pieces)),
+            also_in=tuple(also_in),
+            blocks=read,
+            sections=tuple(outline.sections[block.section] for block in read),
+        )
 
 
 def as_json(value: object) -> str:
@@ -411,3 +429,11 @@ def pieces_of(text: object) -> tuple[Piece, ...]:
 
 def blocks_of(text: object) -> tuple[Block, ...]:
     return tuple(Block(start, end, BlockKind(kind), *others) for start, end, kind, *others in json.loads(str(text)))
+
+
+def outline_json(outline: Outline) -> str:
+    return _OUTLINES.dump_json(outline, exclude_defaults=True).decode()
+
+
+def outline_of(text: object) -> Outline:
+    return _OUTLINES.validate_json(str(text))

@@ -13,9 +13,8 @@ from rag.language.claim_marks import BEFORE_WRONG, CORRECTED
 from rag.language.sentence_kinds import is_aside, is_claim, is_point, is_question
 from rag.language.terms import CHINESE, LATIN_TERM, fold
 from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections
-from rag.practice.pages import Page, PageSection, PageUnit, items_of
-from rag.text.front_matter import read_front_matter
-from rag.text.roles import SectionRole, role_of
+from rag.practice.pages import Page, PageUnit, SectionText, items_of
+from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
 from rag.types import Citation
 
@@ -88,10 +87,9 @@ def mistakes_of(page: Page) -> Iterator[Mistake]:
 
 def _written(page: Page) -> list[Point]:
     """The points in the front matter, each at its place on the page."""
-    front_matter = read_front_matter(page.source)
     points = []
-    for text in front_matter.rubric:
-        start = page.source.find(text, front_matter.body_start)
+    for text in page.outline.rubric:
+        start = page.source.find(text, page.outline.body_start)
         if not text.strip() or start < 0:
             raise UsageError(
                 f"{page.document}: the rubric in its front matter names what the page does not say: {text[:80]!r}",
@@ -114,7 +112,7 @@ def _of_page(page: Page) -> list[Point]:
     elif short:
         points = [Point(claim, ESSENTIAL) for claim in _claims(short[0].units)]
     detailed = below(page, SectionRole.DETAIL)
-    further = _claims_in_turn([section for section in detailed if role_of(section.heading) is None] or detailed)
+    further = _claims_in_turn([text for text in detailed if text.section.role is None] or detailed)
     most = MOST_FURTHER if len(points) >= FEWEST_POINTS else MOST_POINTS
     for claim in further:
         if most <= 0 or len(points) >= MOST_POINTS:
@@ -170,7 +168,7 @@ def _claims(units: Iterable[PageUnit], *, leaning: bool = False) -> Iterator[Cit
             yield unit.citation
 
 
-def _claims_in_turn(sections: Sequence[PageSection]) -> list[Citation]:
+def _claims_in_turn(sections: Sequence[SectionText]) -> list[Citation]:
     """The first claim of each section, then the second of each, and so on: the first sums its section up."""
     claims = [list(_claims(section.units)) for section in sections]
     return [column[row] for row in range(max(map(len, claims), default=0)) for column in claims if row < len(column)]

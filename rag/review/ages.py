@@ -6,7 +6,7 @@ from datetime import date
 from rag.index.storage import StoredDocument
 from rag.language.claim_marks import Bound, bounds_of
 from rag.review.statements import Statement
-from rag.text.front_matter import DateField, read_front_matter
+from rag.text.front_matter import DateField
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,7 @@ class Age:
 
 
 def age_of(document: StoredDocument) -> Age:
-    said = read_front_matter(document.source)
-    return Age(document.name, document.title, said.dated, said.date_field)
+    return Age(document.name, document.title, document.outline.dated, document.outline.date_field)
 
 
 def oldest_first(ages: list[Age]) -> list[Age]:
