@@ -15,7 +15,7 @@ REACH = 20_000
 def follow_ups_in(source: str) -> Iterator[FollowUps]:
     """Each section of follow-ups, up to the next one."""
     headings = list(FOLLOW_UPS_BEGIN.finditer(source))
-    ends = [*(heading.start() for heading in headings[1:]), len(source)]
+    ends = [*(heading.start() for heading in headings), len(source)][1:]
     for heading, end in zip(headings, ends, strict=True):
         text = source[heading.end() : min(end, heading.end() + REACH)]
         level = len(heading["marks"] or heading["english"] or "")

@@ -3,16 +3,15 @@
 A document is read once, at ingest. Afterwards nobody compares its headings with names: they read these fields.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from rag.language.claim_marks import LISTS_MISTAKES
 from rag.language.language import Language
 from rag.text.front_matter import DateField
 from rag.text.roles import SectionRole, role_of, translation_of
-
-QUESTION_MARKS = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,6 @@ class PageSection:
     def role(self) -> SectionRole | None:
         return self.roles[-1] if self.roles else None
 
-    @property
-    def asks(self) -> bool:
-        """Whether its heading is a question."""
-        return self.heading.endswith(QUESTION_MARKS)
-
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
@@ -77,3 +71,19 @@ class Outline:
     rubric: tuple[str, ...] = ()
     dated: date | None = None
     date_field: DateField | None = None
+
+    @property
+    def english_names(self) -> Mapping[str, str]:
+        """English names of the headings, empty for those without one."""
+        return {section.heading: section.english for section in self.sections}
+
+
+class SourcePage(NamedTuple):
+    """The source text of a document, and what was read of it."""
+
+    source: str
+    outline: Outline
+
+
+PageOf = Callable[[str], SourcePage | None]
+"""The page of a document by its name; None if there is none."""

@@ -10,7 +10,7 @@ from rag.index import Index
 from rag.index.written_questions import SectionName
 from rag.language.language import Language, language_of
 from rag.search.retrieval import Evidence
-from rag.text.page import QUESTION_MARKS, PageSection
+from rag.text.page import PageSection
 from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
 from rag.types import Passage
@@ -21,6 +21,7 @@ LONG = 1_200
 REACH = 40
 # Pages whose sections are remembered, with their passages: those of a few answers. A page has some 50, of 8 kB each.
 PAGES_KEPT = 16
+QUESTION_MARKS = ("?", "？")
 LEADS_ON = (*QUESTION_MARKS, ":", "：")
 
 
