@@ -9,7 +9,6 @@ from typing import Any
 from rapidfuzz import fuzz, process
 
 from rag.index.storage import DocumentEntry, StoredDocument
-from rag.text.blocks import BlockKind
 
 # Sections under different headings count as one reworded section from this similarity on (rapidfuzz, 0..100).
 LIKE = 60.0
@@ -136,22 +135,12 @@ def compare(old: StoredDocument, new: StoredDocument) -> DocumentChange:
 
 
 def _sections(document: StoredDocument) -> Mapping[Path, str]:
-    """The text under each heading, by the path of headings, in order; the title stands for text above all headings.
-
-    Uses the headings in the text, since the packing of sections into passages changes with the text around them.
-    """
+    """The text under each heading, by the path of headings, in order; the title stands for text above all headings."""
     sections: defaultdict[Path, list[str]] = defaultdict(list)
-    path: Path = ()
     for passage in document.passages:
-        levels = {name: level for level, name in enumerate(passage.section)}
-        if path[: len(passage.section)] != passage.section:
-            path = passage.section
         for block in passage.blocks:
-            if block.kind is BlockKind.HEADING:
-                name = passage.content.text[block.body_start : block.body_end].replace("**", "").strip()
-                above = passage.section[: levels[name]] if name in levels else path[: block.level - 1]
-                path = (*above, name)
-            sections[path or (document.title,)].append(passage.content.text[block.start : block.end])
+            path = document.outline.sections[block.section].path or (document.title,)
+            sections[path].append(passage.content.text[block.start : block.end])
     return {path: "\n".join(texts) for path, texts in sections.items()}
 
 

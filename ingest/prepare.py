@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ingest.reading.loading import Document, document_of, read_document
 from ingest.reading.parser_process import ParserProcess
+from ingest.structure.outline import outline_of
 from ingest.structure.passages import Draft, bare_headings, cut, split_draft
 from ingest.structure.repeats import fingerprint
 from ingest.structure.sections import structure
@@ -49,18 +50,20 @@ def most_bytes(settings: Settings) -> int:
 
 def _cut(root: int, relative: str, document: Document, settings: Settings) -> Prepared:
     structured = structure(document)
-    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.asked_as)
+    drafts = cut(structured, budget=settings.passage_tokens, also_asked=document.front_matter.asked_as)
     if not drafts:
         raise DocumentError(
             f"{relative}: nothing is left after cleaning",
             hint="add text that is not navigation or promotion",
             reason=Unreadable.EMPTY,
         )
+    front_matter = document.front_matter
     stored = StoredDocument(
         root=root, relative=relative, name=relative, title=structured.title, sha256=document.sha256,
-        size=document.size, stale=False, tags=document.tags, asked_as=document.asked_as, source=document.source,
+        size=document.size, stale=False, tags=front_matter.tags, asked_as=front_matter.asked_as, source=document.source,
         passages=tuple(map(_stored, drafts)), pages=document.pages,
-        questions={heading: tuple(filter(None, map(terms, asked))) for heading, asked in document.questions.items()},
+        questions={name: tuple(filter(None, map(terms, asked))) for name, asked in front_matter.questions.items()},
+        outline=outline_of(document, structured),
     )  # fmt: skip
     removed = (*document.removed, *structured.removed, *bare_headings(structured, drafts))
     return Prepared(stored, document.warnings, removed)

@@ -1,6 +1,5 @@
 """The values passed between the stages. Imports nothing of ours but text and the kinds of failures."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -9,15 +8,7 @@ from rag.language.courtesy import Courtesy
 from rag.language.language import Language
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
-
-# A section with this name translates its page.
-TRANSLATIONS = {"english": Language.EN, "in english": Language.EN, "中文": Language.ZH, "中文版": Language.ZH}
-
-
-def translation_of(section: Sequence[str]) -> Language | None:
-    """The language of a section that translates its page, by the path of headings above it; None for the page's own
-    language."""
-    return next((TRANSLATIONS[name.lower()] for name in section if name.lower() in TRANSLATIONS), None)
+from rag.text.page import PageSection
 
 
 class Role(StrEnum):
@@ -71,7 +62,8 @@ class Passage:
 
     `content.text` is the cleaned text; `content` maps it back to the source. `number` is its row in the vector and
     keyword indexes of one generation. `section` is the path of headings above it, outermost first. `blocks`
-    are those of its text; blocks of one list have the same number in all passages of a document.
+    are those of its text; blocks of one list have the same number in all passages of a document. `sections` are those
+    of the blocks, in parallel.
     """
 
     number: int
@@ -81,6 +73,7 @@ class Passage:
     content: MappedText
     also_in: tuple[Place, ...] = ()
     blocks: tuple[Block, ...] = ()
+    sections: tuple[PageSection, ...] = field(default=(), hash=False)
 
     @property
     def text(self) -> str:
@@ -94,7 +87,8 @@ class Passage:
 
     @property
     def translated_into(self) -> Language | None:
-        return translation_of(self.section)
+        """The language of the translation that it belongs to; None for the page's own language."""
+        return self.sections[0].language if self.sections else None
 
     @property
     def start(self) -> int:

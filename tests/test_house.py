@@ -86,9 +86,9 @@ def test_patterns_of_chinese_words_stand_in_one_room() -> None:
     assert found == set()
 
 
-# Who reads YAML (the front matter of documents, files beside them) and who parses Markdown. No others shall.
+# Who reads YAML (front matter) and who parses Markdown. No others shall.
 PARSED_BY = {
-    "yaml": {"ingest.reading.loading", "rag.index.topics", "rag.practice.rubric", "rag.review.ages"},
+    "yaml": {"rag.text.front_matter"},
     "markdown_it": {"rag.practice.exports", "rag.text.markdown"},
 }
 
@@ -96,6 +96,26 @@ PARSED_BY = {
 @pytest.mark.parametrize("library", PARSED_BY)
 def test_few_modules_parse_what_documents_hold(library: str) -> None:
     assert {one for one, other in imports() if other.partition(".")[0] == library} == PARSED_BY[library]
+
+
+# What tells from a heading what its section is for; nothing compares a heading with names once a page was read.
+TOLD_BY_HEADINGS = {
+    "role_of", "translation_of", "english_name", "HEADINGS", "ROLES", "TRANSLATIONS", "LISTS_MISTAKES",
+    "FOLLOW_UPS_BEGIN", "FOLLOW_UPS_END",
+}  # fmt: skip
+
+
+def test_roles_and_translations_are_told_where_pages_are_read() -> None:
+    outside = {
+        (name, node.module)
+        for name, (_, tree) in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and node.module in ("rag.text.roles", "rag.language.headings", "rag.language.claim_marks")
+        and not name.startswith(("rag.text.", "ingest."))
+        if TOLD_BY_HEADINGS & {alias.name for alias in node.names}
+    }
+    assert outside == set()
 
 
 def test_what_is_expected_to_fail_says_why() -> None:

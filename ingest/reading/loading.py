@@ -3,18 +3,15 @@
 import hashlib
 import re
 import stat
-import tomllib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-
-import yaml
 
 from ingest.formats.encoding import decoded
 from ingest.formats.extract import Extract, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from ingest.reading.registry import SUFFIXES, TEXT_SUFFIXES
 from rag.errors import DocumentError, Unreadable
+from rag.text.front_matter import FrontMatter, read_front_matter
 
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 TABLE_OF_HTML = re.compile(r"<table\b[^<>]*>", re.IGNORECASE)
@@ -22,12 +19,6 @@ TABLE_OF_HTML = re.compile(r"<table\b[^<>]*>", re.IGNORECASE)
 MAX_LINE_CHARACTERS = 500_000
 # A picture embedded in the text; its code is not text.
 PICTURE = re.compile(r"(data:image/[\w.+-]{1,40};base64,)[A-Za-z0-9+/=]{40,}")
-# Same as SafeLoader, ten times as fast if PyYAML was built with libyaml.
-YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Rules around front matter: of YAML, of TOML.
-FRONT_MATTER_RULES = (re.compile(r"^-{3,}[ \t\r]*$", re.MULTILINE), re.compile(r"^\+{3}[ \t\r]*$", re.MULTILINE))
-# A line that only front matter has.
-FIELD = re.compile(r"([A-Za-z_][\w-]*)\s*[:=](?:[ \t]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +26,9 @@ class Document:
     """A file as read.
 
     `source` is a text file's decoded text without byte-order mark, with its own line endings; for other formats the
-    extracted text. `body_start` is where the text after the front matter begins. `pages` holds the offset at which
-    each page (or slide) begins; it is empty for formats without pages. `questions` are those that sections answer, by
-    heading. `warnings` say what could not be read, `removed` holds the lines that the reader omitted.
+    extracted text. `title` is that of its front matter, or the format's own. `pages` holds the offset at which each
+    page (or slide) begins; it is empty for formats without pages. `warnings` say what could not be read, `removed`
+    holds the lines that the reader omitted.
     """
 
     name: str
@@ -45,14 +36,16 @@ class Document:
     sha256: str
     size: int
     is_markdown: bool
-    body_start: int = 0
     title: str = ""
-    tags: tuple[str, ...] = ()
-    asked_as: tuple[str, ...] = ()
-    questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    front_matter: FrontMatter = field(default_factory=FrontMatter)
     pages: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+
+    @property
+    def body_start(self) -> int:
+        """Where the text after the front matter begins."""
+        return self.front_matter.body_start
 
 
 def read_document(name: str, path: Path, *, max_bytes: int, parser: ParserProcess | None = None) -> Document:
@@ -105,20 +98,17 @@ def document_of(name: str, suffix: str, data: bytes, *, parser: ParserProcess | 
             reason=Unreadable.LARGE,
         )
     told = (f"{pictures} picture{'s'[: pictures > 1]} embedded in the text left out",) if pictures else ()
-    body_start, metadata, warnings = _split_front_matter(source) if suffix in MARKDOWN_SUFFIXES else (0, {}, ())
+    front_matter = read_front_matter(source) if suffix in MARKDOWN_SUFFIXES else FrontMatter()
     return Document(
         name=name,
         source=source,
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
         is_markdown=extract.is_markdown,
-        body_start=body_start,
-        title=next(iter(_strings(metadata.get("title"))), extract.title).strip(),
-        tags=_strings(metadata.get("tags")),
-        asked_as=_strings(metadata.get("asked_as")),
-        questions=_questions(metadata.get("questions")),
+        title=front_matter.title or extract.title.strip(),
+        front_matter=front_matter,
         pages=extract.pages,
-        warnings=(*extract.warnings, *warnings, *told),
+        warnings=(*extract.warnings, *front_matter.warnings, *told),
         removed=extract.removed,
     )
 
@@ -139,53 +129,3 @@ def _extract(suffix: str, data: bytes, parser: ParserProcess | None) -> Extract:
 def is_written_markdown(name: str) -> bool:
     """Whether a document of this name is Markdown as an author wrote it, not made by a format reader."""
     return PurePosixPath(name).suffix.lower() in MARKDOWN_SUFFIXES
-
-
-def _split_front_matter(source: str) -> tuple[int, dict[str, object], tuple[str, ...]]:
-    """Where the text begins, the front matter before it, and any problem with that."""
-    readers: tuple[Callable[[str], dict[str, object]], ...] = (_yaml, tomllib.loads)
-    for rule, read in zip(FRONT_MATTER_RULES, readers, strict=True):
-        opening = rule.match(source)
-        closing = rule.search(source, opening.end()) if opening else None
-        if opening is None or closing is None:
-            continue
-        written = source[opening.end() : closing.start()]
-        try:
-            metadata = read(written)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:  # dates raise ValueError
-            return _of_plain_fields(written, closing.end(), error)
-        return (closing.end(), metadata, ()) if metadata and isinstance(metadata, dict) else (0, {}, ())
-    return 0, {}, ()
-
-
-def _yaml(written: str) -> dict[str, object]:
-    metadata: dict[str, object] = yaml.load(written, YAML_LOADER)
-    return metadata
-
-
-def _of_plain_fields(written: str, end: int, error: Exception) -> tuple[int, dict[str, object], tuple[str, ...]]:
-    """Front matter that its parser refuses: `name: value` on every line counts as fields; other text between two rules
-    is text."""
-    lines = [line for line in written.splitlines() if line.strip()]
-    if not any(map(FIELD.match, lines)):
-        return 0, {}, ()
-    mark = error.context_mark or error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    line = f" (line {mark.line + 1})" if mark else ""
-    fields = [FIELD.match(line) for line in lines]
-    if not all(fields):
-        return 0, {}, (f"its front matter is not valid{line} and is read as text: put quotes around the value",)
-    metadata: dict[str, object] = {
-        field[1]: text[field.end() :].strip() for field, text in zip(fields, lines, strict=True) if field
-    }
-    return end, metadata, (f"its front matter is not valid{line}; each line is read as a name and its value",)
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    """The plain values; ignores nested ones, which YAML aliases can blow up without bound."""
-    values = value if isinstance(value, list) else [value]
-    return tuple(str(item) for item in values if isinstance(item, str | int | float))
-
-
-def _questions(value: object) -> dict[str, tuple[str, ...]]:
-    by_heading = value.items() if isinstance(value, dict) else ()
-    return {heading: _strings(asked) for heading, asked in by_heading if isinstance(heading, str)}

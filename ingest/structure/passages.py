@@ -16,7 +16,7 @@ from rag.language.numbering import without_numbering
 from rag.language.terms import simplified
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
-from rag.types import translation_of
+from rag.text.roles import translation_of
 
 # Sections smaller than this say too little on their own; they join a neighbour of the same parent.
 SMALL_PASSAGE_TOKENS = 40

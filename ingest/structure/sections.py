@@ -70,6 +70,7 @@ class Section:
         return self.parts if self.head is None else [self.head, *self.parts]
 
     def walk(self) -> Iterator["Section"]:
+        """The section and all below it, in the order of the document, by which blocks number their sections."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -111,15 +112,17 @@ def _tree(whole: MappedText, blocks: Sequence[Block], lines: Sequence[Line], que
     starts = list(accumulate((len(line.text) + 1 for line in lines), initial=0))
     root = Section(None, 0)
     stack = [root]
+    count = 0
     for block in blocks:
-        part = cut_out(whole, block)
+        count += block.kind is BlockKind.HEADING
+        part = cut_out(whole, block._replace(section=count))
         if block.kind is not BlockKind.HEADING:
             stack[-1].parts.append(part)
             continue
         is_question = bisect_right(starts, block.start) - 1 in questions or ends_with(part.content.text, QUESTION_MARKS)
         indent = len(part.content.text) - len(part.content.text.lstrip())
         heading = part.content.strip()
-        moved = block.moved(-block.start - indent)._replace(start=0, end=len(heading))
+        moved = part.block.moved(-indent)._replace(start=0, end=len(heading))
         section = Section(Part(heading, moved), block.level, is_question=is_question)
         while stack[-1].level >= block.level:
             stack.pop()

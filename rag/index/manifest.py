@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rag.errors import IndexCorruptError, IndexMismatchError
 
 # Stored fingerprints of passages are part of the format: change it with ingest.structure.repeats.
-FORMAT = 9
+FORMAT = 11
 # The format of a generation whose passages lack tokens, which earlier versions would take for complete.
-UNFILLED = 10
+UNFILLED = 12
 FORMATS = (FORMAT, UNFILLED)
 REBUILD_HINT = "rebuild it: python -m ingest --rebuild"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from rag.errors import UsageError
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
 from rag.index.store import Index, Passages
+from rag.text.page import Outline, SourcePage
 from rag.types import Passage
 
 
@@ -83,6 +84,9 @@ class PassagesOfPart:
     def pages(self, name: str) -> tuple[int, ...]:
         return self._whole.pages(name)
 
+    def outline(self, name: str) -> Outline | None:
+        return self._whole.outline(name) if name in self._names else None
+
 
 def part_of(index: Index, only: Sequence[str]) -> Index:
     """The part that documents and folders name; without names, the index itself. Unknown names add nothing."""
@@ -107,12 +111,19 @@ def check_names(index: Index, only: Sequence[str]) -> None:
 
 def source_of(index: Index, document: str) -> str | None:
     """The source text of a document by its name, or by one that looks the same; None if there is none."""
-    source = index.storage.source(document)
-    if source is not None or document.isascii():
-        return source
-    name = typed(document)
-    same = next((entry.name for entry in index.storage.entries() if typed(entry.name) == name), None)
-    return None if same is None else index.storage.source(same)
+    page = page_of(index, document)
+    return None if page is None else page.source
+
+
+def page_of(index: Index, document: str) -> SourcePage | None:
+    """The source text and outline of a document by its name, or by one that looks the same; None if there is none."""
+    storage = index.storage
+    source = storage.source(document)
+    if source is None and not document.isascii():
+        name = typed(document)
+        document = next((entry.name for entry in storage.entries() if typed(entry.name) == name), document)
+        source = storage.source(document)
+    return None if source is None else SourcePage(source, storage.outline(document) or Outline())
 
 
 def typed(name: str) -> str:

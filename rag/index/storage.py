@@ -5,22 +5,26 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+from pydantic import TypeAdapter
 
 from rag.errors import IndexCorruptError
 from rag.language.terms import simplified, terms
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText, Piece
+from rag.text.page import Outline
 from rag.types import Passage, Place
 
 SCHEMA = """
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, root INTEGER NOT NULL, relative TEXT NOT NULL, name TEXT NOT NULL UNIQUE,
     title TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL, stale INTEGER NOT NULL, tags TEXT NOT NULL,
-    asked_as TEXT NOT NULL, source TEXT NOT NULL, pages TEXT NOT NULL
+    asked_as TEXT NOT NULL, source TEXT NOT NULL, pages TEXT NOT NULL, outline TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents (id), section TEXT NOT NULL,
@@ -39,6 +43,9 @@ CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 NAMES_AT_ONCE = 500
 # Passages that are remembered; some 5 kB each. An answer reads some 250, those of the pages that it may quote.
 PASSAGES_KEPT = 2_048
+# Outlines that are remembered; some 20 kB each.
+OUTLINES_KEPT = 64
+_OUTLINES = TypeAdapter(Outline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,8 @@ class DocumentEntry:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummary:
-    """A document as lists show it. `size` is the file's in bytes; `characters` counts its source text."""
+    """A document as lists show it. `english` is its title in English, empty if it has none; `size` is the file's in
+    bytes; `characters` counts its source text."""
 
     root: int
     relative: str
@@ -97,12 +105,14 @@ class DocumentSummary:
     tags: tuple[str, ...]
     characters: int
     passages: int
+    english: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
     """A document as stored. `pages` are the offsets in `source` at which its pages begin, if it has pages; `questions`
-    the terms of the questions that its sections answer, by heading."""
+    the terms of the questions that its sections answer, by heading. The blocks of its passages name sections of its
+    `outline`."""
 
     root: int
     relative: str
@@ -117,6 +127,7 @@ class StoredDocument:
     passages: tuple[StoredPassage, ...] = ()
     pages: tuple[int, ...] = ()
     questions: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    outline: Outline = field(default_factory=Outline)
 
     @property
     def entry(self) -> DocumentEntry:
@@ -139,10 +150,10 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
         connection.executescript(SCHEMA)
         for number, document in enumerate(documents):
             connection.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, document.root, document.relative, document.name, document.title, document.sha256,
                  document.size, int(document.stale), as_json(document.tags), as_json(document.asked_as),
-                 document.source, as_json(document.pages)),
+                 document.source, as_json(document.pages), outline_json(document.outline)),
             )  # fmt: skip
             connection.executemany(
                 "INSERT INTO questions VALUES (?, ?, ?)",
@@ -155,21 +166,11 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
             connection.executemany(
                 "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (
-                        number,
-                        as_json(p.section),
-                        p.content.text,
-                        as_json(p.content.pieces),
-                        as_json(p.blocks),
-                        p.header,
-                        p.embedding_key,
-                        p.fingerprint,
-                        p.number,
-                        p.same_as,
-                    )
+                    (number, as_json(p.section), p.content.text, as_json(p.content.pieces), as_json(p.blocks), p.header,
+                     p.embedding_key, p.fingerprint, p.number, p.same_as)
                     for p in document.passages
                 ],
-            )
+            )  # fmt: skip
         connection.commit()
     finally:
         connection.close()
@@ -194,7 +195,7 @@ class Storage:
         if hasattr(self, "_connection"):
             self._connection.close()
 
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self._lock:
             try:
                 return self._connection.execute(query, parameters).fetchall()
@@ -224,15 +225,15 @@ class Storage:
             f" WHERE p.number IN ({marks})",
             list(numbers),
         )
-        repeats: dict[object, list[Place]] = {}
+        repeats: dict[int, list[Place]] = {}
         for same_as, name, pieces in self._rows(
             "SELECT p.same_as, d.name, p.pieces FROM passages p JOIN documents d ON d.id = p.document"
             f" WHERE p.same_as IN ({marks}) ORDER BY p.id",
             list(numbers),
         ):
             spans = MappedText("", pieces_of(pieces)).spans
-            repeats.setdefault(same_as, []).append(Place(str(name), spans[0][0], spans[-1][1]))
-        return {int(str(row[0])): _passage(row, repeats.get(row[0], ())) for row in rows}
+            repeats.setdefault(same_as, []).append(Place(name, spans[0][0], spans[-1][1]))
+        return {passage.number: passage for passage in self._passages(rows, repeats)}
 
     def repeats(self, numbers: Sequence[int]) -> list[Passage]:
         """The duplicates of these passages, under the numbers of the originals."""
@@ -242,7 +243,7 @@ class Storage:
             f" WHERE p.same_as IN ({','.join('?' * len(numbers))}) ORDER BY p.id",
             list(numbers),
         )
-        return [_passage(row, ()) for row in rows]
+        return self._passages(rows, {})
 
     def document_numbers(self, name: str) -> list[int]:
         """Numbers of a document's passages, in order; a duplicate counts as the passage it repeats."""
@@ -251,7 +252,7 @@ class Storage:
             " WHERE d.name = ? ORDER BY p.id",
             [name],
         )
-        return [int(str(row[0])) for row in rows]
+        return [number for (number,) in rows]
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:
         """Numbers of the passages of several documents, each once, in no order."""
@@ -263,7 +264,7 @@ class Storage:
                 f" WHERE d.name IN ({','.join('?' * len(some))})",
                 some,
             )
-            found.update(int(str(row[0])) for row in rows)
+            found.update(number for (number,) in rows)
         return list(found)
 
     def embedded_texts(self, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -273,15 +274,12 @@ class Storage:
             f" WHERE number IN ({','.join('?' * len(numbers))})",
             list(numbers),
         )
-        return {int(str(row[0])): (str(row[1]), embedded_text(str(row[2]), str(row[3]))) for row in rows}
+        return {number: (key, embedded_text(header, text)) for number, key, header, text in rows}
 
     def entries(self) -> list[DocumentEntry]:
         """All documents in order of name, without their contents."""
         rows = self._rows("SELECT root, relative, name, sha256, stale FROM documents ORDER BY id")
-        return [
-            DocumentEntry(int(str(root)), str(relative), str(name), str(sha256), bool(stale))
-            for root, relative, name, sha256, stale in rows
-        ]
+        return [DocumentEntry(*values, bool(stale)) for *values, stale in rows]
 
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
         """All documents in order of name; with passages only if the caller is going to write them again."""
@@ -291,72 +289,56 @@ class Storage:
                 "SELECT document, section, text, pieces, blocks, header, embedding_key, fingerprint, number, same_as"
                 " FROM passages ORDER BY id"
             ):
+                path, content, read = tuple(json.loads(section)), MappedText(text, pieces_of(pieces)), blocks_of(blocks)
                 passages.setdefault(document, []).append(
-                    StoredPassage(
-                        section=tuple(json.loads(str(section))),
-                        content=MappedText(str(text), pieces_of(pieces)),
-                        header=str(header),
-                        embedding_key=str(key),
-                        fingerprint=fingerprint if isinstance(fingerprint, bytes) else b"",
-                        number=None if number is None else int(str(number)),
-                        same_as=None if same_as is None else int(str(same_as)),
-                        blocks=blocks_of(blocks),
-                    )
+                    StoredPassage(path, content, header, key, fingerprint, number, same_as, read)
                 )
         rows = self._rows(
-            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages"
+            "SELECT id, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages, outline"
             " FROM documents ORDER BY id"
         )
         return [
             StoredDocument(
-                root=int(str(root)), relative=str(relative), name=str(name), title=str(title), sha256=str(sha256),
-                size=int(str(size)), stale=bool(stale), tags=tuple(json.loads(str(tags))),
-                asked_as=tuple(json.loads(str(asked_as))), source=str(source), passages=tuple(passages.get(number, ())),
-                pages=tuple(json.loads(str(pages))), questions=self.questions(str(name)) if with_passages else {},
+                root, relative, name, title, sha256, size, bool(stale), tuple(json.loads(tags)),
+                tuple(json.loads(asked_as)), source, tuple(passages.get(number, ())), tuple(json.loads(pages)),
+                self.questions(name) if with_passages else {}, outline_of(outline),
             )
-            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages in rows
+            for number, root, relative, name, title, sha256, size, stale, tags, asked_as, source, pages, outline in rows
         ]  # fmt: skip
 
     def summaries(self) -> list[DocumentSummary]:
         """All documents in order of name, with content sizes."""
         rows = self._rows(
-            "SELECT d.root, d.relative, d.name, d.title, d.size, d.stale, d.tags, length(d.source), count(p.id)"
+            "SELECT d.root, d.relative, d.name, d.title, d.size, d.stale, d.tags, length(d.source), count(p.id),"
+            " coalesce(json_extract(d.outline, '$.english'), '')"
             " FROM documents d LEFT JOIN passages p ON p.document = d.id GROUP BY d.id ORDER BY d.id"
         )
         return [
             DocumentSummary(
-                int(str(root)), str(relative), str(name), str(title), int(str(size)), bool(stale),
-                tuple(json.loads(str(tags))), int(str(characters)), int(str(passages)),
+                root, relative, name, title, size, bool(stale), tuple(json.loads(tags)), characters, passages, english
             )
-            for root, relative, name, title, size, stale, tags, characters, passages in rows
+            for root, relative, name, title, size, stale, tags, characters, passages, english in rows
         ]  # fmt: skip
 
     def names(self, most: int) -> list[str]:
         """Names of documents and sections: titles, tags, other ways to ask, headings."""
         rows = self._rows("SELECT title, tags, asked_as FROM documents ORDER BY id LIMIT ?", [most])
-        names = [str(row[0]) for row in rows]
-        names += [name for row in rows for listed in row[1:] for name in json.loads(str(listed))]
+        names = [row[0] for row in rows]
+        names += [name for row in rows for listed in row[1:] for name in json.loads(listed)]
         rows = self._rows("SELECT DISTINCT section FROM passages ORDER BY id LIMIT ?", [most])
-        return names + [str(json.loads(str(row[0]))[-1]) for row in rows if json.loads(str(row[0]))]
+        return names + [json.loads(row[0])[-1] for row in rows if json.loads(row[0])]
 
     def texts(self, most: int) -> list[str]:
         """The texts of the first passages."""
-        return [str(row[0]) for row in self._rows("SELECT text FROM passages ORDER BY id LIMIT ?", [most])]
+        return [row[0] for row in self._rows("SELECT text FROM passages ORDER BY id LIMIT ?", [most])]
 
     def known_as(self, name: str) -> tuple[str, ...]:
         """A document's title and other ways to ask for it; empty if there is no such document."""
         rows = self._rows("SELECT title, asked_as FROM documents WHERE name = ?", [name])
-        return tuple(str(n) for title, asked_as in rows for n in (title, *json.loads(str(asked_as))))
-
-    @cached_property
-    def _has_questions(self) -> bool:
-        """An index of an earlier version has none until its documents are read again."""
-        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'questions'"))
+        return tuple(n for title, asked_as in rows for n in (title, *json.loads(asked_as)))
 
     def questions(self, name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
         """The terms of the questions that a document's sections answer, by heading."""
-        if not self._has_questions:
-            return {}
         rows = self._rows(
             "SELECT q.heading, q.terms FROM questions q JOIN documents d ON d.id = q.document WHERE d.name = ?"
             " ORDER BY q.rowid",
@@ -364,18 +346,16 @@ class Storage:
         )
         found: dict[str, tuple[tuple[str, ...], ...]] = {}
         for heading, asked in rows:
-            found[str(heading)] = (*found.get(str(heading), ()), tuple(str(asked).split(" ")))
+            found[heading] = (*found.get(heading, ()), tuple(asked.split(" ")))
         return found
 
     def all_questions(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """Document, heading and terms of every question, the questions of a section together."""
-        if not self._has_questions:
-            return []
         rows = self._rows(
             "SELECT d.name, q.heading, q.terms FROM questions q JOIN documents d ON d.id = q.document"
             " ORDER BY d.id, q.heading, q.rowid"
         )
-        return [(str(name), str(heading), tuple(str(asked).split(" "))) for name, heading, asked in rows]
+        return [(name, heading, tuple(asked.split(" "))) for name, heading, asked in rows]
 
     def source(self, name: str) -> str | None:
         """The source text of a document; None if there is no such document."""
@@ -385,29 +365,41 @@ class Storage:
     def pages(self, name: str) -> tuple[int, ...]:
         """The offsets at which a document's pages begin; empty if it has no pages."""
         rows = self._rows("SELECT pages FROM documents WHERE name = ?", [name])
-        return tuple(json.loads(str(rows[0][0]))) if rows else ()
+        return tuple(json.loads(rows[0][0])) if rows else ()
 
+    def outline(self, name: str) -> Outline | None:
+        """What was read of a document beside its passages; None if there is no such document."""
+        rows = self._rows("SELECT outline FROM documents WHERE name = ?", [name])
+        return outline_of(rows[0][0]) if rows else None
 
-def _passage(row: Sequence[object], also_in: Sequence[Place]) -> Passage:
-    number, name, title, section, text, pieces, blocks = row
-    return Passage(
-        number=int(str(number)),
-        document=str(name),
-        title=str(title),
-        section=tuple(json.loads(str(section))),
-        content=MappedText(str(text), pieces_of(pieces)),
-        also_in=tuple(also_in),
-        blocks=blocks_of(blocks),
-    )
+    def _passages(self, rows: Sequence[Sequence[Any]], also_in: Mapping[int, Sequence[Place]]) -> list[Passage]:
+        sections = {name: (self.outline(name) or Outline()).sections for name in {row[1] for row in rows}}
+        return [
+            Passage(
+                number, name, title, tuple(json.loads(section)), MappedText(text, pieces_of(pieces)),
+                tuple(also_in.get(number, ())), read, tuple(sections[name][block.section] for block in read),
+            )
+            for number, name, title, section, text, pieces, blocks in rows
+            for read in [blocks_of(blocks)]
+        ]  # fmt: skip
 
 
 def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def pieces_of(text: object) -> tuple[Piece, ...]:
-    return tuple(Piece(*piece) for piece in json.loads(str(text)))
+def pieces_of(text: str) -> tuple[Piece, ...]:
+    return tuple(Piece(*piece) for piece in json.loads(text))
 
 
-def blocks_of(text: object) -> tuple[Block, ...]:
-    return tuple(Block(start, end, BlockKind(kind), *others) for start, end, kind, *others in json.loads(str(text)))
+def blocks_of(text: str) -> tuple[Block, ...]:
+    return tuple(Block(start, end, BlockKind(kind), *others) for start, end, kind, *others in json.loads(text))
+
+
+def outline_json(outline: Outline) -> str:
+    return _OUTLINES.dump_json(outline, exclude_defaults=True).decode()
+
+
+@lru_cache(OUTLINES_KEPT)
+def outline_of(text: str) -> Outline:
+    return _OUTLINES.validate_json(text)

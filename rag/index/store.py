@@ -18,6 +18,7 @@ from rag.index.manifest import Manifest
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument
 from rag.index.vocabulary import MaterialVocabulary, Sounds, read_sounds, read_vocabulary
 from rag.index.written_questions import AskedQuestions, read_asked
+from rag.text.page import Outline
 from rag.types import Passage
 
 Numbers = Sequence[int] | NDArray[np.int64]
@@ -45,6 +46,7 @@ class Passages(Protocol):
 
     def source(self, name: str) -> str | None: ...
     def pages(self, name: str) -> tuple[int, ...]: ...
+    def outline(self, name: str) -> Outline | None: ...
     def close(self) -> None: ...
 
 

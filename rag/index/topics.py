@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from rag.language.language import Language
+from rag.text.front_matter import fields_of
 
 README = "README.md"
-FENCE = "---\n"
 # A README with longer front matter uses it for something else.
 MAX_CHARACTERS = 20_000
 
@@ -67,12 +65,6 @@ def _section(readme: Path, name: str) -> Mapping[str, Mapping[str, object]]:
             text = file.read(MAX_CHARACTERS)
     except (OSError, UnicodeDecodeError):
         return {}
-    if not text.startswith(FENCE) or (end := text.find(f"\n{FENCE}", len(FENCE))) < 0:
-        return {}
-    try:
-        front_matter = yaml.safe_load(text[len(FENCE) : end + 1])
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    section = front_matter.get(name) if isinstance(front_matter, dict) else None
+    section = fields_of(text)[0].get(name)
     entries = section.items() if isinstance(section, dict) else ()
     return {str(key): value for key, value in entries if isinstance(value, dict)}

@@ -17,9 +17,9 @@ from rag.language.asking import HEADING
 from rag.language.language import Language
 from rag.language.numbering import NUMBERING
 from rag.language.terms import fold
-from rag.practice.pages import Page, PageSection, page_of
-from rag.text.roles import SectionRole, role_of, roles_in
-from rag.types import Citation, translation_of
+from rag.practice.pages import Page, SectionText, page_of
+from rag.text.roles import SectionRole
+from rag.types import Citation
 
 # Our pages have at least one of these.
 OF_A_PAGE = (SectionRole.SHORT_ANSWER, SectionRole.POINTS, SectionRole.FOLLOW_UPS)
@@ -112,22 +112,17 @@ def read_bank(index: Index) -> Bank:
     return Bank(questions, {page.document: page for page in pages})
 
 
-def below(page: Page, *roles: SectionRole) -> list[PageSection]:
+def below(page: Page, *roles: SectionRole) -> list[SectionText]:
     """The sections with one of these roles, and their subsections."""
-    return [section for section in page.sections if roles_in(section.path) & {*roles}]
+    return [text for text in page.sections if not {*roles}.isdisjoint(text.section.roles)]
 
 
-def is_translated(section: PageSection) -> bool:
-    """Whether a section repeats part of a page in another language."""
-    return translation_of(section.path[1:]) is not None
-
-
-def english_sections(page: Page) -> list[PageSection]:
+def english_sections(page: Page) -> list[SectionText]:
     """A page's English sections: for its title, for each of its follow-ups, then for what only its parts answer."""
     return [
-        section
-        for section in page.sections
-        if translation_of(section.path[1:]) is Language.EN and role_of(section.heading) is not SectionRole.SPOKEN
+        text
+        for text in page.sections
+        if text.section.language is Language.EN and text.section.role is not SectionRole.SPOKEN
     ]
 
 
@@ -143,20 +138,20 @@ def questions_of(page: Page) -> list[Question]:
 def _of_page(page: Page) -> Iterator[Question]:
     short = below(page, SectionRole.SHORT_ANSWER)
     aside = below(page, SectionRole.FOLLOW_UPS, SectionRole.MISTAKES)
-    own = [section for section in page.sections if section not in aside and not is_translated(section)]
+    own = [text for text in page.sections if text not in aside and text.section.language is None]
     if own:
         yield replace(
             _question(page, QuestionKind.PAGE, page.title, own),
             short=page.slice(short[0].start, short[0].end, short[0].path) if short else None,
         )
-    for section in below(page, SectionRole.FOLLOW_UPS):
-        if HEADING.match(section.heading) and role_of(section.heading) is None:
-            yield _question(page, QuestionKind.FOLLOW_UP, section.heading, [section])
+    for text in below(page, SectionRole.FOLLOW_UPS):
+        if HEADING.match(text.heading) and text.section.role is None:
+            yield _question(page, QuestionKind.FOLLOW_UP, text.heading, [text])
 
 
 def _of_sections(page: Page) -> Iterator[Question]:
     """Headings that ask, each with the text below it and below no deeper one."""
-    asking: dict[tuple[str, ...], list[PageSection]] = {}
+    asking: dict[tuple[str, ...], list[SectionText]] = {}
     for section in page.sections:
         depths = [depth for depth, name in enumerate(section.path, start=1) if HEADING.match(NUMBERING.sub("", name))]
         if depths:
@@ -165,7 +160,7 @@ def _of_sections(page: Page) -> Iterator[Question]:
         yield _question(page, QuestionKind.SECTION, NUMBERING.sub("", path[-1]), sections)
 
 
-def _question(page: Page, kind: QuestionKind, text: str, sections: Sequence[PageSection]) -> Question:
+def _question(page: Page, kind: QuestionKind, text: str, sections: Sequence[SectionText]) -> Question:
     answer = page.slice(sections[0].start, sections[-1].end, sections[0].path)
     digest = hashlib.sha256(" ".join(answer.quote.split()).encode()).hexdigest()
     topic = page.document.rpartition("/")[0]

@@ -1,17 +1,14 @@
 """A document for practice: its sections with their sentences, each a slice of the source."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from rag.index.storage import StoredDocument
-from rag.text.blocks import Block, BlockKind
+from rag.text.page import Outline, PageSection
 from rag.text.sentences import UnitKind, units
 from rag.types import Citation
-
-HEADING_MARKS = re.compile(r"^#{1,6}\s+|\*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +21,20 @@ class PageUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class PageSection:
-    """The text directly under a heading; `path` are the headings above, outermost first, its own last."""
+class SectionText:
+    """The text directly under a heading."""
 
-    path: tuple[str, ...]
+    section: PageSection
     units: tuple[PageUnit, ...]
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """The headings above it, outermost first, its own last."""
+        return self.section.path
+
+    @property
     def heading(self) -> str:
-        return self.path[-1] if self.path else ""
+        return self.section.heading
 
     @property
     def start(self) -> int:
@@ -52,7 +54,8 @@ class Page:
     tags: tuple[str, ...]
     asked_as: tuple[str, ...]
     source: str
-    sections: tuple[PageSection, ...]
+    sections: tuple[SectionText, ...]
+    outline: Outline
     passages: tuple[int, ...] = ()
     uri: str = ""
 
@@ -68,13 +71,13 @@ def page_of(document: StoredDocument, root: Path | None = None) -> Page:
     """The sections of a document that have text of their own, in order."""
     placed = _units(document)
     sections = [
-        PageSection(path, tuple(_without_repeats(unit for _, unit in members)))
-        for path, members in groupby(placed, key=lambda pair: pair[0])
+        SectionText(section, tuple(_without_repeats(unit for _, unit in members)))
+        for section, members in groupby(placed, key=lambda pair: pair[0])
     ]
     numbers = (passage.same_as if passage.number is None else passage.number for passage in document.passages)
     return Page(
         document.name, document.title, document.tags, document.asked_as, document.source, tuple(sections),
-        tuple(number for number in numbers if number is not None), _uri(document, root),
+        document.outline, tuple(number for number in numbers if number is not None), _uri(document, root),
     )  # fmt: skip
 
 
@@ -95,38 +98,17 @@ def items_of(page: Page, units_: Sequence[PageUnit]) -> Iterator[Citation]:
             item.append(unit)
 
 
-def _units(document: StoredDocument) -> Iterator[tuple[tuple[str, ...], PageUnit]]:
-    """The units that are in the source, each with the headings above it. A passage with several small sections is
-    stored under their common headings, so headings are followed through the whole document."""
-    path: tuple[str, ...] = ()
-    levels: list[int] = []
+def _units(document: StoredDocument) -> Iterator[tuple[PageSection, PageUnit]]:
+    """The units that are in the source, without headings, each with its section."""
     for passage in document.passages:
-        if path[: len(passage.section)] != passage.section:
-            path, levels = passage.section, [0] * len(passage.section)
-        text = passage.content.text
-        headings = {block.start: block for block in passage.blocks if block.kind is BlockKind.HEADING}
-        for unit in units(text, passage.blocks):
-            if unit.kind is UnitKind.HEADING:
-                path, levels = _under(headings[unit.start], text, passage.section, path, levels)
-                continue
-            span = passage.content.source_range(unit.start, unit.end)
-            if span is not None:
-                quote = document.source[span[0] : span[1]]
-                citation = Citation(0, document.name, document.title, *span, quote, _page(document, span[0]), path)
-                yield path, PageUnit(unit.kind, citation, unit.mark)
-
-
-def _under(
-    heading: Block, text: str, section: tuple[str, ...], path: tuple[str, ...], levels: list[int]
-) -> tuple[tuple[str, ...], list[int]]:
-    """The path below a heading, and the level of each of its names; 0 for a dropped heading without text."""
-    name = HEADING_MARKS.sub("", text[heading.body_start : heading.body_end]).strip()
-    if name in section:
-        depth, path = section.index(name), section
-    else:
-        depth = next((place for place, level in enumerate(levels) if level >= heading.level), len(path))
-    above = [level or max(0, heading.level - (depth - place)) for place, level in enumerate(levels[:depth])]
-    return (*path[:depth], name), [*above, heading.level]
+        for block in passage.blocks:
+            section = document.outline.sections[block.section]
+            for unit in units(passage.content.text, [block]):
+                span = passage.content.source_range(unit.start, unit.end)
+                if span is not None and unit.kind is not UnitKind.HEADING:
+                    quote, page = document.source[slice(*span)], _page(document, span[0])
+                    citation = Citation(0, document.name, document.title, *span, quote, page, section.path)
+                    yield section, PageUnit(unit.kind, citation, unit.mark)
 
 
 def _without_repeats(found: Iterator[PageUnit]) -> Iterator[PageUnit]:

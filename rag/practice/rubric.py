@@ -8,15 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import yaml
-
 from rag.errors import UsageError
 from rag.language.claim_marks import BEFORE_WRONG, CORRECTED
 from rag.language.sentence_kinds import is_aside, is_claim, is_point, is_question
 from rag.language.terms import CHINESE, LATIN_TERM, fold
 from rag.practice.bank import Bank, Question, QuestionKind, below, english_sections
-from rag.practice.pages import Page, PageSection, PageUnit, items_of
-from rag.text.roles import SectionRole, role_of
+from rag.practice.pages import Page, PageUnit, SectionText, items_of
+from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
 from rag.types import Citation
 
@@ -28,7 +26,6 @@ FEWEST_POINTS = 3
 SAID_BY_ONE = 0.6
 SAID_BY_ALL = 0.75
 CHARACTER_OR_WORD = re.compile(rf"{CHINESE}|{LATIN_TERM}")
-FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)\r?\n---[ \t]*\r?\n", re.DOTALL)
 QUOTED_WHOLE = re.compile(r"[“「]([^”」]+)[”」][。.]?")
 
 
@@ -90,20 +87,12 @@ def mistakes_of(page: Page) -> Iterator[Mistake]:
 
 def _written(page: Page) -> list[Point]:
     """The points in the front matter, each at its place on the page."""
-    front_matter = FRONT_MATTER.match(page.source)
-    if front_matter is None:
-        return []
-    try:
-        metadata = yaml.safe_load(front_matter[1])
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return []
-    listed = metadata.get("rubric") if isinstance(metadata, dict) else None
     points = []
-    for text in listed if isinstance(listed, list) else []:
-        start = page.source.find(str(text), front_matter.end())
-        if not isinstance(text, str) or not text.strip() or start < 0:
+    for text in page.outline.rubric:
+        start = page.source.find(text, page.outline.body_start)
+        if not text.strip() or start < 0:
             raise UsageError(
-                f"{page.document}: the rubric in its front matter names what the page does not say: {str(text)[:80]!r}",
+                f"{page.document}: the rubric in its front matter names what the page does not say: {text[:80]!r}",
                 hint="copy each point word for word from the text of the page",
             )
         path = next((s.path for s in reversed(page.sections) if s.start <= start), ())
@@ -123,7 +112,7 @@ def _of_page(page: Page) -> list[Point]:
     elif short:
         points = [Point(claim, ESSENTIAL) for claim in _claims(short[0].units)]
     detailed = below(page, SectionRole.DETAIL)
-    further = _claims_in_turn([section for section in detailed if role_of(section.heading) is None] or detailed)
+    further = _claims_in_turn([text for text in detailed if text.section.role is None] or detailed)
     most = MOST_FURTHER if len(points) >= FEWEST_POINTS else MOST_POINTS
     for claim in further:
         if most <= 0 or len(points) >= MOST_POINTS:
@@ -179,7 +168,7 @@ def _claims(units: Iterable[PageUnit], *, leaning: bool = False) -> Iterator[Cit
             yield unit.citation
 
 
-def _claims_in_turn(sections: Sequence[PageSection]) -> list[Citation]:
+def _claims_in_turn(sections: Sequence[SectionText]) -> list[Citation]:
     """The first claim of each section, then the second of each, and so on: the first sums its section up."""
     claims = [list(_claims(section.units)) for section in sections]
     return [column[row] for row in range(max(map(len, claims), default=0)) for column in claims if row < len(column)]

@@ -5,14 +5,13 @@ such as 常见错误 before the mark of the right answer (`**正确**`), and sen
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag.index.storage import StoredDocument, StoredPassage
-from rag.language.claim_marks import HEARSAY, LISTS_MISTAKES, RIGHT
+from rag.language.claim_marks import HEARSAY, RIGHT
 from rag.language.language import Language, language_of
-from rag.text.blocks import PROSE, Block, BlockKind
+from rag.text.blocks import PROSE, Block
 from rag.text.sentences import UnitKind, units
 
 QUESTION_END = re.compile(r"[？?][”」』）)*]*$")
@@ -45,7 +44,7 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
     for passage in document.passages:
         if passage.number is None:
             continue
-        for start, end, section in _sentences(passage):
+        for start, end, section in _sentences(document, passage):
             span = passage.content.source_range(start, end)
             if span is None or span in seen:
                 continue
@@ -61,39 +60,24 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
             )
 
 
-def _sentences(passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _sentences(document: StoredDocument, passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """The start and end of each in the passage's text, and the headings above it."""
-    text, sections = passage.content.text, _sections(passage)
-    wrong = _wrong_parts(text, passage.blocks, sections)
-    for unit in units(text, passage.blocks):
-        start = max((stop for begin, stop in wrong if begin <= unit.start < stop), default=unit.start)
-        sentence = text[start : unit.end]
-        if unit.kind is not UnitKind.SENTENCE or len(sentence.strip()) < SHORTEST:
-            continue
-        if not QUESTION_END.search(sentence) and not HEARSAY.search(sentence):
-            place = bisect_right(passage.blocks, unit.start, key=lambda block: block.start) - 1
-            yield start, unit.end, sections[place]
-
-
-def _sections(passage: StoredPassage) -> list[tuple[str, ...]]:
-    """The headings above each block: a passage may hold several sections below its own."""
-    below: list[tuple[int, str]] = []
-    result = []
+    text = passage.content.text
     for block in passage.blocks:
-        if block.kind is BlockKind.HEADING:
-            heading = passage.content.text[block.body_start : block.body_end].strip()
-            below = [each for each in below if each[0] < block.level]
-            if heading not in passage.section:
-                below.append((block.level, heading))
-        result.append((*passage.section, *(heading for _, heading in below)))
-    return result
+        section = document.outline.sections[block.section]
+        begin = _end_of_wrong(text, block) if section.lists_mistakes else block.start
+        for unit in units(text, [block]):
+            start = max(unit.start, begin)
+            sentence = text[start : unit.end]
+            if unit.kind is not UnitKind.SENTENCE or len(sentence.strip()) < SHORTEST:
+                continue
+            if not QUESTION_END.search(sentence) and not HEARSAY.search(sentence):
+                yield start, unit.end, section.path
 
 
-def _wrong_parts(text: str, blocks: Sequence[Block], sections: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Text wrong on purpose: under mistakes, a block up to the mark of what is right, or all of it."""
-    parts = []
-    for block, section in zip(blocks, sections, strict=True):
-        if block.kind in PROSE and any(map(LISTS_MISTAKES.search, section)):
-            right = RIGHT.search(text, block.start, block.end)
-            parts.append((block.start, right.end() if right else block.end))
-    return parts
+def _end_of_wrong(text: str, block: Block) -> int:
+    """Where a block that lists mistakes begins to say what is right; its end, if it does not."""
+    if block.kind not in PROSE:
+        return block.start
+    right = RIGHT.search(text, block.start, block.end)
+    return right.end() if right else block.end

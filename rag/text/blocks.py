@@ -36,7 +36,7 @@ class Block(NamedTuple):
     `level` is that of a heading (1 to 6), else the block's depth in lists (0: in none). `list_number` is shared by all
     blocks of one list, its code and further paragraphs too; -1 outside of lists. `mark` is the list mark of the item
     that begins with this block. `indent` is the prefix of code lines in a list or a quotation. `announces` means that
-    the last line leads to the next block.
+    the last line leads to the next block. `section` is the number of its section among those of its document.
     """
 
     start: int
@@ -50,6 +50,7 @@ class Block(NamedTuple):
     language: str = ""
     indent: str = ""
     announces: bool = False
+    section: int = 0
 
     def moved(self, by: int) -> "Block":
         return self._replace(

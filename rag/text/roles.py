@@ -1,7 +1,9 @@
-"""The purpose of a section, from its heading: the one place that compares headings with names."""
+"""The purpose and the language of a section, from its heading: the one place that compares headings with names."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import StrEnum
+
+from rag.language.language import Language
 
 
 class SectionRole(StrEnum):
@@ -30,8 +32,8 @@ HEADINGS = {
     SectionRole.MISTAKES: ("常见错误", "常见误解", "common mistakes"),
 }
 ROLES = {heading: role for role, headings in HEADINGS.items() for heading in headings}
-
-
+# A section with this name translates its page.
+TRANSLATIONS = {"english": Language.EN, "in english": Language.EN, "中文": Language.ZH, "中文版": Language.ZH}
 # Answers the question of a page as a whole.
 WHOLE_ANSWERS = frozenset({SectionRole.SHORT_ANSWER, SectionRole.SPOKEN})
 
@@ -50,6 +52,7 @@ def english_name(role: SectionRole) -> str:
     return next(name for name in HEADINGS[role] if name.isascii()).capitalize()
 
 
-def roles_in(path: Iterable[str]) -> frozenset[SectionRole]:
-    """The roles of a section and of all sections around it, by the headings above its text."""
-    return frozenset(role for heading in path if (role := role_of(heading)) is not None)
+def translation_of(path: Sequence[str]) -> Language | None:
+    """The language of a section that translates its page, by the path of headings above it; None for the page's own
+    language."""
+    return next((TRANSLATIONS[name.lower()] for name in path if name.lower() in TRANSLATIONS), None)

@@ -21,7 +21,6 @@ Show = Callable[[Sequence[Atom]], str]
 SHOWN = frozenset({BlockKind.HEADING, BlockKind.CODE, BlockKind.FORMULA, BlockKind.TABLE})
 ROW = re.compile(r"[ \t]*\|.*\|[ \t\r]*\n?\Z")
 RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t\r]*\n?\Z")
-FRONT_MATTER = re.compile(r"\A\s*---\r?\n.*?^---[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # All bounded: a hostile page must not keep the server busy.
 INLINE = re.compile(
     r"(?P<bullet>^(?:[ \t]{0,8}[-*+] )(?=\S))"
@@ -71,9 +70,7 @@ def readable(runs: Sequence[Run], mark: Callable[[tuple[int, ...], str], str]) -
             result.append(mark(markers, shown) if markers and shown else shown)
         return "".join(result)
 
-    position = _front_matter_end(text)
-    front = [f'<div class="front">{show([(0, position, ())])}</div>'] if position else []
-    return "".join([*front, *_rest(text, position, show)])
+    return "".join(_blocks(text, show))
 
 
 def text_of(text: str) -> str:
@@ -99,19 +96,14 @@ def _piece(text: str, names: tuple[str, ...], *, whole: bool) -> str:
     return html
 
 
-def _front_matter_end(text: str) -> int:
-    matter = FRONT_MATTER.match(text)
-    return matter.end() if matter else 0
-
-
-def _rest(text: str, position: int, show: Show) -> Iterator[str]:
+def _blocks(text: str, show: Show) -> Iterator[str]:
     """The non-prose blocks of a text, and the prose between them."""
-    blocks = parse(text[position:])
+    position, blocks = 0, parse(text)
     codes = [block for block in blocks if block.kind is BlockKind.CODE]
     if codes and not codes[-1].is_closed and not codes[0].language:  # the text begins within code
-        fence, end = codes[0].start + position, _line_end(text, codes[0].start + position)
-        yield f'<div class="code">{show(_atoms_of([(position, fence, ()), (fence, end, ("sign",))]))}</div>'
-        position, blocks = end, parse(text[end:])
+        fence, position = codes[0].start, _line_end(text, codes[0].start)
+        yield f'<div class="code">{show(_atoms_of([(0, fence, ()), (fence, position, ("sign",))]))}</div>'
+        blocks = parse(text[position:])
     plain = start = position
     for block in blocks:
         if block.kind not in SHOWN:
@@ -226,7 +218,7 @@ class _Words(HTMLParser):
 def words_of(text: str, most: int | None = None) -> str:
     """Words on one line; cut with "…" at `most` characters, never within a word or a formula."""
     parser = _Words()
-    parser.feed(readable([(FRONT_MATTER.sub("", text), ())], lambda markers, html: html))
+    parser.feed(readable([(text, ())], lambda markers, html: html))
     parser.close()
     words = " ".join("".join(parser.said).split())
     if most is None or len(words) <= most:

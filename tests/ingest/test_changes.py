@@ -2,21 +2,31 @@
 
 from ingest.changes import Changes, compare
 from rag.index.storage import StoredDocument, StoredPassage
+from rag.text.blocks import BlockKind
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
+from rag.text.page import Outline, PageSection
 
 
 def document(*passages: tuple[str, str]) -> StoredDocument:
     """Passages given as the last name of their path, and their text."""
-    stored = tuple(
-        StoredPassage(
-            ("章", name) if name else ("章",), MappedText.copied(text, 0), "", text,
-            # A heading without a mark is known as one by the reader of the document.
-            blocks=parse(text, {0: 2} if name and text.startswith(name) else None),
-        )
-        for name, text in passages
-    )  # fmt: skip
-    return StoredDocument(0, "a.md", "a.md", "标题", "", 0, False, (), (), "", stored)
+    sections = [PageSection.under(("章",))]
+    stored = []
+    for name, text in passages:
+        # A heading without a mark is known as one by the reader of the document.
+        blocks = parse(text, {0: 2} if name and text.startswith(name) else None)
+        path = ("章", name) if name else ("章",)
+        if name and sections[-1].path != path:
+            sections.append(PageSection.under(path))
+        numbered = []
+        for block in blocks:
+            heading = text[block.body_start : block.body_end]
+            if block.kind is BlockKind.HEADING and heading not in sections[-1].path:
+                sections.append(PageSection.under(("章", heading)))
+            numbered.append(block._replace(section=len(sections) - 1))
+        stored.append(StoredPassage(path, MappedText.copied(text, 0), "", text, blocks=tuple(numbered)))
+    outline = Outline(tuple(sections))
+    return StoredDocument(0, "a.md", "a.md", "标题", "", 0, False, (), (), "", tuple(stored), outline=outline)
 
 
 def test_sections_are_new_removed_or_reworded() -> None:

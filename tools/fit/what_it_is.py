@@ -61,7 +61,7 @@ def _of_page(page: Page, chance: random.Random) -> Iterator[Asked]:
     if not names:
         return
     written = read_document(page.document, CORPUS / page.document, max_bytes=Settings().max_file_megabytes << 20)
-    for heading, questions in written.questions.items():
+    for heading, questions in written.front_matter.questions.items():
         is_what = heading in names
         if is_what or not (role_of(heading) or DEFINITION.search(heading)):
             for question in (*questions, heading):

@@ -61,7 +61,7 @@ def written_in(folder: Path) -> list[Written]:
     found = []
     for file in sorted(folder.glob("*/*.md")):
         name = file.relative_to(folder).as_posix()
-        written = read_document(name, file, max_bytes=Settings().max_file_megabytes << 20).questions
+        written = read_document(name, file, max_bytes=Settings().max_file_megabytes << 20).front_matter.questions
         for heading, questions in written.items():
             key = key_of(heading, [*filter(None, map(terms, questions))])
             found.append(Written(name, key, (heading, *questions)))

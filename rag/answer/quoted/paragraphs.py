@@ -8,6 +8,7 @@ from rag.language.headings import LABEL
 from rag.language.injection import injection_spans, overlaps
 from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK
 from rag.language.terms import terms
+from rag.text.page import PageSection
 from rag.text.sentences import Unit, UnitKind, units
 from rag.types import Passage
 
@@ -20,10 +21,10 @@ BLOCKS = (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE)
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Units of a passage that make sense together, and the heading they stand under."""
+    """Units of a passage that make sense together, and the section they stand in."""
 
     passage: Passage
-    heading: str
+    section: PageSection
     units: tuple[Unit, ...]
 
     @property
@@ -41,10 +42,8 @@ class Paragraph:
         return bool(names) and any(all(set(terms(name)) <= set(terms(table)) for name in names) for table in tables)
 
     @property
-    def path(self) -> tuple[str, ...]:
-        """The headings above it, outermost first."""
-        section = self.passage.section
-        return section if not self.heading or self.heading in section else (*section, self.heading)
+    def heading(self) -> str:
+        return self.section.heading
 
 
 @lru_cache(PASSAGES_KEPT)
@@ -59,16 +58,17 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
     A formula, a table or code belongs to the lines around it that speak of it, a list to the line that announces it,
     an item of a numbered list to the one before it.
     """
-    heading = passage.section[-1] if passage.section else ""
+    section = passage.sections[0] if passage.sections else PageSection()
     gathered: list[Unit] = []
     announced = False  # whether everything since a line that ends in a colon is what it announces
-    for unit in units(passage.text, passage.blocks):
+    for unit, own in _units(passage):
         part = passage.text[unit.start : unit.end]
         if unit.kind is UnitKind.HEADING or _is_own_heading(unit, part, passage):
             if gathered:
-                yield Paragraph(passage, heading, tuple(gathered))
+                yield Paragraph(passage, section, tuple(gathered))
             gathered, announced = [], False
-            heading = part.lstrip("# ").replace("**", "").strip()
+            label = "" if unit.kind is UnitKind.HEADING else part.lstrip("# ").replace("**", "").strip()
+            section = own.labelled(label)
             continue
         if passage.content.source_range(unit.start, unit.end) is None:
             continue
@@ -76,12 +76,18 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
         explains = bool(gathered) and gathered[-1].kind in BLOCKS and bool(LEGEND_OF_A_BLOCK.match(part))
         counts_on = bool(gathered) and is_number(unit.mark) and any(is_number(before.mark) for before in gathered)
         if gathered and unit.begins_line and not (is_block or explains or counts_on or (unit.mark and announced)):
-            yield Paragraph(passage, heading, tuple(gathered))
+            yield Paragraph(passage, section, tuple(gathered))
             gathered, announced = [], False
         gathered.append(unit)
         announced = announced or (not unit.mark and part.endswith((":", "：")))
     if gathered:
-        yield Paragraph(passage, heading, tuple(gathered))
+        yield Paragraph(passage, section, tuple(gathered))
+
+
+def _units(passage: Passage) -> Iterator[tuple[Unit, PageSection]]:
+    for block, section in zip(passage.blocks, passage.sections, strict=True):
+        for unit in units(passage.text, [block]):
+            yield unit, section
 
 
 def is_number(mark: str) -> bool:

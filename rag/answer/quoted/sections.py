@@ -10,7 +10,8 @@ from rag.index import Index
 from rag.index.written_questions import SectionName
 from rag.language.language import Language, language_of
 from rag.search.retrieval import Evidence
-from rag.text.roles import SectionRole, role_of, roles_in
+from rag.text.page import PageSection
+from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
 from rag.types import Passage
 
@@ -26,12 +27,12 @@ LEADS_ON = (*QUESTION_MARKS, ":", "：")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive paragraphs under one path of headings. `answering` holds, for each unit of each paragraph, how well
+    """Consecutive paragraphs of one section of a page. `answering` holds, for each unit of each paragraph, how well
     it answers the question of the ranking, higher is better; it is empty before that. `is_headed` means that a heading
     holds them together; the title of a document without other headings does not count."""
 
     title: str
-    path: tuple[str, ...]
+    section: PageSection
     paragraphs: tuple[Paragraph, ...]
     is_short_answer: bool = False
     is_headed: bool = True
@@ -42,8 +43,13 @@ class Section:
         return self.paragraphs[0].passage.document
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """The headings above it, outermost first."""
+        return self.section.path
+
+    @property
     def heading(self) -> str:
-        return self.path[-1] if self.path else self.title
+        return self.section.heading or self.title
 
     @property
     def is_asked(self) -> bool:
@@ -72,13 +78,13 @@ class Section:
 
     @property
     def role(self) -> SectionRole | None:
-        return SectionRole.SHORT_ANSWER if self.is_short_answer else role_of(self.heading)
+        return SectionRole.SHORT_ANSWER if self.is_short_answer else self.section.role
 
     @property
     def defines(self) -> bool:
         """Whether it defines one term, under a heading of its own among the terms of its page; a list of many terms
         does not."""
-        return SectionRole.TERMS in roles_in(self.path[:-1])
+        return SectionRole.TERMS in self.section.roles[:-1]
 
     @property
     def best_of_each(self) -> list[float]:
@@ -105,7 +111,7 @@ class Section:
 
     @property
     def is_translation(self) -> bool:
-        return self.paragraphs[0].passage.translated_into is not None
+        return self.section.language is not None
 
     def was_heard(self, heard: str) -> bool:
         """Whether an earlier answer quotes its first unit or, if no heading holds it together, any unit."""
@@ -149,15 +155,15 @@ def _in_order(passages: tuple[Passage, ...], language: Language) -> tuple[Sectio
 def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
     """Paragraphs grouped by their headings. The first section of a translation is its short answer."""
     found: list[Section] = []
-    has_others = any(paragraph.path and paragraph.path[0] != title for paragraph in paragraphs)
-    for path, members in groupby(paragraphs, key=lambda paragraph: paragraph.path):
-        section = Section(title, path, tuple(members))
+    has_others = any(paragraph.section.path[:1] not in ((), (title,)) for paragraph in paragraphs)
+    for own, members in groupby(paragraphs, key=lambda paragraph: paragraph.section):
+        section = Section(title, own, tuple(members))
         opens = section.is_translation and not (found and found[-1].is_translation)
         found.append(
             replace(
                 section,
                 is_short_answer=opens or section.role is SectionRole.SHORT_ANSWER,
-                is_headed=section.heading != title or section.is_asked or (bool(path) and has_others),
+                is_headed=section.heading != title or section.is_asked or (bool(own.path) and has_others),
             )
         )
     return found

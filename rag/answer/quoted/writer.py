@@ -114,7 +114,8 @@ def _cite(paragraph: Paragraph, unit: Unit, source: str, marker: int) -> Citatio
     passage = paragraph.passage
     span = passage.content.source_range(unit.start, unit.end)
     assert span is not None, "paragraphs() leaves out what has no place in the source"
-    return Citation(marker, passage.document, passage.title, *span, source[slice(*span)], section=paragraph.path)
+    path = paragraph.section.path
+    return Citation(marker, passage.document, passage.title, *span, source[slice(*span)], section=path)
 
 
 def _is_one_line(before: Citation, citation: Citation, source: str) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 from rag.index.milvus.fetched import Fetched, part_texts
 from rag.index.milvus.records import stored_passage, unpacked
 from rag.index.milvus.schema import Table
-from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument, StoredPassage
+from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument, StoredPassage, outline_of
+from rag.text.page import Outline
 from rag.types import Passage
 
 BODY, SOURCE = "body", "source"
@@ -59,7 +60,7 @@ class MilvusDocuments:
         return [
             DocumentSummary(
                 row["root"], row["relative"], row["name"], record["title"], row["size"], bool(row["stale"]),
-                tuple(record["tags"]), row["characters"], row["passages"],
+                tuple(record["tags"]), row["characters"], row["passages"], record["english"],
             )
             for row in self._rows(FIELDS)
             for record in [unpacked(row["record"])]
@@ -98,6 +99,7 @@ class MilvusDocuments:
                     sha256=record["sha256"], size=row["size"], stale=bool(row["stale"]), tags=tuple(record["tags"]),
                     asked_as=tuple(record["asked_as"]), source=text(document, SOURCE), passages=tuple(passages),
                     pages=tuple(body["pages"]), questions=_questions(body) if with_passages else {},
+                    outline=outline_of(body["outline"]),
                 )
             )  # fmt: skip
         return found
@@ -142,6 +144,10 @@ class MilvusDocuments:
     def pages(self, name: str) -> tuple[int, ...]:
         row = self._document(name)
         return tuple(self._body(row)["pages"]) if row is not None else ()
+
+    def outline(self, name: str) -> Outline | None:
+        row = self._document(name)
+        return outline_of(self._body(row)["outline"]) if row is not None else None
 
     def _rows(self, fields: Sequence[str]) -> list[Mapping[str, Any]]:
         rows = self._connection.all(Table.DOCUMENTS, self._visible, [*fields, "id"])
@@ -193,5 +199,4 @@ class MilvusDocuments:
 
 
 def _questions(body: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Empty for a document that an earlier version published."""
-    return {heading: tuple(map(tuple, asked)) for heading, asked in body.get("questions", {}).items()}
+    return {heading: tuple(map(tuple, asked)) for heading, asked in body["questions"].items()}

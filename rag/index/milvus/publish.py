@@ -36,7 +36,7 @@ from rag.index.milvus.records import (
 from rag.index.milvus.schema import NOTHING, Table, create_missing
 from rag.index.milvus.store import require_whole
 from rag.index.milvus.tables import Parts, changed_entries, is_worn, read_table, write_parts
-from rag.index.storage import StoredDocument, as_json
+from rag.index.storage import StoredDocument, as_json, outline_json
 
 # Rows per request; those of parts have 64 kB at most.
 AT_ONCE = {Table.PASSAGES: 200, Table.DOCUMENTS: 500, Table.PARTS: 200}
@@ -167,13 +167,13 @@ def _described(index: DiskIndex) -> list[Described]:
             for passage in index.storage.passages(own[start : start + MOST_VALUES])
         }
         records = tuple(
-            repeat_record(passage, places[passage.same_as])
+            repeat_record(document, passage, places[passage.same_as])
             if passage.number is None and passage.same_as is not None
             else passage_record(document, passage, also[passage.number or 0])
             for passage in document.passages
         )
         row = _document_row(document)
-        said = as_json([settings, row, document.pages, document.source, records])
+        said = as_json([settings, row, document.pages, outline_json(document.outline), document.source, records])
         found.append(Described(document, records, hashlib.sha256(said.encode()).hexdigest()))
     return found
 
@@ -181,6 +181,7 @@ def _described(index: DiskIndex) -> list[Described]:
 def _document_row(document: StoredDocument) -> Row:
     record = {
         "title": document.title, "sha256": document.sha256, "tags": document.tags, "asked_as": document.asked_as,
+        "english": document.outline.english,
     }  # fmt: skip
     return {
         "root": document.root, "relative": document.relative, "name": document.name, "size": document.size,
@@ -353,7 +354,10 @@ class _Writer:
 
     def _part_rows(self, each: Described, document: int, numbers: Mapping[tuple[str, int], int]) -> Iterator[Row]:
         passages = [None if "same_as" not in record else record for record in each.records]
-        body = as_json({"pages": each.document.pages, "questions": each.document.questions, "passages": passages})
+        body = as_json({
+            "pages": each.document.pages, "questions": each.document.questions, "passages": passages,
+            "outline": outline_json(each.document.outline),
+        })  # fmt: skip
         for kind, text in ((BODY, body), (SOURCE, each.document.source)):
             for place, part in enumerate(text_parts(text)):
                 yield self._part(kind, document, document, place, part)

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from rag.index.milvus.schema import MOST_BYTES
 from rag.index.storage import StoredDocument, StoredPassage, as_json, blocks_of, pieces_of
 from rag.index.tokens import PER_BYTE, Coded
 from rag.text.mapped import MappedText
+from rag.text.page import PageSection
 from rag.types import Passage, Place
 
 NUMBER_BITS = 32
@@ -24,6 +26,7 @@ NUMBER_BITS = 32
 PART_CHARACTERS = MOST_BYTES // 4
 # A base64 character has one byte.
 PART_BYTES = MOST_BYTES // 4 * 3
+SECTIONS = TypeAdapter(dict[int, PageSection])
 COUNTS = np.dtype([("term", "<u4"), ("count", "<u2")])
 
 
@@ -63,21 +66,23 @@ def passage_record(document: StoredDocument, passage: StoredPassage, also_in: Se
         "document": document.name,
         "title": document.title,
         "also_in": [[place.document, place.start, place.end] for place in also_in],
-        **_content(passage),
+        **_content(document, passage),
     }
 
 
-def repeat_record(passage: StoredPassage, place: tuple[str, int]) -> dict[str, Any]:
+def repeat_record(document: StoredDocument, passage: StoredPassage, place: tuple[str, int]) -> dict[str, Any]:
     """A duplicate passage, which names the original by its document and its place there."""
-    return {"same_as": list(place), **_content(passage)}
+    return {"same_as": list(place), **_content(document, passage)}
 
 
-def _content(passage: StoredPassage) -> dict[str, Any]:
+def _content(document: StoredDocument, passage: StoredPassage) -> dict[str, Any]:
+    sections = {block.section: document.outline.sections[block.section] for block in passage.blocks}
     return {
         "section": list(passage.section),
         "text": passage.content.text,
         "pieces": passage.content.pieces,
         "blocks": passage.blocks,
+        "sections": SECTIONS.dump_python(sections, mode="json", exclude_defaults=True),
         "header": passage.header,
         "key": passage.embedding_key,
         "fingerprint": passage.fingerprint.hex(),
@@ -85,6 +90,7 @@ def _content(passage: StoredPassage) -> dict[str, Any]:
 
 
 def passage_of(number: int, record: Mapping[str, Any]) -> Passage:
+    blocks, sections = blocks_of(as_json(record["blocks"])), SECTIONS.validate_json(as_json(record["sections"]))
     return Passage(
         number=number,
         document=record["document"],
@@ -92,7 +98,8 @@ def passage_of(number: int, record: Mapping[str, Any]) -> Passage:
         section=tuple(record["section"]),
         content=_mapped(record),
         also_in=tuple(Place(*place) for place in record["also_in"]),
-        blocks=blocks_of(as_json(record["blocks"])),
+        blocks=blocks,
+        sections=tuple(sections[block.section] for block in blocks),
     )
 
 

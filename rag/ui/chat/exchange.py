@@ -3,9 +3,9 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ingest.updates.first_reading import FirstReading
@@ -17,8 +17,10 @@ from rag.answer.trace import Event, EvidenceFound, Finished, ModelLoading, StepT
 from rag.answer.written.writer import prompt_of
 from rag.errors import ChatModelError, RagError, SettingsError
 from rag.feedback.store import EvidencePassage
+from rag.index.part import page_of
 from rag.search.retrieval import Evidence
 from rag.settings import ChatModelName
+from rag.text.page import Outline, PageOf
 from rag.types import Passage, Role, Turn
 from rag.ui.chat.follow_ups import follow_ups, offers
 from rag.ui.conversations.keeper import Keeper
@@ -167,7 +169,8 @@ def _write(
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
     writer = writer_of(assistant, choices)
-    source_of = cache(assistant.source)  # the parts of an answer that are shown beside it read the same few documents
+    # The parts of an answer that are shown beside it read the same few documents.
+    pages = cache(partial(page_of, assistant.index))
     quotes = writer.llm == ChatModelName.EXTRACTIVE
     events = writer.stream(exchange.question, history)
     events = _in_turn(events) if quotes else events
@@ -187,7 +190,7 @@ def _write(
                     # It may still wait for its turn.
                     due = not quotes or exchange.state not in (State.AWAITING, State.SEARCHING)
                 case EvidenceFound(evidence):
-                    exchange.nearby = nearest(evidence, source_of)
+                    exchange.nearby = nearest(evidence, pages)
                     exchange.standalone = evidence.query
                     exchange.evidence = kept(evidence)
                     exchange.used = used_by(writer) | ({EARLY: True} if early else {})
@@ -207,14 +210,14 @@ def _write(
                     exchange.chunks.clear()
                     due = False
                 case Finished(finished, trace):
-                    exchange.excerpts = make_excerpts(finished.citations, source_of)
+                    exchange.excerpts = make_excerpts(finished.citations, pages)
                     asked = [turn.text for turn in history if turn.role is Role.USER]
-                    more = follow_ups(finished, source_of, [*asked, exchange.question])
+                    more = follow_ups(finished, pages, [*asked, exchange.question])
                     exchange.follow_ups = finished.nearest or more
-                    exchange.offers = offers(finished, source_of, trace.question.standalone.intent)
+                    exchange.offers = offers(finished, pages, trace.question.standalone.intent)
                     if finished.refusal is not None:
                         found = near(assistant.index, trace.decision.result.for_decision)
-                        exchange.nearby = nearest(found, source_of)
+                        exchange.nearby = nearest(found, pages)
                     exchange.answer = finished
                     exchange.prompt = prompt_of(trace)
                     exchange.state = State.DONE
@@ -267,12 +270,13 @@ def used_by(assistant: Assistant) -> dict[str, Any]:
     }
 
 
-def nearest(evidence: Evidence, source_of: Callable[[str], str | None]) -> tuple[Nearby, ...]:
+def nearest(evidence: Evidence, pages: PageOf) -> tuple[Nearby, ...]:
     """The best passage of each of the best documents."""
     best: dict[str, Passage] = {}
     for hit in evidence.hits:
         best.setdefault(hit.passage.document, hit.passage)
-    return tuple(Nearby.of(passage, source_of(name) or "") for name, passage in [*best.items()][:NEAREST])
+    found = [(passage, pages(name)) for name, passage in [*best.items()][:NEAREST]]
+    return tuple(Nearby.of(passage, page.outline if page else Outline()) for passage, page in found)
 
 
 def kept(evidence: Evidence) -> tuple[EvidencePassage, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from datetime import datetime
+from functools import partial
 from html import escape
 from typing import Any
 from urllib.parse import urlparse
@@ -15,6 +16,7 @@ from rag.answer.assistant import Assistant
 from rag.chat_models.local import LOCAL_MODEL
 from rag.chat_models.select import Answerers, leaves_the_machine
 from rag.errors import UsageError, UserDataError
+from rag.index.part import page_of
 from rag.settings import ChatModelName
 from rag.ui.chat import actions
 from rag.ui.chat import exchange as chat
@@ -234,7 +236,7 @@ class ChatHandlers:
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
         state.done += 1
         try:
-            self._keeper.import_conversation(state, read_packed(sent, self._assistant.source, texts))
+            self._keeper.import_conversation(state, read_packed(sent, partial(page_of, self._assistant.index), texts))
         except UsageError as error:
             gr.Warning(escape(error.message), title=texts.toast_warning)
         except UserDataError:

@@ -9,7 +9,6 @@ from rag.index import Index
 from rag.index.topics import topic_title, topic_titles
 from rag.language.language import Language
 from rag.language.terms import fold
-from rag.ui.english import english_title
 from rag.ui.session.session import Session
 from rag.ui.templates import macros_of
 from rag.ui.texts import TEXTS
@@ -50,7 +49,7 @@ def read_material(index: Index) -> MaterialTitles:
     return MaterialTitles(
         {each.name: each.title for each in summaries},
         {f"{folder}/": {name: topic_title(folder, titles, name) for name in Language} for folder in folders},
-        {document.name: english_title(document.source) for document in index.storage.documents()},
+        {each.name: each.english for each in summaries},
     )
 
 

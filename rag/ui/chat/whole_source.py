@@ -13,11 +13,12 @@ from pathlib import Path
 from ingest.formats.extract import Picture, UnreadableError
 from ingest.reading.parser_process import ParserProcess
 from rag.answer.assistant import Assistant
+from rag.index.part import page_of
 from rag.language.language import Language
+from rag.text.page import Outline
 from rag.types import Citation
 from rag.ui.chat.sources import HTML, highlight
-from rag.ui.english import english_title
-from rag.ui.readable import FRONT_MATTER, balanced, readable
+from rag.ui.readable import balanced, readable
 from rag.ui.session.excerpts import segments
 from rag.ui.texts import Texts
 
@@ -62,13 +63,16 @@ def open_whole(
 ) -> str:
     """The document of a quote as it is now, under its title in the reader's language, and of a PDF its page as a
     picture. HTML; see `render_whole`."""
-    source, pages = assistant.source(chosen.document), assistant.index.storage.pages(chosen.document)
-    english = english_title(source or "") if texts.tag == Language.EN else ""
+    found, pages = page_of(assistant.index, chosen.document), assistant.index.storage.pages(chosen.document)
+    source, outline = found or (None, Outline())
+    english = outline.english if texts.tag == Language.EN else ""
     at = next((citation.start for citation in _placed([chosen], source)), chosen.start)
     page = chosen.page or bisect_right(pages, at) or None
     chosen = replace(chosen, title=english or chosen.title, page=page)
     picture = picture_of(assistant, chosen)
-    return render_whole(citations, chosen, source, pages, texts, moment=moment, picture=picture)
+    return render_whole(
+        citations, chosen, source, pages, texts, body_start=outline.body_start, moment=moment, picture=picture
+    )
 
 
 def render_whole(
@@ -78,11 +82,12 @@ def render_whole(
     pages: Sequence[int],
     texts: Texts,
     *,
+    body_start: int = 0,
     moment: str = "",
     picture: Picture | None = None,
 ) -> str:
     """HTML. `citations` are those of the same document, `pages` the offsets at which its pages begin; `source` is None
-    if the document is gone. `moment` makes each opening unique. Omits a page's front matter, unless it is quoted.
+    if the document is gone. `moment` makes each opening unique. Omits what is before `body_start`, unless it is quoted.
     `picture` is the page of the chosen quote, shown above the text."""
     placed = _placed(citations, source)
     notes = []
@@ -93,9 +98,8 @@ def render_whole(
         body = "\n\n".join(readable(quote, highlight) for quote in quotes)
     else:
         at = next(citation.start for citation in placed if citation.marker == chosen.marker)
-        front_matter = FRONT_MATTER.match(source)
-        if front_matter and all(front_matter.end() <= citation.start for citation in placed):
-            start = front_matter.end()
+        if all(body_start <= citation.start for citation in placed):
+            start = body_start
         first, start = start, max(start, at - SHOWN // 2)
         end = min(end, start + SHOWN)
         if first < start or end < len(source):

@@ -1,7 +1,7 @@
 """A conversation exported as JSON -> exchanges of a new one. The file is untrusted: it is checked field by field, and
 nothing in it is run, opened or fetched."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from rag.answer.assistant import MAX_QUESTION_CHARACTERS
 from rag.errors import UsageError
 from rag.feedback.store import IMPORTED
 from rag.language.courtesy import Courtesy
+from rag.text.page import PageOf
 from rag.types import (
     Answer,
     AnswerKind,
@@ -183,10 +184,10 @@ class PackedFile:
         return cls(str(values.get("rest") or "")[:200], str(values.get("packed") or ""))
 
 
-def read_packed(file: PackedFile, source_of: Callable[[str], str | None], texts: Texts) -> Imported:
+def read_packed(file: PackedFile, page_of: PageOf, texts: Texts) -> Imported:
     """As `read_conversation`; an error names the file."""
     try:
-        return read_conversation(_data(file, texts), source_of, texts)
+        return read_conversation(_data(file, texts), page_of, texts)
     except UsageError as error:
         raise UsageError(texts.import_failed.format(name=file.name, problem=error.message)) from error
 
@@ -201,7 +202,7 @@ def _data(file: PackedFile, texts: Texts) -> bytes:
     return data
 
 
-def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts: Texts) -> Imported:
+def read_conversation(data: bytes, page_of: PageOf, texts: Texts) -> Imported:
     """Its exchanges, numbered from 1; looks quotes up in the present documents. Raises UsageError, in the reader's
     language."""
     try:
@@ -210,7 +211,7 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
         raise UsageError(_told(error, texts)) from error
     if sum(len(row.citations) for row in file.exchanges) > MOST_CITATIONS:
         raise UsageError(texts.import_citations.format(most=f"{MOST_CITATIONS:,}"))
-    known_source = lru_cache(maxsize=32)(source_of)
+    known_page = lru_cache(maxsize=32)(page_of)
     numbers: dict[str, int] = {}
     exchanges = []
     for number, row in enumerate(file.exchanges, start=1):
@@ -227,13 +228,11 @@ def read_conversation(data: bytes, source_of: Callable[[str], str | None], texts
         if wrong:
             raise UsageError(texts.import_wrong.format(number=number, field=wrong[0]))
         numbers[row.id] = number
-        exchanges.append(_exchange(number, None if row.parent is None else numbers[row.parent], row, known_source))
+        exchanges.append(_exchange(number, None if row.parent is None else numbers[row.parent], row, known_page))
     return Imported(file.title, tuple(exchanges), file.tag)
 
 
-def _exchange(
-    number: int, parent: int | None, row: ExportedExchange, source_of: Callable[[str], str | None]
-) -> Exchange:
+def _exchange(number: int, parent: int | None, row: ExportedExchange, page_of: PageOf) -> Exchange:
     if row.state is not State.DONE:  # stopped or failed, without an answer
         return Exchange(number, row.question, parent, state=State.STOPPED, chunks=[row.answer], used={IMPORTED: True})
     answer = row.value()
@@ -244,7 +243,7 @@ def _exchange(
         state=State.DONE,
         used={IMPORTED: True},
         answer=answer,
-        excerpts=make_excerpts(answer.citations, source_of),
+        excerpts=make_excerpts(answer.citations, page_of),
         follow_ups=answer.nearest,
     )
 

@@ -10,6 +10,7 @@ import gradio as gr
 from ingest.library import Library
 from rag.answer.assistant import Assistant
 from rag.errors import UsageError
+from rag.index.part import page_of
 from rag.index.topics import topic_title, topic_titles
 from rag.ui.elements import hint, introduction, problem
 from rag.ui.library.adding import add_files
@@ -161,7 +162,7 @@ class LibraryHandlers:
         row = next((row for row in self.rows() if row.name == name), None)
         if action == "read":
             row = row and in_language([row], state.language)[0]
-            return {self._parts.listing: reader(name, row, self._assistant.source(name), texts)}
+            return {self._parts.listing: reader(name, row, page_of(self._assistant.index, name), texts)}
         try:
             if action == "remove" and row is not None and row.own:
                 return self._removed(state, row.relative)

@@ -12,10 +12,10 @@ from rag.index import Index
 from rag.index.storage import DocumentEntry
 from rag.language.language import Language
 from rag.language.terms import fold
+from rag.text.page import SourcePage
 from rag.ui.elements import hint
-from rag.ui.english import english_title
 from rag.ui.library.report import failures_of, why_unread
-from rag.ui.readable import FRONT_MATTER, readable
+from rag.ui.readable import readable
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
 
@@ -74,14 +74,13 @@ def rows_of(index: Index, owns: Callable[[str], bool]) -> list[DocumentRow]:
     may remove the documents of a root."""
     roots = {root.number: root.path for root in index.manifest.roots}
     own = {number: owns(path) for number, path in roots.items()}
-    english = {document.name: english_title(document.source) for document in index.storage.documents()}
     twins = _twins(index.storage.entries(), own)
     rows = [
         DocumentRow(
             document.name, document.relative, document.title, document.size, document.characters, document.passages,
             document.tags, document.stale, own.get(document.root, False),
             _changed(Path(roots.get(document.root, "")), document.relative), twins.get(document.name, ""),
-            english.get(document.name, ""),
+            document.english,
         )
         for document in index.storage.summaries()
     ]  # fmt: skip
@@ -152,11 +151,11 @@ def unread_list(files: Sequence[Unread], texts: Texts, *, may_remove: bool) -> s
     return HTML("unread", files=whys, total=len(files), texts=texts, may_remove=may_remove)
 
 
-def reader(name: str, row: DocumentRow | None, source: str | None, texts: Texts) -> str:
+def reader(name: str, row: DocumentRow | None, page: SourcePage | None, texts: Texts) -> str:
     """The rendered source text of a document, without its front matter."""
-    if source is None:
+    if page is None:
         return HTML("gone", texts=texts)
-    source = FRONT_MATTER.sub("", source)
+    source = page.source[page.outline.body_start :]
     shown, note = source[:READ_CHARACTERS], ""
     if len(shown) < len(source):
         note = texts.shortened.format(shown=f"{len(shown):,}", total=f"{len(source):,}")

@@ -4,16 +4,17 @@ They are taken from the index once, when the answer is finished, so that they st
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from rag.language.ends import ends_of
 from rag.text.blocks import BlockKind
 from rag.text.markdown import parse
+from rag.text.page import Outline, PageOf, SourcePage
 from rag.types import Citation, Passage
-from rag.ui.english import english_path, english_title
-from rag.ui.readable import FRONT_MATTER, words_of
+from rag.ui.english import english_path
+from rag.ui.readable import words_of
 
 # Two quotes nearer than this are shown in one stretch.
 NEAR = 120
@@ -76,40 +77,40 @@ class Nearby:
     english_section: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, passage: Passage, source: str) -> "Nearby":
+    def of(cls, passage: Passage, outline: Outline) -> "Nearby":
         lines = (line for line in passage.text.splitlines() if not line.lstrip().startswith(("#", "```", "~~~")))
         return cls(
             passage.document, passage.title, passage.section, words_of("\n".join(lines), SNIPPET),
-            english_title(source), english_path(source, passage.section),
+            outline.english, english_path(passage.section, outline),
         )  # fmt: skip
 
 
-def make_excerpts(citations: Sequence[Citation], source_of: Callable[[str], str | None]) -> tuple[Excerpt, ...]:
+def make_excerpts(citations: Sequence[Citation], page_of: PageOf) -> tuple[Excerpt, ...]:
     """Excerpts in the order in which the answer cites them, one for each section that it quotes."""
     groups: dict[tuple[str, tuple[str, ...]], list[Citation]] = {}
     for citation in citations:
         groups.setdefault((citation.document, citation.section), []).append(citation)
     result = []
     for (document, section), group in groups.items():
-        source = source_of(document)
-        whole = source is not None and all(source[c.start : c.end] == c.quote for c in group)
+        page = page_of(document)
+        whole = page is not None and all(page.source[c.start : c.end] == c.quote for c in group)
         stretches = (
-            tuple(segments(source, start, end, group) for start, end in _stretches(source, group))
-            if source is not None and whole
+            tuple(segments(page.source, start, end, group) for start, end in _stretches(page, group))
+            if page is not None and whole
             else tuple((Segment(citation.quote, (citation.marker,)),) for citation in group)
         )
         result.append(
             Excerpt(
-                document, group[0].title, section, stretches, group[0].page, whole, source is not None,
-                english_title(source or ""), english_path(source or "", section),
+                document, group[0].title, section, stretches, group[0].page, whole, page is not None,
+                page.outline.english if page else "", english_path(section, page.outline if page else Outline()),
             )
         )  # fmt: skip
     return tuple(result)
 
 
-def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, int]]:
+def _stretches(page: SourcePage, citations: Sequence[Citation]) -> list[tuple[int, int]]:
     """Where to cut the source: quotes with their surroundings, joined where they meet."""
-    front_matter = FRONT_MATTER.match(source)
+    source, outline = page
     merged: list[tuple[int, int]] = []
     for citation in sorted(citations, key=lambda c: (c.start, c.end)):
         start, end = border_before(source, citation.start), border_after(source, citation.end)
@@ -121,8 +122,7 @@ def _stretches(source: str, citations: Sequence[Citation]) -> list[tuple[int, in
         below = HEADING.search(source, citation.end, end)
         start, end = max(above, default=start), below.start() if below else end
         end = citation.end + len(source[citation.end : end].rstrip())
-        if front_matter:
-            start = min(max(start, front_matter.end()), citation.start)
+        start = min(max(start, outline.body_start), citation.start)
         if merged and start <= merged[-1][1] + NEAR:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:

@@ -46,8 +46,8 @@ def test_front_matter(tmp_path: Path) -> None:
     text = "---\r\ntitle: 学习率预热\r\ntags: [训练, warmup]\r\nasked_as:\r\n  - 为什么要 warmup？\r\n---\r\n# 正文\r\n"
     document = read(tmp_path, text.encode(), "page.md")
     assert document.title == "学习率预热"
-    assert document.tags == ("训练", "warmup")
-    assert document.asked_as == ("为什么要 warmup？",)
+    assert document.front_matter.tags == ("训练", "warmup")
+    assert document.front_matter.asked_as == ("为什么要 warmup？",)
     assert document.source == text
     assert document.source[document.body_start :].strip() == "# 正文"
 
@@ -93,13 +93,13 @@ def test_plain_fields_are_front_matter_whatever_yaml_says(tmp_path: Path) -> Non
 def test_questions_of_sections(tmp_path: Path) -> None:
     text = "---\ntitle: x\nquestions:\n  显存多大？:\n    - 要几张卡\n    - 24\n  坏的: {a: b}\n---\n正文在此\n"
     document = read(tmp_path, text.encode(), "page.md")
-    assert document.questions == {"显存多大？": ("要几张卡", "24"), "坏的": ()}
-    assert read(tmp_path, b"---\ntitle: x\nquestions: [a]\n---\ntext\n", "page.md").questions == {}
+    assert document.front_matter.questions == {"显存多大？": ("要几张卡", "24"), "坏的": ()}
+    assert read(tmp_path, b"---\ntitle: x\nquestions: [a]\n---\ntext\n", "page.md").front_matter.questions == {}
 
 
 def test_front_matter_of_toml(tmp_path: Path) -> None:
     document = read(tmp_path, '+++\ntitle = "归一化"\ntags = ["norm"]\n+++\n\n正文在此\n'.encode(), "page.md")
-    assert (document.title, document.tags, document.warnings) == ("归一化", ("norm",), ())
+    assert (document.title, document.front_matter.tags, document.warnings) == ("归一化", ("norm",), ())
     assert document.source[document.body_start :].strip() == "正文在此"
 
 
@@ -113,7 +113,7 @@ def test_front_matter_that_blows_up_is_left_alone(tmp_path: Path) -> None:
     lines = ['a0: &a0 ["x", "x"]'] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
     document = read(tmp_path, "\n".join(["---", *lines, "title: *a9", "tags: *a9", "---", "正文"]).encode(), "page.md")
     assert document.title == ""
-    assert document.tags == ()
+    assert document.front_matter.tags == ()
 
 
 def test_front_matter_is_for_markdown_only(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,10 @@ import rag.index.storage as storage_module
 from rag.errors import IndexCorruptError
 from rag.index.storage import Storage, StoredDocument, StoredPassage, write_storage
 from rag.text.blocks import BlockKind
+from rag.text.front_matter import DateField
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
+from rag.text.page import FollowUps, Outline, PageSection
 from rag.types import Place
 
 SOURCE = "标题\n第一段 '引号' \"双\" 😀。\n第二段。\n"
@@ -31,10 +33,24 @@ def document(name: str, *passages: StoredPassage) -> StoredDocument:
     return StoredDocument(0, name, name, f"《{name}》", "0" * 64, 9, False, ("标签",), ("怎么问",), SOURCE, passages)
 
 
+OUTLINE = Outline(
+    sections=(PageSection(start=3), PageSection.under(("章", "要点", "English"), 7)),
+    body_start=3,
+    english="Chapter",
+    follow_ups=(FollowUps(9, ("为什么？",)),),
+    code=((4, 8),),
+    rubric=("一点",),
+    dated=date(2026, 1, 2),
+    date_field=DateField.CHECKED,
+)
 DOCUMENTS = [
     document("a.md", passage("第一段 '引号' \"双\" 😀。", 0), passage("第二段。", 1)),
     document("b/c'd?.md", passage("第二段。", None, 1), passage("标题", 2)),
-    replace(document("empty.md"), questions={"节": (("为什", "什么"), ("why",)), "章": (("几",),)}),
+    replace(
+        document("empty.md"),
+        questions={"节": (("为什", "什么"), ("why",)), "章": (("几",),)},
+        outline=OUTLINE,
+    ),
 ]
 
 
@@ -57,17 +73,6 @@ def test_documents_come_back_as_they_were(file: Path) -> None:
     assert storage.questions("a.md") == storage.questions("none.md") == {}
     every = [("empty.md", heading, terms) for heading, asked in DOCUMENTS[2].questions.items() for terms in asked]
     assert sorted(storage.all_questions()) == sorted(every)
-    storage.close()
-
-
-def test_an_index_of_an_earlier_version_has_no_questions(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("DROP TABLE questions")
-        connection.commit()
-    storage = Storage(file)
-    assert storage.questions("empty.md") == {}
-    assert storage.all_questions() == []
-    assert storage.documents(with_passages=True)[2] == document("empty.md")
     storage.close()
 
 

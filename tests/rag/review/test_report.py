@@ -8,15 +8,19 @@ import pytest
 from rag.index import open_index
 from rag.index.storage import StoredDocument
 from rag.language.claim_marks import Bound
-from rag.review.ages import DateField, age_of, oldest_first, time_bound
+from rag.review.ages import age_of, oldest_first, time_bound
 from rag.review.report import review, topic_of
 from rag.review.statements import Statement
+from rag.text.front_matter import DateField, read_front_matter
+from rag.text.page import Outline
 from tests.rag.review.conftest import Reviewing
 from tests.rag.review.documents import BANDWIDTH, FILLER, page
 
 
 def stored(name: str, source: str, tags: tuple[str, ...] = ()) -> StoredDocument:
-    return StoredDocument(0, name, name, name, "", 0, False, tags, (), source)
+    said = read_front_matter(source)
+    outline = Outline(dated=said.dated, date_field=said.date_field)
+    return StoredDocument(0, name, name, name, "", 0, False, tags, (), source, outline=outline)
 
 
 @pytest.mark.parametrize(

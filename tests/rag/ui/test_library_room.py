@@ -27,6 +27,7 @@ from tests.conftest import HashEmbedder
 from tests.paths import ROOT
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 from tests.rag.ui.rooms import NASTY, built
+from tests.source_pages import source_page
 
 ROW = DocumentRow(
     "topic/a.md",
@@ -87,9 +88,9 @@ def test_a_table_of_documents_is_inert_and_bounded() -> None:
 
 def test_a_document_is_read_as_it_stands() -> None:
     texts = LIBRARY_TEXTS[Language.ZH]
-    assert "&lt;img src=x" in reader("a.md", ROW, f"# 标题\n{NASTY}", texts)
-    assert "<img" not in reader("a.md", ROW, NASTY, texts)
-    assert "200,000" in reader("a.md", ROW, "长" * 200_001, texts)
+    assert "&lt;img src=x" in reader("a.md", ROW, source_page(f"# 标题\n{NASTY}"), texts)
+    assert "<img" not in reader("a.md", ROW, source_page(NASTY), texts)
+    assert "200,000" in reader("a.md", ROW, source_page("长" * 200_001), texts)
     assert texts.gone in reader("a.md", None, None, texts)
 
 

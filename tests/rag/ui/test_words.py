@@ -11,7 +11,6 @@ from rag.ui.readable import balanced, words_of
         ("**显存**是 `1/N`，见 [ZeRO](zero.md)。", "显存是 1/N，见 ZeRO。"),
         ("| opset | 版本 |\n|---|---|\n| 17 | **1.12** |", "opset 版本 17 1.12"),
         ("## 标题\n正文", "标题 正文"),
-        ("---\ntitle: T\n---\n\n正文", "正文"),
         ("占 $2\\times L$ 字节", "占 $2\\times L$ 字节"),
         ("a < b && <b>c</b>", "a < b && <b>c</b>"),
         ("```python\nx = 1\n```", "x = 1"),

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 
 import pytest
@@ -18,8 +18,10 @@ from rag.answer.quoted.writer import wanted_of, write_quotes
 from rag.index import Index, open_index
 from rag.language.language import Language
 from rag.search.retrieval import Evidence, search
+from rag.text.blocks import BlockKind
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
+from rag.text.page import PageSection
 from rag.types import Answer, Passage, Role, Turn
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
@@ -138,7 +140,10 @@ def test_sources_are_those_that_were_ingested(library_index: Index) -> None:
 
 
 def passage(text: str, *, section: tuple[str, ...] = ("页", "节")) -> Passage:
-    return Passage(0, "a.md", "页", section, MappedText.copied(text, 0), blocks=parse(text))
+    blocks, own = parse(text), PageSection.under(section)
+    headings = [text[b.body_start : b.body_end] if b.kind is BlockKind.HEADING else "" for b in blocks]
+    sections = [*accumulate(headings, lambda above, name: own.labelled(name) if name else above, initial=own)][1:]
+    return Passage(0, "a.md", "页", section, MappedText.copied(text, 0), blocks=blocks, sections=tuple(sections))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +209,7 @@ def test_of_a_section_without_an_end_the_best_paragraphs_are_quoted(
 
 def test_nothing_quotable_is_nothing_chosen(library_index: Index, hash_embedder: HashEmbedder) -> None:
     evidence = evidence_for(library_index, hash_embedder, "LoRA 的秩怎么选？")
-    bare = replace(evidence.hits[0].passage, content=MappedText.added("只有标题"), blocks=())
+    bare = replace(evidence.hits[0].passage, content=MappedText.added("只有标题"), blocks=(), sections=())
     assert list(paragraphs(bare)) == []
     assert choose_paragraphs([rank(library_index, hash_embedder, replace(evidence, hits=()))]) == []
 

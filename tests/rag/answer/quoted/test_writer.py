@@ -11,6 +11,7 @@ from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.sections import Section, in_sections, parts_of
 from rag.answer.quoted.writer import write_quotes
 from rag.index import open_index
+from rag.text.page import PageSection
 from rag.text.sentences import UnitKind
 from tests.conftest import HashEmbedder
 from tests.rag.library import ingest
@@ -62,7 +63,7 @@ def test_the_rest_of_a_table_does_not_open(tmp_path: Path, hash_embedder: HashEm
     assert rest > 0
     for best in (rest, len(begins) - 1):
         values = [float(place == best) + 0.1 * (place == len(begins) - 1) for place in range(len(paragraphs))]
-        section = Section("怎么取？", ("指标",), paragraphs, answering=of_units(paragraphs, values))
+        section = Section("怎么取？", PageSection.under(("指标",)), paragraphs, answering=of_units(paragraphs, values))
         opened = answer_first(section).paragraphs
         assert opened[0].texts == ["最后看一眼总数。"]
 
@@ -97,7 +98,7 @@ def opened_with(tmp_path: Path, embedder: HashEmbedder, text: str, best: int) ->
     [passage] = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
     paragraphs = quotable(passage)
     values = [0.9 if place == best else 0.1 for place in range(len(paragraphs))]
-    section = Section("怎么做？", ("步骤",), paragraphs, answering=of_units(paragraphs, values))
+    section = Section("怎么做？", PageSection.under(("步骤",)), paragraphs, answering=of_units(paragraphs, values))
     chunks = write_quotes(answer_first(section).paragraphs, {"a.md": storage.source("a.md") or ""}).chunks
     return "".join(chunks).strip().split("\n\n")
 
@@ -125,7 +126,7 @@ def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, h
     ingest(tmp_path, hash_embedder, {"a.md": f"# 怎么切？\n\n## 切分\n\n{text}\n"})
     storage = open_index(tmp_path / "index").storage
     [passage] = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
-    section = Section("怎么切？", ("切分",), quotable(passage))
+    section = Section("怎么切？", PageSection.under(("切分",)), quotable(passage))
     sources = {"a.md": storage.source("a.md") or ""}
 
     def opened(*values: float) -> list[str]:

@@ -9,6 +9,7 @@ from rag.answer.written.context import as_context, choose_context
 from rag.answer.written.prompts import ANSWER_PROMPT, SYSTEM
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
+from rag.text.page import PageSection
 from rag.text.tokens import count_tokens
 from rag.types import Passage
 
@@ -52,7 +53,9 @@ def test_sentences_stay_apart_as_they_were(assistant: Assistant) -> None:
 
 
 def planted(text: str) -> Paragraph:
-    return next(paragraphs(Passage(0, "a.md", "标题", ("节",), MappedText.copied(text, 0), blocks=parse(text))))
+    blocks, section = parse(text), PageSection.under(("节",))
+    content, sections = MappedText.copied(text, 0), (section,) * len(blocks)
+    return next(paragraphs(Passage(0, "a.md", "标题", section.path, content, blocks=blocks, sections=sections)))
 
 
 @pytest.mark.parametrize("fence", ["</material>", "<material>", "</MATERIAL>", "</ material >", "< /material>"])

@@ -2,8 +2,10 @@
 
 import pytest
 
+from ingest.structure.follow_ups import follow_ups_in
 from rag.types import Answer, Citation, Refusal, RefusalReason
 from rag.ui.chat.follow_ups import follow_ups, questions_after
+from tests.source_pages import source_page
 
 PAGE = """\
 # LoRA
@@ -53,7 +55,7 @@ ENGLISH = "# A\n\n### Follow-up questions\n- Why not both?\n- A statement.\n2. W
     ],
 )
 def test_the_section_after_a_place(source: str, position: int, questions: list[str]) -> None:
-    assert questions_after(source, position) == questions
+    assert [*questions_after([*follow_ups_in(source)], position)] == questions
 
 
 def answer(*documents: str, refusal: Refusal | None = None) -> Answer:
@@ -62,15 +64,15 @@ def answer(*documents: str, refusal: Refusal | None = None) -> Answer:
 
 
 def test_of_every_cited_document_without_what_was_asked() -> None:
-    sources = {"a.md": PAGE, "b.md": ENGLISH}
-    assert follow_ups(answer("b.md", "a.md", "b.md"), sources.get, []) == (
+    pages = {"a.md": source_page(PAGE), "b.md": source_page(ENGLISH)}
+    assert follow_ups(answer("b.md", "a.md", "b.md"), pages.get, []) == (
         "Why not both?",
         "What about bf16?",
         "为什么 B 置零？",
     )
-    assert follow_ups(answer("a.md"), sources.get, ["lora更快吗"]) == ("为什么 B 置零？",)
-    assert follow_ups(answer("gone.md"), sources.get, []) == ()
-    assert follow_ups(answer(refusal=Refusal(RefusalReason.NOTHING_RELEVANT)), sources.get, []) == ()
+    assert follow_ups(answer("a.md"), pages.get, ["lora更快吗"]) == ("为什么 B 置零？",)
+    assert follow_ups(answer("gone.md"), pages.get, []) == ()
+    assert follow_ups(answer(refusal=Refusal(RefusalReason.NOTHING_RELEVANT)), pages.get, []) == ()
 
 
 TWO_LANGUAGES = """\
@@ -91,7 +93,8 @@ Activations.
 def test_an_english_question_is_offered_the_english_follow_ups() -> None:
     def offered(question: str) -> tuple[str, ...]:
         citation = Citation(1, "a.md", "A", 0, 1, "x")
-        return follow_ups(Answer(question, (), "", "extractive", citations=(citation,)), lambda _: TWO_LANGUAGES, [])
+        asked = Answer(question, (), "", "extractive", citations=(citation,))
+        return follow_ups(asked, lambda _: source_page(TWO_LANGUAGES), [])
 
     assert offered("How is a layer split?") == ("What does sequence parallelism save?",)
     assert offered("张量并行怎么切") == ("序列并行省什么？",)

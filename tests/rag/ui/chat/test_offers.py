@@ -6,6 +6,7 @@ from rag.ui.chat.follow_ups import offers
 from rag.ui.chat.messages import messages
 from rag.ui.markdown import OPEN
 from rag.ui.session.session import Session, State
+from tests.source_pages import source_page
 
 CODE = "import torch\n"
 PAGE = (
@@ -19,21 +20,21 @@ def answer(question: str, *quotes: str) -> Answer:
 
 
 def test_what_the_page_has_is_offered_in_the_language_of_the_question() -> None:
-    assert offers(answer("秩怎么选", "秩从 8 试起。"), lambda _: PAGE, None) == (
+    assert offers(answer("秩怎么选", "秩从 8 试起。"), lambda _: source_page(PAGE), None) == (
         "展开讲讲",
         "给我代码看看",
         "有哪些常见错误？",
     )
-    english = offers(answer("how to choose the rank", "秩从 8 试起。"), lambda _: PAGE, None)
+    english = offers(answer("how to choose the rank", "秩从 8 试起。"), lambda _: source_page(PAGE), None)
     assert english == ("Go into more detail", "Show me the code", "What are common mistakes?")
 
 
 def test_what_was_just_given_is_not_offered() -> None:
-    assert offers(answer("秩怎么选", CODE), lambda _: PAGE, Intent.MISTAKES) == ("展开讲讲",)
+    assert offers(answer("秩怎么选", CODE), lambda _: source_page(PAGE), Intent.MISTAKES) == ("展开讲讲",)
 
 
 def test_a_page_without_code_or_mistakes_offers_none() -> None:
-    assert offers(answer("秩怎么选", "秩从 8 试起。"), lambda _: "# 秩？\n\n秩从 8 试起。\n", None) == ()
+    assert offers(answer("秩怎么选", "秩从 8 试起。"), lambda _: source_page("# 秩？\n\n秩从 8 试起。\n"), None) == ()
 
 
 def test_nothing_is_offered_after_a_refusal_a_pointer_or_without_the_source() -> None:
@@ -41,7 +42,7 @@ def test_nothing_is_offered_after_a_refusal_a_pointer_or_without_the_source() ->
     refused = Answer(
         "秩", (), "", "extractive", refusal=Refusal(RefusalReason.NOTHING_RELEVANT, (), ()), kind=AnswerKind.REFUSAL
     )
-    assert offers(refused, lambda _: PAGE, None) == ()
+    assert offers(refused, lambda _: source_page(PAGE), None) == ()
     assert offers(cited, lambda _: None, None) == ()
 
 

@@ -19,6 +19,7 @@ from rag.ui.session.excerpts import (
     make_excerpts,
 )
 from rag.ui.texts import TEXTS, Language
+from tests.source_pages import source_page
 
 TEXT = TEXTS[Language.ZH]
 NASTY = '<script>alert(1)</script><img src=x onerror="alert(2)">\n{{constructor}} ${1+1} `\\u0041` & "quote"\r\nend'
@@ -60,7 +61,7 @@ def citation(marker: int, source: str, start: int, end: int, *, document: str = 
 
 
 def excerpts_of(source: str, *citations: Citation) -> tuple[Excerpt, ...]:
-    return make_excerpts(citations, lambda document: source)
+    return make_excerpts(citations, lambda document: source_page(source))
 
 
 def test_quote_is_highlighted_inside_its_surroundings() -> None:
@@ -83,7 +84,7 @@ def test_document_text_is_escaped() -> None:
 
 def test_titles_paths_questions_and_snippets_are_escaped() -> None:
     passage = Passage(0, NASTY, NASTY, (NASTY,), MappedText.copied(NASTY, 0))
-    nearby = render_nearby([Nearby.of(passage, NASTY)], NASTY, TEXT)
+    nearby = render_nearby([Nearby.of(passage, source_page(NASTY).outline)], NASTY, TEXT)
     html = render_panel(nearby, TEXT, turn=1, question=NASTY)
     assert Page(html).tags <= {"section", "header", "h2", "button", "div", "article", "h3", "p"}
 
@@ -110,13 +111,13 @@ def test_quotes_of_one_section_share_an_excerpt_and_sections_do_not() -> None:
     first, second = citation(1, source, 0, 4), citation(2, source, 5, 9)
     assert len(excerpts_of(source, first, second)) == 1
     elsewhere = [replace(c, section=(str(c.marker),)) for c in (first, second)]
-    apart = make_excerpts(elsewhere, lambda document: source)
+    apart = make_excerpts(elsewhere, lambda document: source_page(source))
     assert [excerpt.markers for excerpt in apart] == [[1], [2]]
 
 
 def test_a_source_that_changed_shows_the_quote_alone() -> None:
     old = "The old text of the document."
-    (excerpt,) = make_excerpts([citation(1, old, 4, 12)], lambda document: "Something else.")
+    (excerpt,) = make_excerpts([citation(1, old, 4, 12)], lambda document: source_page("Something else."))
     page = Page(render_excerpts([excerpt], TEXT, turn=1))
     assert page.quotes == {1: "old text"}
     assert TEXT.sources_changed in page.text
@@ -128,7 +129,7 @@ def test_a_source_that_changed_shows_the_quote_alone() -> None:
 def test_a_page_is_named_in_the_readers_language(language: Language) -> None:
     source = "The quote."
     cited = [Citation(1, "a.pdf", "Title", 0, 10, source, 3)]
-    html = render_excerpts(make_excerpts(cited, lambda document: source), TEXTS[language], turn=1)
+    html = render_excerpts(make_excerpts(cited, lambda document: source_page(source)), TEXTS[language], turn=1)
     assert f'<p class="path"><span class="readable">{TEXTS[language].page.format(number=3)}</span></p>' in html
 
 
@@ -152,18 +153,20 @@ def test_english_readers_see_english_titles_and_paths() -> None:
         for n, (quote, path) in enumerate(quotes, start=1)
     ]
     paths = re.compile('class="path"><span class="readable">([^<]*)<')
-    english = render_excerpts(make_excerpts(cited, lambda document: page), TEXTS[Language.EN], turn=1)
+    english = render_excerpts(make_excerpts(cited, lambda document: source_page(page)), TEXTS[Language.EN], turn=1)
     assert paths.findall(english) == ["Key points", "In detail", "Follow-ups › Which rank?", "Which rank?"]
     assert "What is LoRA?</h3>" in english
     # What a page answers in English alone stands behind its follow-ups, and changes none of their names.
     more = page + "### Does it merge?\nYes.\n"
-    assert paths.findall(render_excerpts(make_excerpts(cited, lambda document: more), TEXTS[Language.EN], turn=1)) == (
-        paths.findall(english)
-    )
-    chinese = render_excerpts(make_excerpts(cited, lambda document: page), TEXT, turn=1)
+    assert paths.findall(
+        render_excerpts(make_excerpts(cited, lambda document: source_page(more)), TEXTS[Language.EN], turn=1)
+    ) == paths.findall(english)
+    chinese = render_excerpts(make_excerpts(cited, lambda document: source_page(page)), TEXT, turn=1)
     assert paths.findall(chinese) == ["要点", "展开 › 细节", "追问 › 秩取多大？", "Which rank?"]
     alone = render_excerpts(
-        make_excerpts(cited[:1], lambda document: page[: page.index("## English")]), TEXTS[Language.EN], turn=1
+        make_excerpts(cited[:1], lambda document: source_page(page[: page.index("## English")])),
+        TEXTS[Language.EN],
+        turn=1,
     )
     assert paths.findall(alone) == ["要点"]
     assert "什么是 LoRA？</h3>" in alone
@@ -172,7 +175,9 @@ def test_english_readers_see_english_titles_and_paths() -> None:
 def test_what_is_near_is_named_in_the_readers_language() -> None:
     page = "# 什么是 LoRA？\n## 要点\n低秩。\n## English\n### What is LoRA?\nLow rank.\n"
     passage = Passage(1, "a.md", "什么是 LoRA？", ("什么是 LoRA？", "要点"), MappedText.copied("低秩。", 0))
-    chinese, english = (render_nearby([Nearby.of(passage, page)], "", TEXTS[language]) for language in Language)
+    chinese, english = (
+        render_nearby([Nearby.of(passage, source_page(page).outline)], "", TEXTS[language]) for language in Language
+    )
     assert "什么是 LoRA？</h3>" in chinese
     assert "What is LoRA?</h3>" in english
     assert "Key points</span></p>" in english
@@ -185,7 +190,7 @@ def test_a_document_is_one_card_and_has_its_title_once() -> None:
         Citation(n, "a.md", "Title", source.index(quote), source.index(quote) + len(quote), quote, section=section)
         for n, (quote, section) in enumerate(places, start=1)
     ]
-    excerpts = make_excerpts(cited, lambda document: source)
+    excerpts = make_excerpts(cited, lambda document: source_page(source))
     chinese, english = (render_excerpts(excerpts, TEXTS[language], turn=1) for language in Language)
     assert [html.count("<article") for html in (chinese, english)] == [1, 1]
     assert "Title</h3>" in chinese

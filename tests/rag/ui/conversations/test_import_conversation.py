@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.errors import UsageError, UserDataError
+from rag.index.part import page_of
 from rag.settings import Settings
 from rag.types import Refusal, RefusalReason, Step, StepKind
 from rag.ui.chat import exchange as chat
@@ -77,7 +79,9 @@ def exported(file: str) -> dict[str, Any]:
 
 def added(file: object, assistant: Assistant, keeper: Keeper, user: str = "bob") -> Session:
     session = Session(user=user)
-    keeper.import_conversation(session, read_conversation(json.dumps(file).encode(), assistant.source, ZH))
+    keeper.import_conversation(
+        session, read_conversation(json.dumps(file).encode(), partial(page_of, assistant.index), ZH)
+    )
     return session
 
 
@@ -125,7 +129,9 @@ def test_the_longest_question_comes_back(assistant: Assistant, keeper: Keeper) -
     with_steps.state, with_steps.answer = State.DONE, long
     assert len(plain) == len(names) == MAX_QUESTION_CHARACTERS
     file = as_json(1, "", list(session.known.values()), NOW)
-    assert as_json(1, "", read_conversation(file.encode(), assistant.source, ZH).exchanges, NOW) == file
+    assert (
+        as_json(1, "", read_conversation(file.encode(), partial(page_of, assistant.index), ZH).exchanges, NOW) == file
+    )
 
 
 def test_what_leaves_the_page_says_that_it_came_from_a_file(
@@ -234,7 +240,7 @@ def test_what_is_wrong_is_said(name: str, exported: dict[str, Any], assistant: A
 )
 def test_what_is_no_json(data: bytes, assistant: Assistant) -> None:
     with pytest.raises(UsageError) as error:
-        read_conversation(data, assistant.source, EN)
+        read_conversation(data, partial(page_of, assistant.index), EN)
     assert error.value.message == EN.import_no_json
 
 
@@ -254,7 +260,7 @@ def test_a_file_that_is_wrong_everywhere_costs_little(wrong: dict[str, Any], ass
     row = {"id": "1", "parent": None, "state": "done", "question": "q", "answer": "", "llm": "", **wrong}
     data = json.dumps({"title": "", "exchanges": [row] * 1_000}).encode()
     with pytest.raises(UsageError) as error:
-        read_conversation(data, assistant.source, ZH)
+        read_conversation(data, partial(page_of, assistant.index), ZH)
     cause = error.value.__cause__
     assert isinstance(cause, ValidationError)
     assert cause.error_count() < 10
@@ -267,7 +273,7 @@ def packed(data: bytes) -> str:
 
 def problem_of(sent: str, assistant: Assistant) -> str:
     with pytest.raises(UsageError) as error:
-        read_packed(PackedFile.read({"rest": "a.json", "packed": sent}), assistant.source, EN)
+        read_packed(PackedFile.read({"rest": "a.json", "packed": sent}), partial(page_of, assistant.index), EN)
     before, after = EN.import_failed.format(name="a.json", problem="\0").split("\0")
     return error.value.message.removeprefix(before).removesuffix(after)
 
@@ -297,7 +303,7 @@ def test_too_much_is_not_unpacked(exported: dict[str, Any], assistant: Assistant
         for row in range(MOST_CITATIONS // 500 + 1)
     ]
     with pytest.raises(UsageError, match="5,000"):
-        read_conversation(json.dumps({"title": "", "exchanges": rows}).encode(), assistant.source, EN)
+        read_conversation(json.dumps({"title": "", "exchanges": rows}).encode(), partial(page_of, assistant.index), EN)
 
 
 def test_the_page_imports_it(exported: dict[str, Any], assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:

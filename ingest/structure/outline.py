@@ -1,0 +1,76 @@
+"""A structured document -> its outline: what is read of a page once and stored, so that nobody reads headings again."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ingest.reading.loading import Document
+from ingest.structure.follow_ups import follow_ups_in
+from ingest.structure.sections import Section, StructuredDocument
+from rag.language.language import Language, has_chinese
+from rag.text.blocks import BlockKind
+from rag.text.page import Outline, PageSection
+from rag.text.roles import SectionRole, english_name, role_of, translation_of
+
+
+def outline_of(document: Document, structured: StructuredDocument) -> Outline:
+    """The sections are in the order in which blocks number them."""
+    front_matter, names = document.front_matter, _english_names(structured.root)
+    sections = _sections(structured.root, (), document.body_start)
+    return Outline(
+        sections=tuple(replace(section, english=_english_name(section, names)) for section in sections),
+        body_start=document.body_start,
+        english=_english_title(structured.root),
+        follow_ups=tuple(follow_ups_in(document.source)),
+        code=tuple(_code(structured.root)),
+        rubric=front_matter.rubric,
+        dated=front_matter.dated,
+        date_field=front_matter.date_field,
+    )
+
+
+def _sections(section: Section, above: tuple[str, ...], start: int) -> Iterator[PageSection]:
+    """A section and all below it; one without a place in the source begins where the one before it does."""
+    path = above if section.head is None else (*above, section.name)
+    spans = next((part.content.spans for part in section.own_parts if part.content.spans), ())
+    own = PageSection.under(path, spans[0][0] if spans else start)
+    yield own
+    for child in section.children:
+        for below in _sections(child, path, own.start):
+            yield below
+            own = below
+
+
+def _english_names(root: Section) -> Mapping[str, str]:
+    """English names of the follow-ups, if a page repeats all of them in English: after its title in the same order."""
+    asked: list[str] = []
+    english: list[str] = []
+    for section in root.walk():
+        names = [child.name for child in section.children]
+        if role_of(section.name) is SectionRole.FOLLOW_UPS:
+            asked += names
+        elif translation_of((section.name,)) is Language.EN:
+            english += (name for name in names if role_of(name) is not SectionRole.SPOKEN)
+    return dict(zip(asked, english[1:], strict=False)) if len(english) > len(asked) else {}
+
+
+def _english_name(section: PageSection, names: Mapping[str, str]) -> str:
+    if section.role is not None:
+        return english_name(section.role)
+    return names.get(section.heading, "" if has_chinese(section.heading) else section.heading)
+
+
+def _english_title(root: Section) -> str:
+    """The heading right below that of the English part; empty if there is none."""
+    for section in root.walk():
+        if translation_of((section.name,)) is Language.EN and section.children and not section.parts:
+            return section.children[0].name
+    return ""
+
+
+def _code(root: Section) -> Iterator[tuple[int, int]]:
+    for section in root.walk():
+        for part in section.parts:
+            if part.block.kind is BlockKind.CODE:
+                span = part.content.source_range(part.block.body_start, part.block.body_end)
+                if span is not None:
+                    yield span
