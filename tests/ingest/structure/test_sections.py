@@ -3,7 +3,6 @@
 import pytest
 
 from ingest.structure.sections import structure
-from rag.language.numbering import without_numbering
 from tests.ingest.made_up import document, questions, sections
 
 ANSWER = "答案：\n先说结论，再说理由，最后举例。\n"
@@ -108,23 +107,6 @@ def test_names_of_markdown_headings(line: str, name: str) -> None:
 
 def test_a_heading_without_text_or_space_is_text() -> None:
     assert sections("#标签\n\n####### 七级\n\n正文。\n", "page.md") == []
-
-
-@pytest.mark.parametrize(
-    ("heading", "plain"),
-    [
-        ("31、请说明早停", "请说明早停"),
-        ("Q7：请说明早停", "请说明早停"),
-        ("2. 早停", "早停"),
-        ("三、早停", "早停"),
-        ("(2)早停", "早停"),
-        ("3.5 倍的差别", "3.5 倍的差别"),
-        ("175B 模型", "175B 模型"),
-        ("2D 并行", "2D 并行"),
-    ],
-)
-def test_without_numbering(heading: str, plain: str) -> None:
-    assert without_numbering(heading) == plain
 
 
 def test_the_title_is_the_first_line_of_a_page() -> None:

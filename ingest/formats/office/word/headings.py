@@ -20,7 +20,7 @@ LEAST_ALIKE = 2
 NUMBERS = (
     rf"{CHINESE_ORDINAL}[^\s\d]", rf"{CHINESE_NUMBER}{{1,4}}[、.．]", rf"[（(]{CHINESE_NUMBER}{{1,4}}[)）]",
     r"\d{1,2}(?:\.\d{1,2}){2,}", r"\d{1,2}\.\d{1,2}(?!\d)",
-    r"\d{1,2}(?:[、.．]|\s)", r"[（(\d{1,2}[)）]", r"[A-Z][、.．)）]", r"[IVX]{1,5}[、.．]", r"[\u2460-\u2473]",
+    r"\d{1,2}(?:[、.．]|\s)", r"[（(]\d{1,2}[)）]", r"[A-Z][、.．)）]", r"[IVX]{1,5}[、.．]", r"[\u2460-\u2473]",
 )  # fmt: skip
 NUMBER_KINDS = tuple(re.compile(pattern) for pattern in NUMBERS)
 
