@@ -7,7 +7,7 @@ import numpy as np
 
 from rag.answer.answerability import AnswerabilityFeatures, read_features, unspoken_share
 from rag.answer.answerability import log_odds as log_odds_of
-from rag.answer.evidence import SearchResults
+from rag.answer.evidence import QuestionResults
 from rag.index import Index
 from rag.language.language import has_chinese
 from rag.language.messages import Intent, answered_by
@@ -85,7 +85,7 @@ class Decision:
     """
 
     refusal: Refusal | None
-    result: SearchResults
+    result: QuestionResults
     names: tuple[str, ...] = ()
     features: AnswerabilityFeatures | None = None
     log_odds: float | None = None
@@ -110,7 +110,7 @@ class Decision:
         return SECOND_OPINION if self.unspoken is None else SECOND_OPINION_ASKED
 
 
-def decide(index: Index, result: SearchResults, *, margin: float = 0.0) -> Decision:
+def decide(index: Index, result: QuestionResults, *, margin: float = 0.0) -> Decision:
     """Refuse, or answer; a comparison is answered without the sides that the material lacks, if it has another.
 
     `margin` moves the threshold in log odds: above 0 fewer questions are refused, below 0 more.
@@ -156,7 +156,7 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
     return replace(decision, refusal=refusal, log_odds=log_odds, reading=reading)
 
 
-def _whole(judged: Judgement, result: SearchResults, margin: float) -> Decision:
+def _whole(judged: Judgement, result: QuestionResults, margin: float) -> Decision:
     """The decision on the whole question."""
     return Decision(
         judged.refusal, result, judged.names, judged.features, judged.log_odds, margin, unheard=judged.unheard,
@@ -164,7 +164,7 @@ def _whole(judged: Judgement, result: SearchResults, margin: float) -> Decision:
     )  # fmt: skip
 
 
-def _decide_parts(index: Index, result: SearchResults, margin: float) -> Decision:
+def _decide_parts(index: Index, result: QuestionResults, margin: float) -> Decision:
     """Decide as for a single question; but drop the parts that name something the material lacks, if it has the other
     parts, and judge only these."""
     judged = judge(index, result.for_decision, margin=margin)
@@ -184,7 +184,7 @@ def _decide_parts(index: Index, result: SearchResults, margin: float) -> Decisio
     return _of_the_rest(whole, left, [judgements[place] for place in known])
 
 
-def _of_the_rest(whole: Decision, left: SearchResults, judgements: Sequence[Judgement]) -> Decision:
+def _of_the_rest(whole: Decision, left: QuestionResults, judgements: Sequence[Judgement]) -> Decision:
     """The decision after parts or sides were dropped: the most doubtful of the rest decides."""
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)

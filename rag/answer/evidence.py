@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rag.question.follow_ups import Standalone
-from rag.question.question import Question
+from rag.question.question import UserQuestion
 from rag.search.retrieval import Evidence, merge
 from rag.search.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResults:
+class QuestionResults:
     """The search results for a question.
 
     `selection_query` selects the quotes: of a follow-up, its own words. `sides` holds the evidence for each side of a
@@ -19,7 +19,7 @@ class SearchResults:
     nothing about the `silent` sides. `subject_page` is the document about the subject that a follow-up leans on.
     """
 
-    question: Question
+    question: UserQuestion
     selection_query: str
     evidence: Evidence
     sides: tuple[Evidence, ...] = ()
@@ -46,7 +46,7 @@ class SearchResults:
         return replace(self.evidence, query=self.selection_query) if standalone.said else self.evidence
 
 
-def run_search(searcher: Searcher, question: Question) -> SearchResults:
+def run_search(searcher: Searcher, question: UserQuestion) -> QuestionResults:
     """Search the question, and each side separately, so that the first hits cover all sides."""
     standalone = question.standalone
     before = standalone.subject
@@ -54,14 +54,14 @@ def run_search(searcher: Searcher, question: Question) -> SearchResults:
     whole = replace(whole, query=standalone.text)
     if not sides or before:
         if not before:
-            return SearchResults(question, standalone.text, whole)
+            return QuestionResults(question, standalone.text, whole)
         hits = sides[0].hits
         page = hits[0].passage.document if hits else ""
-        return SearchResults(question, standalone.own_words, whole, subject_page=page)
-    return SearchResults(question, standalone.question, merge((whole, *sides), searcher.k), tuple(sides))
+        return QuestionResults(question, standalone.own_words, whole, subject_page=page)
+    return QuestionResults(question, standalone.question, merge((whole, *sides), searcher.k), tuple(sides))
 
 
-def selection_evidence(searcher: Searcher, result: SearchResults) -> Evidence:
+def selection_evidence(searcher: Searcher, result: QuestionResults) -> Evidence:
     """The evidence with the query that selects the quotes."""
     return _by_own_words(searcher, result.evidence, result.selection_query)
 

@@ -32,7 +32,7 @@ from rag.answer.trace import (
 from rag.answer.verdict import refusal_of, verdict_on, wants_agent
 from rag.answer.written.writer import ChatModelWriter
 from rag.index import Index
-from rag.question.question import Question
+from rag.question.question import UserQuestion
 from rag.question.read import read
 from rag.settings import ChatModelName
 from rag.types import Answer, AnswerKind, Citation, ReadAs, Seconds
@@ -76,9 +76,9 @@ def _read(trace: Trace) -> Trace:
     """The question of a message. What was found for a reading that had to be judged before it was chosen is kept. Only
     a configured endpoint rewrites: other chat models are too slow for a waiting reader, or too small."""
     resources = trace.resources
-    judged: dict[Question, Trace] = {}
+    judged: dict[UserQuestion, Trace] = {}
 
-    def is_refused(question: Question) -> bool:
+    def is_refused(question: UserQuestion) -> bool:
         judged[question] = run(JUDGING, replace(trace, question=question))
         return judged[question].verdict is AnswerKind.REFUSAL
 
@@ -251,7 +251,7 @@ def _retrieval_seconds(trace: Trace) -> float:
     return sum(trace.milliseconds.get(stage, 0.0) for stage in ("resolve", "search")) / 1_000
 
 
-def _read_as(question: Question) -> ReadAs:
+def _read_as(question: UserQuestion) -> ReadAs:
     return ReadAs(question.standalone.question, question.standalone.subject or None)
 
 

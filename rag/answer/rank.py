@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rag.answer.evidence import SearchResults, ask_evidence, selection_evidence
+from rag.answer.evidence import QuestionResults, ask_evidence, selection_evidence
 from rag.answer.quoted.ranking import NO_RANKING, PAGES, SIDE_PAGES, SectionRanking, rank
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.writer import wanted_of
@@ -17,7 +17,7 @@ from rag.search.retrieval import Evidence
 READ_FIRST, READ_TOKENS = 3, 160
 
 
-def rank_sections(resources: AnswerResources, result: SearchResults) -> tuple[SectionRanking, ...]:
+def rank_sections(resources: AnswerResources, result: QuestionResults) -> tuple[SectionRanking, ...]:
     """The sections for the question, with those for each of several things that it asks, and for each side of a
     comparison."""
     wanted = wanted_of(result, resources.choices.language)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rag.answer.choices import Choices
 from rag.answer.decide import Decision
-from rag.answer.evidence import SearchResults
+from rag.answer.evidence import QuestionResults
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import SectionRanking
 from rag.chat_models.model import ChatModel
@@ -20,7 +20,7 @@ from rag.index import Index
 from rag.language.courtesy import Courtesy
 from rag.language.language import Language, language_of
 from rag.question.follow_ups import Standalone
-from rag.question.question import Question
+from rag.question.question import UserQuestion
 from rag.reader.reading import Reader
 from rag.search.retrieval import Evidence
 from rag.search.searcher import Searcher
@@ -87,8 +87,8 @@ class Exploration:
 
 
 # The trace's values for stages that have not run.
-NO_QUESTION = Question(Standalone(""))
-NO_RESULT = SearchResults(NO_QUESTION, "", Evidence("", ()))
+NO_QUESTION = UserQuestion(Standalone(""))
+NO_RESULT = QuestionResults(NO_QUESTION, "", Evidence("", ()))
 NO_DECISION = Decision(None, NO_RESULT)
 NO_SELECTION = Selection()
 NO_EXPLORATION = Exploration()
@@ -108,8 +108,8 @@ class Trace:
     message: str
     history: tuple[Turn, ...] = ()
     courtesy: Courtesy | None = None
-    question: Question = NO_QUESTION
-    result: SearchResults = NO_RESULT
+    question: UserQuestion = NO_QUESTION
+    result: QuestionResults = NO_RESULT
     decision: Decision = NO_DECISION
     rankings: tuple[SectionRanking, ...] = ()
     verdict: AnswerKind = AnswerKind.ANSWER

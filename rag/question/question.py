@@ -9,7 +9,7 @@ from rag.question.follow_ups import Standalone
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UserQuestion:
     """The standalone question and its sides, if it compares, or its parts, if it is about several subjects: each is
     searched beside the whole. `asks` are the several things that it asks; a later one about the same subject is a
     follow-up of those before it."""
@@ -30,15 +30,15 @@ class Question:
         return self.comparison.sides if self.comparison else ()
 
 
-def question_of(standalone: Standalone) -> Question:
+def question_of(standalone: Standalone) -> UserQuestion:
     """A follow-up is searched whole: its sides may be pronouns, and each would need its subject."""
     if standalone.subject:
         things = [] if standalone.restates or standalone.replaces else _asks_of(standalone.question, standalone.subject)
-        return Question(standalone, asks=tuple(things) if len(things) > 1 else ())
+        return UserQuestion(standalone, asks=tuple(things) if len(things) > 1 else ())
     subjects = parts(standalone.question)
     comparison = None if subjects else compare(standalone.question)
     things = [ask for part in subjects or (standalone.question,) for ask in _asks_of(part)]
-    return Question(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
+    return UserQuestion(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
 
 
 def _asks_of(part: str, before: str = "") -> list[Standalone]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rag.index import Index
 from rag.question.follow_ups import Standalone, names_something, recent, stand_alone
-from rag.question.question import Question, question_of
+from rag.question.question import UserQuestion, question_of
 from rag.question.rewriting import rewrite
 from rag.question.wording import in_the_materials_words
 from rag.search.searcher import Searcher
@@ -21,10 +21,10 @@ def read(
     message: str,
     history: Sequence[Turn],
     *,
-    is_refused: Callable[[Question], bool],
+    is_refused: Callable[[UserQuestion], bool],
     follows: bool | None = None,
     rewriter: "BaseChatModel | None" = None,
-) -> Question:
+) -> UserQuestion:
     """The question in the material's words, made to stand alone by rules; if these are in doubt, the `rewriter` does
     it. If a message can be read in two ways, `is_refused` tells which of them the material can answer. `follows` is
     the reader's statement whether the message follows the talk."""

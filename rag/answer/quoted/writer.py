@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag.answer.choices import AnswerStyle
-from rag.answer.evidence import SearchResults
+from rag.answer.evidence import QuestionResults
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import Paragraph, without_orders
@@ -39,7 +39,7 @@ def select_quotes(trace: Trace, style: AnswerStyle) -> list[Paragraph]:
     return without_orders(chosen) if trace.resources.choices.for_model else chosen
 
 
-def wanted_of(result: SearchResults, reader: Language | None = None) -> Wanted:
+def wanted_of(result: QuestionResults, reader: Language | None = None) -> Wanted:
     """`reader` is the reader's language, if it is known."""
     standalone = result.question.standalone
     language = asked_in(standalone.question, reader)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag.answer.assistant import Assistant
-from rag.answer.evidence import SearchResults, selection_evidence
+from rag.answer.evidence import QuestionResults, selection_evidence
 from rag.types import Role, Turn
 
 
-def result_of(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -> SearchResults:
+def result_of(assistant: Assistant, question: str, history: Sequence[Turn] = ()) -> QuestionResults:
     return assistant.prepare(question, history).result
 
 

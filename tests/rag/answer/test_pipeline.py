@@ -12,12 +12,12 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageCh
 
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
-from rag.answer.evidence import SearchResults, run_search
+from rag.answer.evidence import QuestionResults, run_search
 from rag.answer.pipeline import Stage, prepare, run, stream
 from rag.answer.quoted.writer import QuoteWriter
 from rag.answer.trace import Event, EvidenceFound, Finished, TextAdded, Trace, Written
 from rag.question.follow_ups import Standalone, follow
-from rag.question.question import Question
+from rag.question.question import UserQuestion
 from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 
@@ -133,7 +133,7 @@ def test_the_history_may_hold_chunks_and_content_blocks(assistant: Assistant, mo
     assert with_chunks
     queries: list[str] = []
 
-    def remember(searcher: Searcher, question: Question) -> SearchResults:
+    def remember(searcher: Searcher, question: UserQuestion) -> QuestionResults:
         queries.extend(question.queries)
         return run_search(searcher, question)
 
@@ -166,9 +166,9 @@ def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
     assistant: Assistant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The follow-up names something, so that both readings are tried until one is not refused."""
-    searched: list[Question] = []
+    searched: list[UserQuestion] = []
 
-    def counted(searcher: Searcher, question: Question) -> SearchResults:
+    def counted(searcher: Searcher, question: UserQuestion) -> QuestionResults:
         searched.append(question)
         return run_search(searcher, question)
 

@@ -13,7 +13,7 @@ import rag.question.rewriting
 from rag.answer.assistant import Assistant
 from rag.chat_models.select import open_chat_model
 from rag.chat_models.stopping import CURRENT
-from rag.question.question import Question
+from rag.question.question import UserQuestion
 from rag.question.rewriting import SUMMARY_TOKENS, summary
 from rag.settings import Settings
 from rag.text.tokens import count_tokens
@@ -29,7 +29,7 @@ HISTORY = [
 REWRITTEN = "LoRA 的秩怎么选？"
 
 
-def read(chat: Assistant, question: str, history: Sequence[Turn] = ()) -> Question:
+def read(chat: Assistant, question: str, history: Sequence[Turn] = ()) -> UserQuestion:
     return chat.prepare(question, history).question
 
 
