@@ -96,7 +96,7 @@ def test_what_stands_under_a_heading_is_quoted_whole_and_the_best_paragraph_firs
     evidence = evidence_for(library_index, hash_embedder, question)
     chosen = choose_paragraphs([rank(library_index, hash_embedder, evidence)])
     sections = sections_of(library_index, evidence, pages=5)
-    for path, members in groupby(chosen, key=lambda paragraph: (paragraph.passage.document, paragraph.path)):
+    for path, members in groupby(chosen, key=lambda paragraph: (paragraph.passage.document, paragraph.section.path)):
         quoted = list(members)
         section = next(section for section in sections if (section.document, section.path) == path)
         assert sorted(map(section.paragraphs.index, quoted)) == list(range(len(section.paragraphs)))
