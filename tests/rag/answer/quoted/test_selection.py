@@ -141,7 +141,7 @@ def test_sources_are_those_that_were_ingested(library_index: Index) -> None:
 
 def passage(text: str, *, section: tuple[str, ...] = ("页", "节")) -> Passage:
     blocks, own = parse(text), PageSection.under(section)
-    headings = [text[b.body_start : b.body_end] if b.kind is BlockKind.HEADING else "" for b in blocks]
+    headings = [text[b.body_start : b.body_end].strip("* ") if b.kind is BlockKind.HEADING else "" for b in blocks]
     sections = [*accumulate(headings, lambda above, name: own.labelled(name) if name else above, initial=own)][1:]
     return Passage(0, "a.md", "页", section, MappedText.copied(text, 0), blocks=blocks, sections=tuple(sections))
 
