@@ -158,8 +158,8 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
             connection.executemany(
                 "INSERT INTO questions VALUES (?, ?, ?)",
                 [
-                    (number, heading, " ".join(asked))
-                    for heading, questions in document.questions.items()
+                    (number, name, " ".join(asked))
+                    for name, questions in document.questions.items()
                     for asked in questions
                 ],
             )

@@ -66,7 +66,7 @@ def test_what_front_matter_says_is_kept() -> None:
 def test_follow_ups_and_code() -> None:
     source, outline = source_page(PAGE)
     assert [section.questions for section in outline.follow_ups] == [("秩取多大才好？",)]
-    assert [source[start:end] for start, end in outline.code] == ["x = 1\n"]
+    assert [source[start:end] for start, end in outline.code] == ["x = 1"]
 
 
 @pytest.mark.parametrize("budget", [20, 60, 320])
