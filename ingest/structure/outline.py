@@ -17,15 +17,10 @@ def outline_of(document: Document, structured: StructuredDocument) -> Outline:
     front_matter, names = document.front_matter, _english_names(structured.root)
     sections = _sections(structured.root, (), document.body_start)
     return Outline(
-        sections=tuple(replace(section, english=_english_name(section, names)) for section in sections),
-        body_start=document.body_start,
-        english=_english_title(structured.root),
-        follow_ups=tuple(follow_ups_in(document.source)),
-        code=tuple(_code(structured.root)),
-        rubric=front_matter.rubric,
-        dated=front_matter.dated,
-        date_field=front_matter.date_field,
-    )
+        tuple(replace(section, english=_english_name(section, names)) for section in sections),
+        document.body_start, _english_title(structured.root), tuple(follow_ups_in(document.source)),
+        tuple(_code(structured.root)), front_matter.rubric, front_matter.dated, front_matter.date_field,
+    )  # fmt: skip
 
 
 def _sections(section: Section, above: tuple[str, ...], start: int) -> Iterator[PageSection]:

@@ -158,8 +158,8 @@ def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
             connection.executemany(
                 "INSERT INTO questions VALUES (?, ?, ?)",
                 [
-                    (number, heading, " ".join(asked))
-                    for heading, questions in document.questions.items()
+                    (number, name, " ".join(asked))
+                    for name, questions in document.questions.items()
                     for asked in questions
                 ],
             )
@@ -279,7 +279,9 @@ class Storage:
     def entries(self) -> list[DocumentEntry]:
         """All documents in order of name, without their contents."""
         rows = self._rows("SELECT root, relative, name, sha256, stale FROM documents ORDER BY id")
-        return [DocumentEntry(*values, bool(stale)) for *values, stale in rows]
+        return [
+            DocumentEntry(root, relative, name, digest, bool(stale)) for root, relative, name, digest, stale in rows
+        ]
 
     def documents(self, *, with_passages: bool = False) -> list[StoredDocument]:
         """All documents in order of name; with passages only if the caller is going to write them again."""

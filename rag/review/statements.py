@@ -49,15 +49,8 @@ def statements_of(document: StoredDocument) -> Iterator[Statement]:
             if span is None or span in seen:
                 continue
             seen.add(span)
-            yield Statement(
-                document.name,
-                document.title,
-                section,
-                *span,
-                document.source[span[0] : span[1]],
-                passage.number,
-                passage.content.text[start:end],
-            )
+            quote, text = document.source[slice(*span)], passage.content.text[start:end]
+            yield Statement(document.name, document.title, section, *span, quote, passage.number, text)
 
 
 def _sentences(document: StoredDocument, passage: StoredPassage) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -53,16 +53,10 @@ def read_front_matter(source: str) -> FrontMatter:
     dates = ((name, _date(fields.get(name))) for name in DateField)
     date_field, dated = next(((name, found) for name, found in dates if found), (None, None))
     return FrontMatter(
-        title=next(iter(_strings(fields.get("title"))), "").strip(),
-        tags=_strings(fields.get("tags")),
-        asked_as=_strings(fields.get("asked_as")),
-        questions=_questions(fields.get("questions")),
-        rubric=_strings(fields.get("rubric")),
-        dated=dated,
-        date_field=date_field,
-        body_start=body_start,
-        warnings=warnings,
-    )
+        next(iter(_strings(fields.get("title"))), "").strip(), _strings(fields.get("tags")),
+        _strings(fields.get("asked_as")), _questions(fields.get("questions")), _strings(fields.get("rubric")),
+        dated, date_field, body_start, warnings,
+    )  # fmt: skip
 
 
 def fields_of(source: str) -> tuple[Fields, int, tuple[str, ...]]:

@@ -58,8 +58,8 @@ def kept(prepared: Prepared) -> list[str]:
         *passages,
         *headings,
         document.title,
-        *document.front_matter.tags,
-        *document.front_matter.asked_as,
+        *document.tags,
+        *document.asked_as,
         *prepared.removed,
         *prepared.warnings,
     ]

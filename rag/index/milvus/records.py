@@ -92,28 +92,16 @@ def _content(document: StoredDocument, passage: StoredPassage) -> dict[str, Any]
 def passage_of(number: int, record: Mapping[str, Any]) -> Passage:
     blocks, sections = blocks_of(as_json(record["blocks"])), SECTIONS.validate_json(as_json(record["sections"]))
     return Passage(
-        number=number,
-        document=record["document"],
-        title=record["title"],
-        section=tuple(record["section"]),
-        content=_mapped(record),
-        also_in=tuple(Place(*place) for place in record["also_in"]),
-        blocks=blocks,
-        sections=tuple(sections[block.section] for block in blocks),
-    )
+        number, record["document"], record["title"], tuple(record["section"]), _mapped(record),
+        tuple(Place(*place) for place in record["also_in"]), blocks, tuple(sections[block.section] for block in blocks),
+    )  # fmt: skip
 
 
 def stored_passage(record: Mapping[str, Any], number: int | None, same_as: int | None) -> StoredPassage:
     return StoredPassage(
-        section=tuple(record["section"]),
-        content=_mapped(record),
-        header=record["header"],
-        embedding_key=record["key"],
-        fingerprint=bytes.fromhex(record["fingerprint"]),
-        number=number,
-        same_as=same_as,
-        blocks=blocks_of(as_json(record["blocks"])),
-    )
+        tuple(record["section"]), _mapped(record), record["header"], record["key"],
+        bytes.fromhex(record["fingerprint"]), number, same_as, blocks_of(as_json(record["blocks"])),
+    )  # fmt: skip
 
 
 def _mapped(record: Mapping[str, Any]) -> MappedText:

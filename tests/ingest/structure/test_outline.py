@@ -23,7 +23,7 @@ checked: 2026-01-02
 x = 1
 ```
 ## 追问
-### 秩多大？
+### 秩取多大才好？
 8。
 ## 常见错误
 - 越大越好。**正确**：不一定。
@@ -33,7 +33,7 @@ A method.
 ### Say it
 It is.
 ### Which rank?
-8.
+Eight.
 """
 
 
@@ -54,7 +54,7 @@ def test_names_in_english() -> None:
     outline = source_page(PAGE).outline
     names = outline.english_names
     assert outline.english == "What is LoRA?"
-    assert (names["追问"], names["秩多大？"], names["细节"]) == ("Follow-ups", "Which rank?", "")
+    assert (names["追问"], names["秩取多大才好？"], names["细节"]) == ("Follow-ups", "Which rank?", "")
     assert source_page("# 什么是 LoRA？\n\n## English\nA method.\n").outline.english == ""
 
 
@@ -65,8 +65,8 @@ def test_what_front_matter_says_is_kept() -> None:
 
 def test_follow_ups_and_code() -> None:
     source, outline = source_page(PAGE)
-    assert [section.questions for section in outline.follow_ups] == [("秩多大？",)]
-    assert [source[start:end] for start, end in outline.code] == ["x = 1\n"]
+    assert [section.questions for section in outline.follow_ups] == [("秩取多大才好？",)]
+    assert [source[start:end] for start, end in outline.code] == ["x = 1"]
 
 
 @pytest.mark.parametrize("budget", [20, 60, 320])
@@ -79,5 +79,5 @@ def test_blocks_name_their_sections_however_they_are_packed(budget: int) -> None
             said[draft.content.text[block.body_start : block.body_end]] = outline.sections[block.section].heading
     assert said["低秩。"] == "要点"
     assert said["细节"] == "细节"
-    assert said["8。"] == "秩多大？"
-    assert said["8."] == "Which rank?"
+    assert said["8。"] == "秩取多大才好？"
+    assert said["Eight."] == "Which rank?"

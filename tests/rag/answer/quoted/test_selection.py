@@ -96,7 +96,7 @@ def test_what_stands_under_a_heading_is_quoted_whole_and_the_best_paragraph_firs
     evidence = evidence_for(library_index, hash_embedder, question)
     chosen = choose_paragraphs([rank(library_index, hash_embedder, evidence)])
     sections = sections_of(library_index, evidence, pages=5)
-    for path, members in groupby(chosen, key=lambda paragraph: (paragraph.passage.document, paragraph.path)):
+    for path, members in groupby(chosen, key=lambda paragraph: (paragraph.passage.document, paragraph.section.path)):
         quoted = list(members)
         section = next(section for section in sections if (section.document, section.path) == path)
         assert sorted(map(section.paragraphs.index, quoted)) == list(range(len(section.paragraphs)))
@@ -141,7 +141,7 @@ def test_sources_are_those_that_were_ingested(library_index: Index) -> None:
 
 def passage(text: str, *, section: tuple[str, ...] = ("页", "节")) -> Passage:
     blocks, own = parse(text), PageSection.under(section)
-    headings = [text[b.body_start : b.body_end] if b.kind is BlockKind.HEADING else "" for b in blocks]
+    headings = [text[b.body_start : b.body_end].strip("* ") if b.kind is BlockKind.HEADING else "" for b in blocks]
     sections = [*accumulate(headings, lambda above, name: own.labelled(name) if name else above, initial=own)][1:]
     return Passage(0, "a.md", "页", section, MappedText.copied(text, 0), blocks=blocks, sections=tuple(sections))
 
