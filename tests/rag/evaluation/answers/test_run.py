@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from rag.__main__ import main
-from rag.evaluation.answers import run as answers
 from rag.evaluation.answers.table import gates
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
@@ -55,7 +54,7 @@ def fast(hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fast embedder, and no look at the working copy."""
     monkeypatch.setattr("rag.answer.assistant.load_embedder", lambda settings: hash_embedder)
     monkeypatch.setattr("rag.answer.assistant.embedder_identity", lambda settings: hash_embedder.identity)
-    monkeypatch.setattr(answers, "commit", lambda: "0123abc")
+    monkeypatch.setattr("rag.evaluation.provenance.commit", lambda: "0123abc")
 
 
 @pytest.fixture

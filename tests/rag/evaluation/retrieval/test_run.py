@@ -50,7 +50,7 @@ def fast(hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "embedder_identity", lambda settings: hash_embedder.identity)
     monkeypatch.setattr(retrieval, "load_embedder", lambda settings: hash_embedder)
     monkeypatch.setattr(indexing, "ingest_folder", ingest_folder)
-    monkeypatch.setattr(retrieval, "commit", lambda: "0123abc")
+    monkeypatch.setattr("rag.evaluation.provenance.commit", lambda: "0123abc")
 
 
 @pytest.fixture
