@@ -90,7 +90,17 @@ def test_only_the_ui_knows_the_ui() -> None:
         ("rag.text.blocks", set()),
         ("rag.text.markdown", {"rag.language.ends", "rag.text.blocks"}),
         ("rag.text.sentences", {"rag.language.ends", "rag.text.blocks"}),
-        ("rag.types", {"rag.errors", "rag.text.blocks", "rag.language.language", "rag.text.mapped"}),
+        (
+            "rag.types",
+            {
+                "rag.errors",
+                "rag.language.courtesy",
+                "rag.language.language",
+                "rag.text.blocks",
+                "rag.text.mapped",
+                "rag.text.page",
+            },
+        ),
         ("rag.paths", set()),
         ("rag.settings", {"rag.errors", "rag.paths"}),
     ],
