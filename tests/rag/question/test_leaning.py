@@ -22,14 +22,14 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def assistant(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings, embedder: Embedder) -> Assistant:
-    """Answers by quotation from PAGES."""
+    """Answers by quotation from PAGES, whose token vectors are made when a question needs them."""
     folder = tmp_path_factory.mktemp("pages")
     for page in PAGES:
         (folder / page).parent.mkdir(exist_ok=True)
         shutil.copy(CORPUS / page, folder / page)
     settings = model_settings.model_copy(update={"index": folder / "index", "llm": ChatModelName.EXTRACTIVE})
     with patch("ingest.anchors.ASKED", QUESTIONS_ASKED):
-        sync(settings, lambda: embedder, [folder], identity=embedder.identity)
+        sync(settings, lambda: embedder, [folder], identity=embedder.identity, complete=False)
     return Assistant(settings, embedder)
 
 
