@@ -14,9 +14,9 @@ from rag.index.generation import DiskIndex
 from rag.index.store import Index, Numbers, VectorSearch
 from rag.index.tokens import Coded, SomeTokens, TokenIndex
 
-# Passages whose tokens one comparison makes: .04 to .3 s each. Those of an answer are compared three times. More hardly
+# Passages whose tokens one comparison makes: .04 to .3 s each, and an answer compares some four times. More do not
 # improve answers (docs/results/tokens.md).
-MADE_AT_ONCE = 4
+MADE_AT_ONCE = 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,6 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m tools.fit.late_tokens", description="What answers lose while tokens are missing.")
     add_common_options(parser)
     parser.add_argument("places", type=Path, metavar="PLACES", help="questions with a best place; development half")
+    parser.add_argument("--made", type=int, nargs="*", default=MADE, help="so many made at once (default: %(default)s)")
     parser.add_argument("--every", type=int, default=1, help="ask each so many-th question (default: %(default)s)")
     return parser
 
@@ -87,7 +88,7 @@ def _measure(options: argparse.Namespace) -> int:
     index = open_index(settings.index, embedder=embedder.identity)
     sys.stdout.write("| made at once | best place first | refused | refused without an answer | made in all |\n")
     sys.stdout.write("|---|---:|---:|---:|---:|\n")
-    for at_once in (None, *MADE):
+    for at_once in (None, *options.made):
         asked, late = (index, None) if at_once is None else without_tokens(index, at_once)
         cells = measure(Assistant(settings, embedder, index=asked), rows, late)
         sys.stdout.write(f"| {'all' if at_once is None else at_once} | {' | '.join(cells)} |\n")
