@@ -96,7 +96,7 @@ def test_ready_pages_are_searched_before_their_tokens_are_made(ready: Library) -
     tokens = assistant.index.tokens
     assert isinstance(tokens, LateTokens)
     assert "低秩矩阵" in assistant.search("LoRA 训练什么？").hits[0].passage.text
-    assert len(tokens.made) == 3
+    assert len(tokens.made) == MADE_AT_ONCE
     whole = Settings(index=ready.folder / "whole")
     ready.sync(ready.root, settings=whole)
     found, expected = (a.search("LoRA 训练什么？").hits for a in (assistant, Assistant(whole, ready.embedder)))
@@ -135,22 +135,24 @@ def test_a_comparison_makes_a_few_tokens_and_estimates_the_rest(ready: Library) 
         assert len(late.scores(question, everything[:0])) == 0
 
 
-def test_a_question_is_refused_by_the_same_measure(ready: Library) -> None:
-    """What the best passages are compared with has tokens too."""
+@pytest.mark.slow
+def test_a_question_is_refused_by_the_same_measure(tmp_path: Path, embedder: Embedder) -> None:
+    """What the best passages are compared with is estimated on the scale of what they are compared by."""
+    library = Library(tmp_path, embedder)
     for number in range(30):
-        ready.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS['norm']}这是第 {number} 次。\n")
-    ready.sync()
-    with ready.index() as index:
+        library.write(f"{number}.md", f"# 第 {number} 页\n\n{TOPICS['norm']}这是第 {number} 次。\n")
+    library.sync(identity=embedder.identity)
+    with library.index() as index:
         assert index.tokens is not None
         bare = replace(index, tokens=replace(index.tokens, missing=np.arange(len(index.tokens))))
         whole, late = (
-            read_features(some, search(some, ready.embedder, "红烧肉怎么做才不腻"), ())
-            for some in (index, with_late_tokens(bare, ready.embedder))
+            read_features(some, search(some, embedder, "红烧肉怎么做才不腻"), ())
+            for some in (index, with_late_tokens(bare, embedder))
         )
         assert whole is not None
         assert late is not None
         assert abs(whole.lead - late.lead) < 0.02
-        assert len(search(with_late_tokens(bare, ready.embedder), ready.embedder, "层归一化", k=25).hits) == 25
+        assert len(search(with_late_tokens(bare, embedder), embedder, "层归一化", k=25).hits) == 25
 
 
 def test_earlier_versions_do_not_take_an_index_without_tokens_for_a_whole_one(ready: Library) -> None:
