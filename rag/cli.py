@@ -58,7 +58,7 @@ def print_json(value: Any) -> None:
 
 
 def write_file(file: Path, data: str | bytes) -> None:
-    """Raises UsageError."""
+    """Write a file, text as UTF-8. Raises UsageError if that fails."""
     try:
         file.write_bytes(data.encode() if isinstance(data, str) else data)
     except OSError as error:

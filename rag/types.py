@@ -1,4 +1,4 @@
-"""The values passed between the stages. Imports nothing of ours but text and the kinds of failures."""
+"""The values passed between the stages. Imports nothing of ours but text, language and the kinds of failures."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -87,8 +87,9 @@ class Passage:
 
     @property
     def translated_into(self) -> Language | None:
-        """The language of the translation that it belongs to; None for the page's own language."""
-        return self.sections[0].language if self.sections else None
+        """The language of the translation that all of it belongs to; None for the page's own language, or several."""
+        languages = {section.language for section in self.sections}
+        return languages.pop() if len(languages) == 1 else None
 
     @property
     def start(self) -> int:

@@ -12,9 +12,9 @@ from rag.text.page import FollowUps
 REACH = 20_000
 
 
-def follow_ups_in(source: str) -> Iterator[FollowUps]:
-    """Each section of follow-ups, up to the next one."""
-    headings = list(FOLLOW_UPS_BEGIN.finditer(source))
+def follow_ups_in(source: str, start: int = 0) -> Iterator[FollowUps]:
+    """Each section of follow-ups from `start` on, up to the next one."""
+    headings = list(FOLLOW_UPS_BEGIN.finditer(source, start))
     ends = [*(heading.start() for heading in headings), len(source)][1:]
     for heading, end in zip(headings, ends, strict=True):
         text = source[heading.end() : min(end, heading.end() + REACH)]

@@ -6,26 +6,32 @@ from dataclasses import replace
 from ingest.reading.loading import Document
 from ingest.structure.follow_ups import follow_ups_in
 from ingest.structure.sections import Section, StructuredDocument
-from rag.language.language import Language, has_chinese
+from rag.language.language import Language
 from rag.text.blocks import BlockKind
-from rag.text.page import Outline, PageSection
-from rag.text.roles import SectionRole, english_name, role_of, translation_of
+from rag.text.page import Outline, PageSection, english_of
+from rag.text.roles import SectionRole, role_of, translation_of
 
 
 def outline_of(document: Document, structured: StructuredDocument) -> Outline:
     """The sections are in the order in which blocks number them."""
     front_matter, names = document.front_matter, _english_names(structured.root)
     sections = _sections(structured.root, (), document.body_start)
+    code = tuple(_code(structured.root))
+    follow_ups = (
+        one
+        for one in follow_ups_in(document.source, document.body_start)
+        if not any(start <= one.heading_end <= end for start, end in code)
+    )
     return Outline(
         tuple(replace(section, english=_english_name(section, names)) for section in sections),
-        document.body_start, _english_title(structured.root), tuple(follow_ups_in(document.source)),
-        tuple(_code(structured.root)), front_matter.rubric, front_matter.dated, front_matter.date_field,
+        document.body_start, _english_title(structured.root), tuple(follow_ups), code,
+        front_matter.rubric, front_matter.dated, front_matter.date_field,
     )  # fmt: skip
 
 
 def _sections(section: Section, above: tuple[str, ...], start: int) -> Iterator[PageSection]:
     """A section and all below it; one without a place in the source begins where the one before it does."""
-    path = above if section.head is None else (*above, section.name)
+    path = (*above, section.name) if section.name else above
     spans = next((part.content.spans for part in section.own_parts if part.content.spans), ())
     own = PageSection.under(path, spans[0][0] if spans else start)
     yield own
@@ -49,9 +55,7 @@ def _english_names(root: Section) -> Mapping[str, str]:
 
 
 def _english_name(section: PageSection, names: Mapping[str, str]) -> str:
-    if section.role is not None:
-        return english_name(section.role)
-    return names.get(section.heading, "" if has_chinese(section.heading) else section.heading)
+    return names.get(section.heading) or english_of(section.heading)
 
 
 def _english_title(root: Section) -> str:

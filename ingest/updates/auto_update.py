@@ -25,9 +25,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds that another writer may hold the index before that counts as a problem.
 WAIT = 60.0
-# Seconds that answers may delay a step of background work, and each document of a first reading.
+# Seconds that answers may delay a step of background work: a run of a first reading in all, and each of its steps.
 REST = 10.0
-REST_OF_A_DOCUMENT = 1.0
+REST_OF_A_STEP = 1.0
 # Seconds that an ending program waits for the current step: torch aborts a process that ends in the middle.
 LAST_STEP = 3.0
 # Seconds between two runs of a first reading, to let other writers in.
@@ -170,14 +170,20 @@ class AutoUpdate:
                 if self._status.once:
                     self._status = replace(self._status, **what)  # type: ignore[arg-type]
 
+        rested = 0.0
+
         def progress(stage: Stage, done: int, total: int) -> None:
+            nonlocal rested
             read, of = reading.read(done / total if stage is Stage.PASSAGES and total else 0.0)
             tell(done=read, total=of)
-            self._rest(REST_OF_A_DOCUMENT, unless=lambda: reading.is_awaited)
+            began = time.monotonic()
+            self._rest(min(REST_OF_A_STEP, REST - rested), unless=lambda: reading.is_awaited or not is_wanted())
+            rested += time.monotonic() - began
 
         added = 0
         try:
             while reading.is_unfinished and is_wanted():
+                rested = 0.0
                 report = sync(
                     self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
                     choose=reading.choose, complete=False, progress=progress,

@@ -47,7 +47,7 @@ class Assistant:
     ) -> None:
         self.settings = _writing_with(settings, chat_model)
         self.embedder = embedder
-        # The settings with which its index was made.
+        # The settings that shape an index, as a rebuild would use them.
         self.index_settings = rebuild_settings(settings, embedder.identity)
         self.choices = Choices()
         self.reader = open_reader(settings, embedder)

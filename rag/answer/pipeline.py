@@ -1,4 +1,4 @@
-"""The path of a message: read -> search -> judge -> write.
+"""The path of a message: resolve (read) -> search -> decide -> rank -> select -> write.
 
 `STAGES` prepare an answer, `write` writes it. Each is a function from a `Trace` to one that holds its result.
 """

@@ -98,10 +98,10 @@ NO_EXPLORATION = Exploration()
 class Trace:
     """One message on its way to an answer: read -> search -> judge -> write.
 
-    `courtesy` is set if the message asks nothing of the material; then no stage runs. `rankings` are those of the
-    sections for the question and for each side of a comparison. `verdict` says whether to answer, to point to the
-    nearest or to refuse. `started` is on the clock of `time.perf_counter`; `milliseconds` maps each finished stage to
-    its time.
+    `courtesy` is set if the message asks nothing of the material; it is answered without any stage. `rankings` are
+    those of the sections for the question and for each side of a comparison. `verdict` says whether to answer, to point
+    to the nearest or to refuse. `started` is on the clock of `time.perf_counter`; `milliseconds` maps each finished
+    stage to its time.
     """
 
     resources: AnswerResources = field(repr=False)

@@ -170,11 +170,9 @@ def _agent(options: argparse.Namespace) -> int:
 
 
 def _add_rows_and_files(parser: argparse.ArgumentParser, rows: str, row: str, *, limited: bool = True) -> None:
-    """Options of every measurement: which `rows` are measured, and where the result goes, with a line for each
+    """Options of every measurement: which `rows` are used, and where the result goes, with a line for each
     `row`."""
-    parser.add_argument(
-        "--split", choices=["dev", "test", "all"], default="all", help=f"{rows} to measure (default: all)"
-    )
+    parser.add_argument("--split", choices=["dev", "test", "all"], default="all", help=f"{rows} to use (default: all)")
     if limited:
         parser.add_argument("--limit", type=int, metavar="N", help=f"only so many {rows}, spread over the split")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON there as well")

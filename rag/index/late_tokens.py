@@ -72,17 +72,20 @@ class LateTokens(TokenIndex):
         counts: Sequence[int],
         of_tokens: Callable[[Numbers], list[NDArray[np.float32]]],
     ) -> list[NDArray[np.float32]]:
-        """For each passage as many scores as `counts` says: those `of_tokens`, or if it has none the cosine of its
-        vector, plus what the best scores of the others are above theirs."""
+        """For each passage as many scores as `counts` says: those `of_tokens`; without tokens, the cosine of its vector
+        plus the mean of how far the best scores of the other passages exceed their cosines."""
         numbers = np.asarray(numbers, np.int64)
-        if not any(map(self._is_missing, numbers)):
+        if not len(question.tokens) or not any(map(self._is_missing, numbers)):
             return of_tokens(numbers)
         cosines = self.of_passages.rows(numbers.tolist()) @ question.vector
         best_first = numbers[np.argsort(-cosines, kind="stable")]
-        self._make([number for number in best_first if self._is_missing(number)][: self.at_once])
+        lacking = dict.fromkeys(number for number in best_first.tolist() if self._is_missing(number))
+        self._make([*lacking][: self.at_once])
         has_tokens = np.asarray([not self._is_missing(number) for number in numbers])
         scored = of_tokens(numbers[has_tokens])
-        gap = np.mean([scores.max() for scores in scored] - cosines[has_tokens])
+        above = [float(scores.max()) - cosine for scores, cosine in zip(scored, cosines[has_tokens], strict=True)]
+        # What holds no word scores -1, whatever its vector is.
+        gap = np.mean([value for value, scores in zip(above, scored, strict=True) if scores.max() > -1] or [0.0])
         estimated = (np.full(count, value + gap, np.float32) for count, value in zip(counts, cosines, strict=True))
         own = iter(scored)
         return [next(own) if has else other for has, other in zip(has_tokens, estimated, strict=True)]

@@ -111,19 +111,22 @@ def check_names(index: Index, only: Sequence[str]) -> None:
 
 def source_of(index: Index, document: str) -> str | None:
     """The source text of a document by its name, or by one that looks the same; None if there is none."""
-    page = page_of(index, document)
-    return None if page is None else page.source
+    return index.storage.source(_stored_name(index, document))
 
 
 def page_of(index: Index, document: str) -> SourcePage | None:
     """The source text and outline of a document by its name, or by one that looks the same; None if there is none."""
-    storage = index.storage
-    source = storage.source(document)
-    if source is None and not document.isascii():
-        name = typed(document)
-        document = next((entry.name for entry in storage.entries() if typed(entry.name) == name), document)
-        source = storage.source(document)
-    return None if source is None else SourcePage(source, storage.outline(document) or Outline())
+    name = _stored_name(index, document)
+    source = index.storage.source(name)
+    return None if source is None else SourcePage(source, index.storage.outline(name) or Outline())
+
+
+def _stored_name(index: Index, document: str) -> str:
+    """The name of the document that looks the same; the name itself if there is none."""
+    if document.isascii() or index.storage.source(document) is not None:
+        return document
+    name = typed(document)
+    return next((entry.name for entry in index.storage.entries() if typed(entry.name) == name), document)
 
 
 def typed(name: str) -> str:

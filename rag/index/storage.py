@@ -43,7 +43,7 @@ CREATE INDEX repeats ON passages (same_as) WHERE same_as IS NOT NULL;
 NAMES_AT_ONCE = 500
 # Passages that are remembered; some 5 kB each. An answer reads some 250, those of the pages that it may quote.
 PASSAGES_KEPT = 2_048
-# Outlines that are remembered; some 20 kB each.
+# Outlines that are remembered; some 8 kB of JSON each.
 OUTLINES_KEPT = 64
 _OUTLINES = TypeAdapter(Outline)
 

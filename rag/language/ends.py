@@ -1,6 +1,7 @@
 """How sentences and clauses end."""
 
 import re
+import string
 from collections.abc import Iterator
 
 # Inline code and formulas: their content neither ends a sentence nor is prose.
@@ -8,7 +9,9 @@ INLINE_VERBATIM = re.compile(r"`[^`\n]*`|\$[^$\n]+\$")
 # Quotation marks and brackets that close after the end of their content.
 CLOSING = "[”’」』）)]*"
 # What may stand behind the mark at an end: white space, quotation marks, brackets, emphasis.
-BEHIND_AN_END = " \t\r\n\u3000”’」』）)*_"
+BEHIND_AN_END = f"{string.whitespace}\xa0\u2002\u2003\u2009\u202f\u3000”’」』）)*_"
+# A bracket behind a colon is a smiley.
+BEHIND_A_COLON = f"{string.whitespace}\xa0\u3000*_"
 FULL_STOPS, QUESTION_MARKS, SEMICOLONS, COLONS, COMMAS = "。.！!", "？?", "；;", "：:", "，,、"
 STOPS = FULL_STOPS + QUESTION_MARKS + SEMICOLONS
 # A line of prose: it holds a full stop, or a colon before text, or ends with any mark but a question mark.

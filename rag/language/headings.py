@@ -6,8 +6,8 @@ from rag.language.lexicon import either
 from rag.language.numbering import LIST_NUMBER
 
 FOLLOW_UPS_BEGIN = re.compile(
-    rf"^[ \t]*(?P<marks>#{{0,6}})[ \t]*\**{either('headings', 'follow_ups')}(?:[ \t]*&[^\n]*)?\**[:：]?[ \t]*$"
-    rf"|^[ \t]*(?P<english>#{{1,6}})[ \t]*{either('headings', 'follow_ups_in_english')}[:：]?[ \t]*$",
+    rf"^[ \t]*(?P<marks>#{{0,6}})[ \t]*\**{either('headings', 'follow_ups')}(?:[ \t]*&[^\n]*)?\**[:：]?[ \t\r]*$"
+    rf"|^[ \t]*(?P<english>#{{1,6}})[ \t]*{either('headings', 'follow_ups_in_english')}[:：]?[ \t\r]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 # Unmarked lines that end a section of follow-ups without a heading.

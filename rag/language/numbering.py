@@ -7,7 +7,7 @@ LIST_NUMBER = r"\d{1,2}[.)、）]"
 CHINESE_NUMBER = "[〇零一二三四五六七八九十百]"
 # 三、
 CHINESE_ITEM = "[一二三四五六七八九十]+、"
-# 第三, 第 12, before what is counted.
+# 第三, 第12, before what is counted.
 CHINESE_ORDINAL = rf"第(?:{CHINESE_NUMBER}|\d){{1,5}}"
 CHINESE_CHAPTER = rf"{CHINESE_ITEM}|{CHINESE_ORDINAL}[章节篇部]"
 NUMBERING = re.compile(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from rag.language.comparison import Comparison, compare
 from rag.language.language import has_chinese
 from rag.language.messages import Intent, courtesy, intent_of, restates, without_interjections
+from rag.language.numbering import LIST_NUMBER
 from rag.language.pointing import announces_subject, point_in, points_back, with_sides, without_leaning_words
 from rag.language.terms import fold
 from rag.question.leaning import LeaningFeatures, leaning, leaning_features
@@ -28,9 +29,9 @@ MAX_POINT_CHARACTERS = 150
 DOUBT = 1.0
 SURE = 1.5
 
-LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、])\s+(.+)$", re.MULTILINE)
+LIST_ITEM = re.compile(rf"^\s*(?:[-*+•]|{LIST_NUMBER})\s+(.+)$", re.MULTILINE)
 # Non-words in an answer: markers, emphasis, headings, list marks, signs of missing evidence.
-MARKUP = re.compile(r"\s*\[\d+\]|[*`]+|^\s*(?:#+|[-+•>]|\d{1,2}[.)、])\s+|⚠️", re.MULTILINE)
+MARKUP = re.compile(rf"\s*\[\d+\]|[*`]+|^\s*(?:#+|[-+•>]|{LIST_NUMBER})\s+|⚠️", re.MULTILINE)
 
 
 # A name in Latin letters, of one word or of several that are each written like one (ZeRO-3, Flash Attention).

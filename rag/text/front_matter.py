@@ -54,7 +54,7 @@ def read_front_matter(source: str) -> FrontMatter:
     date_field, dated = next(((name, found) for name, found in dates if found), (None, None))
     return FrontMatter(
         next(iter(_strings(fields.get("title"))), "").strip(), _strings(fields.get("tags")),
-        _strings(fields.get("asked_as")), _questions(fields.get("questions")), _strings(fields.get("rubric")),
+        _strings(fields.get("asked_as")), _questions(fields.get("questions")), _points(fields.get("rubric")),
         dated, date_field, body_start, warnings,
     )  # fmt: skip
 
@@ -101,6 +101,11 @@ def _strings(value: object) -> tuple[str, ...]:
     """The plain values; ignores nested ones, which YAML aliases can blow up without bound."""
     values = value if isinstance(value, list) else [value]
     return tuple(str(item) for item in values if isinstance(item, str | int | float))
+
+
+def _points(value: object) -> tuple[str, ...]:
+    """A point that is no text is empty, which no page says."""
+    return tuple(item if isinstance(item, str) else "" for item in value) if isinstance(value, list) else ()
 
 
 def _questions(value: object) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rag.language.ends import COLONS, ends_with
+from rag.language.ends import BEHIND_A_COLON, COLONS, ends_with
 from rag.text.blocks import LINE_BREAK, PROSE, WHOLE, Block, BlockKind, columns
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _with_announcers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         assert block is not None
         if block.kind in PROSE and after is not None and after.kind is not BlockKind.HEADING:
             tail = text[max(block.body_start, block.body_end - LONGEST_TAIL) : block.body_end]
-            leads = ends_with(tail, COLONS) or (after.kind in WHOLE and not ends_with(tail))
+            leads = ends_with(tail, COLONS, behind=BEHIND_A_COLON) or (after.kind in WHOLE and not ends_with(tail))
             yield block._replace(announces=leads)
         else:
             yield block

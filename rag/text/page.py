@@ -4,14 +4,14 @@ A document is read once, at ingest. Afterwards nobody compares its headings with
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
 from rag.language.claim_marks import LISTS_MISTAKES
-from rag.language.language import Language
+from rag.language.language import Language, has_chinese
 from rag.text.front_matter import DateField
-from rag.text.roles import SectionRole, role_of, translation_of
+from rag.text.roles import SectionRole, english_name, role_of, translation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class PageSection:
 
     def labelled(self, label: str) -> "PageSection":
         """The part of the section below a line that is a heading by itself."""
-        return self if not label or label in self.path else self.under((*self.path, label), self.start)
+        if not label or label in self.path:
+            return self
+        return replace(self.under((*self.path, label), self.start), language=self.language)
 
     @property
     def heading(self) -> str:
@@ -44,6 +46,17 @@ class PageSection:
     @property
     def role(self) -> SectionRole | None:
         return self.roles[-1] if self.roles else None
+
+
+def english_of(heading: str) -> str:
+    """The English name of a heading, empty if there is none."""
+    role = role_of(heading)
+    return english_name(role) if role is not None else "" if has_chinese(heading) else heading
+
+
+def names_a_language(heading: str) -> bool:
+    """Whether a heading is that of a translation."""
+    return translation_of((heading,)) is not None
 
 
 @dataclass(frozen=True, slots=True)

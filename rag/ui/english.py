@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 
-from rag.language.language import has_chinese
-from rag.text.page import Outline, PageSection
+from rag.text.page import Outline, english_of, names_a_language
 from rag.types import Citation
 
 
 def english_path(section: Sequence[str], outline: Outline) -> tuple[str, ...]:
     """The headings above a place by the page's English names; omits those without one."""
     names = outline.english_names
-    called = (names.get(heading, "" if has_chinese(heading) else heading) for heading in section)
+    called = (names.get(heading) or english_of(heading) for heading in section)
     return tuple(filter(None, called))
 
 
 def path_within(section: Sequence[str], *titles: str) -> list[str]:
     """The headings above a place, without those that repeat the title or only name the language."""
-    return [name for name in section if name not in titles and PageSection.under((name,)).language is None]
+    return [name for name in section if name not in titles and not names_a_language(name)]
 
 
 def place_of(citation: Citation, names: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
-"""Which documents are scraped, so that no other is repaired.
+"""Which Markdown is scraped, so that no other is repaired; texts without markup always are.
 
-Saved pages (.html) and texts without markup (.txt) are; documents of other formats are if they have traces that nobody
+Saved pages (.html) are scraped; documents of other formats are if they have traces that nobody
 writes by hand: the frame of a page ("所有评论(12)"), formulas three times in a row, or the numbered references that a
 chat leaves behind.
 """
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from ingest.structure.lines import Line
 from ingest.structure.scraped.formulas import has_marked_threefold
 
-SCRAPED_SUFFIXES = frozenset({".txt", ".text", ".html", ".htm", ".xhtml"})
+SCRAPED_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 FRAME = re.compile(
     r"^\s*(更多推荐|相关推荐|所有评论\s*[(（]\d+[)）]|最新评论|分享到.*|阅读全文|展开全文|版权声明.*|转载请注明.*)\s*$"
 )

@@ -191,12 +191,13 @@ def _shown(results: Sequence[Result], *, variants: bool) -> list[str]:
 def write_tables(files: Sequence[Path], table: Callable[[str], str], markers: tuple[str, str]) -> None:
     """Put a table, made for the language of each page, between its markers. All pages are made before any is written.
     Raises UsageError unless each has both markers, once and in order."""
-    pages = {file: _with_table(file, table("zh" if ".zh" in file.suffixes else "en"), markers) for file in files}
+    pages = {file: with_table(file, table("zh" if ".zh" in file.suffixes else "en"), markers) for file in files}
     for file, text in pages.items():
         file.write_text(text, encoding="utf-8")
 
 
-def _with_table(file: Path, table: str, markers: tuple[str, str]) -> str:
+def with_table(file: Path, table: str, markers: tuple[str, str]) -> str:
+    """The text of a page with a table between its markers. Raises UsageError as `write_tables` does."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:

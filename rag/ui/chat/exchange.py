@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from ingest.updates.first_reading import FirstReading
@@ -169,8 +169,8 @@ def _write(
 ) -> Generator[None, None, None]:
     """Fill an exchange from the events of its answer."""
     writer = writer_of(assistant, choices)
-    # The parts of an answer that are shown beside it read the same few documents.
-    pages = cache(partial(page_of, assistant.index))
+    # The parts of an answer that are shown beside it read the same few documents, of the generation that is live then.
+    pages = cache(lambda name: page_of(assistant.index, name))
     quotes = writer.llm == ChatModelName.EXTRACTIVE
     events = writer.stream(exchange.question, history)
     events = _in_turn(events) if quotes else events

@@ -1,5 +1,7 @@
 """What is read of a page once: its sections with their roles, its English names, its follow-ups, its code."""
 
+from pathlib import Path
+
 import pytest
 
 from ingest.reading.loading import document_of
@@ -7,6 +9,8 @@ from ingest.structure.passages import cut
 from ingest.structure.sections import structure
 from rag.language.language import Language
 from rag.text.roles import SectionRole
+from tests.conftest import HashEmbedder
+from tests.ingest.library import Library
 from tests.source_pages import source_page
 
 PAGE = """---
@@ -67,6 +71,44 @@ def test_follow_ups_and_code() -> None:
     source, outline = source_page(PAGE)
     assert [section.questions for section in outline.follow_ups] == [("秩取多大才好？",)]
     assert [source[start:end] for start, end in outline.code] == ["x = 1"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_follow_ups_are_those_of_the_text(ending: str) -> None:
+    """Neither of the front matter nor of a listing."""
+    page = """---
+questions:
+  追问:
+    - 一共要几张显卡才够？
+---
+# 标题
+```
+## 追问
+### 这是代码吗？
+```
+## 追问
+### 秩取多大才好？
+8。
+"""
+    outline = source_page(page.replace("\n", ending)).outline
+    assert [section.questions for section in outline.follow_ups] == [("秩取多大才好？",)]
+
+
+def test_an_empty_heading_is_no_part_of_a_path() -> None:
+    assert [section.path for section in source_page("# T\n\n##\n\nText.\n").outline.sections[1:]] == [("T",), ("T",)]
+
+
+def test_front_matter_in_toml_ends_before_the_text() -> None:
+    source, outline = source_page("+++\ntitle = 'LoRA'\n+++\nA method.\n")
+    assert source[outline.body_start :] == "A method.\n"
+
+
+def test_a_passage_of_two_languages_is_no_translation(tmp_path: Path) -> None:
+    library = Library(tmp_path, HashEmbedder())
+    library.write("a.md", "---\ntitle: Foo\n---\n## English\n\nHello there.\n\n## 中文\n\n你好，这里是正文。\n")
+    library.sync()
+    with library.index() as index:
+        assert [passage.translated_into for passage in index.storage.passages([0])] == [None]
 
 
 @pytest.mark.parametrize("budget", [20, 60, 320])

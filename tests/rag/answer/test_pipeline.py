@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessageChunk, HumanMessage, HumanMessageCh
 from rag.answer.assistant import Assistant
 from rag.answer.chain import PassageRetriever, answer_runnable
 from rag.answer.evidence import QuestionResults, run_search
-from rag.answer.pipeline import Stage, prepare, run, stream
+from rag.answer.pipeline import Stage, prepare, run
 from rag.answer.quoted.writer import QuoteWriter
-from rag.answer.trace import Event, EvidenceFound, Finished, TextAdded, Trace, Written
+from rag.answer.trace import Event, EvidenceFound, TextAdded, Trace, Written
 from rag.question.follow_ups import Standalone, follow
 from rag.question.question import UserQuestion
 from rag.search.searcher import Searcher
@@ -148,12 +148,10 @@ def test_the_retriever_returns_as_many_as_the_settings_say(assistant: Assistant)
     assert len(PassageRetriever(assistant=few, k=3).invoke(QUESTION)) == 3
 
 
-def test_the_chain_is_the_programs_own_path(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = assistant.begin(QUESTION)
-    events = list(stream(first))
-    assert isinstance(events[-1], Finished)
-    assert events[-1].answer.text == assistant.ask(QUESTION).text
-    assert prepare(first).result == events[-1].trace.result
+def test_the_chain_is_the_programs_own_path(assistant: Assistant) -> None:
+    finished = assistant.finish(QUESTION)
+    assert answer_runnable(assistant).invoke({"question": QUESTION}).strip() == finished.answer.text
+    assert prepare(assistant.begin(QUESTION)).result == finished.trace.result
 
 
 def test_an_answer_goes_on_with_the_generation_it_began_with(assistant: Assistant) -> None:

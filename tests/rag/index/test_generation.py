@@ -152,15 +152,16 @@ def test_an_error_while_writing_leaves_nothing(copied: Path) -> None:
     assert snapshot(index / "generations" / "000001") == before
 
 
-def test_another_format_is_refused_with_the_command_that_rebuilds(copied: Path) -> None:
+@pytest.mark.parametrize("other", [9, 10, 99])
+def test_another_format_is_refused_with_the_command_that_rebuilds(copied: Path, other: int) -> None:
     index = copied / "index"
-    manifest = json.loads(place(index, "manifest.json").read_bytes()) | {"format": 99}
+    manifest = json.loads(place(index, "manifest.json").read_bytes()) | {"format": other}
     data = json.dumps(manifest).encode()
     place(index, "manifest.json").write_bytes(data)
     (index / "CURRENT").write_text(
         json.dumps({"generation": "000001", "manifest_sha256": hashlib.sha256(data).hexdigest()}), encoding="utf-8"
     )
-    with pytest.raises(IndexMismatchError, match="format 99") as caught:
+    with pytest.raises(IndexMismatchError, match=f"format {other}") as caught:
         open_index(index)
     assert "python -m ingest --rebuild" in caught.value.hint
 

@@ -60,6 +60,12 @@ def test_the_front_matter_corrects_the_points(tmp_path: Path) -> None:
     assert source[: points[0].citation.start].count("\n---\n") == 1, "not the place in the front matter"
 
 
+def test_a_point_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    page = CACHE.replace("tags:", "rubric:\n  - 优点: 快\ntags:", 1)
+    with pytest.raises(UsageError, match=r"cache\.md"):
+        rubric(bank_of(tmp_path, {"cache.md": page}), CACHE_ID)
+
+
 def test_a_point_that_the_page_does_not_say_is_named(tmp_path: Path) -> None:
     page = CACHE.replace("tags:", "rubric:\n  - 缓存能让模型更聪明。\ntags:", 1)
     with pytest.raises(UsageError, match=r"cache\.md.*缓存能让模型更聪明"):
