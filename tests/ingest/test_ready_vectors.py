@@ -112,8 +112,9 @@ def test_a_comparison_makes_a_few_tokens_and_estimates_the_rest(ready: Library) 
         whole = index.tokens
         assert whole is not None
         everything = np.arange(len(whole))
-        bare = replace(index, tokens=replace(whole, missing=everything))
-        assert not bare.tokens.comparable(everything).any()
+        unmade = replace(whole, missing=everything)
+        assert not unmade.comparable(everything).any()
+        bare = replace(index, tokens=unmade)
         late = with_late_tokens(bare, ready.embedder).tokens
         assert isinstance(late, LateTokens)
         assert late.comparable(everything).all()
