@@ -67,7 +67,7 @@ class Documents:
     def _without_reading(self, file: File) -> DocumentEntry | DocumentError | OSError | None:
         """The entry of an unchanged document, or why the file cannot be read; None if it must be read."""
         known = self.unchanged.get((file.root, file.relative))
-        if not _is_utf8(str(file.path)):
+        if _shown(str(file.path)) != str(file.path):
             message = f"{_shown(file.relative)}: the file name is not UTF-8"
             return DocumentError(message, hint="rename the file", reason=Unreadable.FILE)
         try:
@@ -113,10 +113,6 @@ def digest(file: Path) -> str:
     """SHA-256 of a file, as the index stores it."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _is_utf8(name: str) -> bool:
-    return _shown(name) == name
 
 
 def _shown(name: str) -> str:

@@ -1,7 +1,6 @@
 """Progress bars of an ingest run, on stderr."""
 
 import sys
-from types import TracebackType
 from typing import Self
 
 from tqdm import tqdm
@@ -17,9 +16,7 @@ class Bars:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for bar in self._bars.values():
             bar.close()
 

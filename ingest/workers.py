@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
@@ -64,9 +63,7 @@ class InProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._parser.close()
 
     def prepare(self, files: Iterable[tuple[int, File]]) -> "Iterator[tuple[int, Prepared | DocumentError | OSError]]":

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,13 +21,14 @@ from rag.settings import IndexEffect, Settings, index_settings
 
 if TYPE_CHECKING:
     from ingest.prepare import Prepared
-    from rag.embedding import Embedder, Progress
+    from rag.embedding import Embedder, Encoded, Progress, Vectors
 
 # Too little to start the cluster for: this process reads it, then embeds it.
 FEW_BYTES = 1 << 20
 FEW_TEXTS = 128
 # Bytes of files and texts on their way to workers.
 MOST_BYTES = 128 << 20
+Ask = Callable[[str, Sequence[str], "Progress | None"], list[Any]]
 DEATH_HINT = "leave it out, or give the nodes more memory; the logs of the cluster may say more"
 
 
@@ -62,9 +62,7 @@ class RayWorkers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._pool = None
         with self._here:
             self._stack.close()
@@ -121,8 +119,6 @@ class RayWorkers:
     def load_embedder(self) -> "Embedder":
         if self._pool is None:
             return self._here.load_embedder()
-        from ingest.cluster.embedder import RemoteEmbedder
-
         loaded = self._pool.wait()
         return RemoteEmbedder(self._ask, self._job.identity, loaded.dimension, loaded.max_tokens)
 
@@ -160,6 +156,42 @@ class RayWorkers:
                 if progress:
                     progress(done, len(texts))
         return answers
+
+
+class RemoteEmbedder:
+    """An Embedder, for a run's needs besides passage vectors, whose results come from workers: the writer needs neither
+    model nor memory for it.
+
+    `ask` passes texts to a method of theirs and returns a result for each.
+    """
+
+    def __init__(self, ask: Ask, identity: str, dimension: int, max_tokens: int) -> None:
+        self._ask = ask
+        self.identity = identity
+        self.dimension = dimension
+        self.max_tokens = max_tokens
+
+    def embed_passages(self, texts: Sequence[str], progress: "Progress | None" = None) -> "Vectors":
+        found = self._ask("embed_passages", texts, progress)
+        return np.stack(found) if found else np.zeros((0, self.dimension), np.float32)
+
+    def embed_query(self, text: str) -> "Vectors":
+        vector: Vectors = self._ask("embed_query", [text], None)[0]
+        return vector
+
+    def encode_passages(
+        self, texts: Sequence[str], progress: "Progress | None" = None
+    ) -> "Iterator[tuple[int, Encoded]]":
+        yield from enumerate(self._ask("encode_passages", texts, progress))
+
+    def encode_queries(self, texts: Sequence[str]) -> "list[Encoded]":
+        return self._ask("encode_queries", texts, None)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._ask("count_tokens", texts, None)
+
+    def token_spans(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        return self._ask("token_spans", texts, None)
 
 
 def sent_settings(settings: Settings) -> dict[str, Any]:

@@ -1,20 +1,25 @@
-"""PowerPoint presentation -> Markdown: for each slide a heading, its content in reading order, and its notes."""
+"""PowerPoint presentation -> Markdown: for each slide a heading, its content in reading order, its notes and
+comments."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ingest.formats.extract import Extract, TextBuilder
 from ingest.formats.markdown import heading
-from ingest.formats.office.omissions import Omissions
+from ingest.formats.office.line import remark
 from ingest.formats.office.package import Package, Part, open_package
-from ingest.formats.office.slides.remarks import Comments, speaker_notes
-from ingest.formats.office.slides.shapes import Places, Shape, Shapes
-from ingest.formats.office.story import Story
+from ingest.formats.office.slides.shapes import FRAME, Places, Shape, Shapes, place_of
+from ingest.formats.office.slides.text import SlideText
+from ingest.formats.office.story import RESOLVED, Omissions, Story
 from ingest.formats.office_xml import attribute, child, local_name, relation, text_of
+from rag.language.language import has_chinese
 
 MAX_TITLE_CHARACTERS = 60
 # Several lines, an item of a list, a table, a formula.
 NO_TITLE = re.compile(r"\n|^(?:[|$-]|\d{1,9}[.)] )")
+# The notes page also shows a picture of the slide.
+NO_NOTES = FRAME | {"sldImg"}
 
 
 def read(data: bytes) -> Extract:
@@ -26,7 +31,7 @@ def _read(package: Package) -> Extract:
     main = package.main
     assert main is not None
     omissions = Omissions()
-    comments = Comments(package, main)
+    comments = _Comments(package, main)
     builder = TextBuilder()
     pages: list[int] = []
     known: dict[str, Places] = {}
@@ -85,7 +90,7 @@ def _slide(package: Package, slide: Part, places: Places, omissions: Omissions, 
     shapes = Shapes(story, places).read(tree) if tree is not None else []
     title = _title(shapes)
     blocks = [block for shape in shapes for block in shape.blocks]
-    notes = speaker_notes(package, slide, omissions)
+    notes = _speaker_notes(package, slide, omissions)
     return [heading(title or f"{number}", 2), *blocks, *([notes] if notes else [])]
 
 
@@ -100,3 +105,52 @@ def _title(shapes: list[Shape]) -> str:
         return ""
     shapes.remove(found)
     return " ".join(" ".join(found.blocks).split())
+
+
+def _speaker_notes(package: Package, slide: Part, omissions: Omissions) -> str:
+    """The speaker's notes on a slide, marked as such."""
+    part = package.related(slide, "notesSlide")
+    if part is None:
+        return ""
+    text = SlideText(part, omissions)
+    lines: list[str] = []
+    for shape in part.root.iter():
+        if local_name(shape) != "sp" or child(shape, "txBody") is None:
+            continue
+        place = place_of(shape)
+        if place is None or place.get("type", "obj") not in NO_NOTES:
+            lines += text.paragraphs(child(shape, "txBody"))
+    notes = "\n".join(lines).strip()
+    return "" if not notes else f"备注：{notes}" if has_chinese(notes) else f"Notes: {notes}"
+
+
+class _Comments:
+    """The comments on slides, in both forms in which PowerPoint stores them."""
+
+    def __init__(self, package: Package, main: Part) -> None:
+        self._package = package
+        self._authors: dict[str, str] = {}
+        for kind in ("commentAuthors", "authors"):
+            part = package.related(main, kind)
+            for one in () if part is None else part.root:
+                self._authors[attribute(one, "id")] = attribute(one, "name")
+
+    def of(self, slide: Part, omissions: Omissions) -> Iterator[str]:
+        for link in slide.relations.values():
+            part = self._package.part(link) if link.kind == "comments" else None
+            for one in () if part is None else part.root:
+                if attribute(one, "status") == "resolved":
+                    omissions.things[RESOLVED] += 1
+                    continue
+                yield from self._comment(one)
+
+    def _comment(self, element: Any) -> Iterator[str]:
+        """A comment, and the replies to it."""
+        for one in (element, *(child(element, "replyLst") if child(element, "replyLst") is not None else ())):
+            plain, body = child(one, "text"), child(one, "txBody")
+            said = (plain.text or "") if plain is not None else ""
+            if body is not None:
+                said = " ".join(text_of(paragraph) for paragraph in body if local_name(paragraph) == "p")
+            said = " ".join(said.split())
+            if said:
+                yield remark(said, self._authors.get(attribute(one, "authorId"), ""))

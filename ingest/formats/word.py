@@ -4,11 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from ingest.formats.extract import Extract, TextBuilder
-from ingest.formats.office.omissions import Omissions
 from ingest.formats.office.package import Package, Part, open_package
-from ingest.formats.office.story import Story
-from ingest.formats.office.word.body import Body
-from ingest.formats.office.word.contents import contents_paragraphs
+from ingest.formats.office.story import Omissions, Story
+from ingest.formats.office.word.body import Body, contents_paragraphs
 from ingest.formats.office.word.headings import find_headings
 from ingest.formats.office.word.notes import Notes, tell_headers
 from ingest.formats.office.word.numbering import Numbering

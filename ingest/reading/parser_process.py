@@ -10,10 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from ingest.formats.extract import MAX_CHARACTERS, PNG, Extract, Picture, UnreadableError
@@ -49,9 +48,7 @@ class ParserProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -101,7 +98,7 @@ class ParserProcess:
         request = request | {"size": len(data), "seconds": self._seconds}
         late = threading.Event()
         line = b""
-        with _Deadline(child, 2.0 * self._seconds, late):
+        with _deadline(child, 2.0 * self._seconds, late):
             try:
                 child.stdin.write(json.dumps(request).encode() + b"\n" + data)
                 child.stdin.flush()
@@ -142,7 +139,7 @@ class ParserProcess:
         )
         self._child, self._served = child, 0
         assert child.stdout is not None
-        with _Deadline(child, START_SECONDS, threading.Event()):
+        with _deadline(child, START_SECONDS, threading.Event()):
             ready = child.stdout.readline(16)
         if ready != b"ready\n":
             status = child.wait()
@@ -174,21 +171,18 @@ def _picture(answer: dict[str, Any]) -> Picture:
     return Picture(png, int(answer["width"]), int(answer["height"]), boxes)
 
 
-class _Deadline:
+@contextmanager
+def _deadline(child: subprocess.Popen[bytes], seconds: float, late: threading.Event) -> Iterator[None]:
     """Kills a child that takes too long, which ends every wait for its pipes."""
 
-    def __init__(self, child: subprocess.Popen[bytes], seconds: float, late: threading.Event) -> None:
-        def kill() -> None:
-            late.set()
-            child.kill()
+    def kill() -> None:
+        late.set()
+        child.kill()
 
-        self._timer = threading.Timer(seconds, kill)
-        self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._timer.cancel()
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

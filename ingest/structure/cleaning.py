@@ -1,13 +1,12 @@
 """Document -> cleaned lines. Markdown stays as written, but for extensions that only some programs understand; scraped
-pages are repaired behind the door of `scraped`."""
+pages are repaired, by `scraped`."""
 
 from dataclasses import dataclass
 
 from ingest.reading.loading import Document, is_written_markdown
 from ingest.structure.dialects import plain
 from ingest.structure.lines import Line, lines_of
-from ingest.structure.scraped.door import is_scraped
-from ingest.structure.scraped.repair import repair, repair_without_markup
+from ingest.structure.scraped.repair import is_scraped, repair, repair_without_markup
 from rag.text.blocks import Block, code_lines
 from rag.text.markdown import parse
 

@@ -1,15 +1,19 @@
 """A structured document -> its outline: what is read of a page once and stored, so that nobody reads headings again."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ingest.reading.loading import Document
-from ingest.structure.follow_ups import follow_ups_in
 from ingest.structure.sections import Section, StructuredDocument
+from rag.language.headings import FOLLOW_UPS_BEGIN, FOLLOW_UPS_END, MARKED_QUESTION, QUESTION
 from rag.language.language import Language
-from rag.text.blocks import BlockKind
-from rag.text.page import Outline, PageSection, english_of
+from rag.text.blocks import PROSE, Block, BlockKind
+from rag.text.markdown import parse
+from rag.text.page import FollowUps, Outline, PageSection, english_of
 from rag.text.roles import SectionRole, role_of, translation_of
+
+# Characters read after the heading of a section of follow-ups.
+REACH = 20_000
 
 
 def outline_of(document: Document, structured: StructuredDocument) -> Outline:
@@ -73,3 +77,32 @@ def _code(root: Section) -> Iterator[tuple[int, int]]:
                 span = part.content.source_range(part.block.body_start, part.block.body_end)
                 if span is not None:
                     yield span
+
+
+def follow_ups_in(source: str, start: int = 0) -> Iterator[FollowUps]:
+    """The follow-up questions that a text names, below headings such as `## 追问`, `**常见追问**`, `常见追问：` and
+    `### Follow-up questions`: each section of them from `start` on, up to the next one."""
+    headings = list(FOLLOW_UPS_BEGIN.finditer(source, start))
+    ends = [*(heading.start() for heading in headings), len(source)][1:]
+    for heading, end in zip(headings, ends, strict=True):
+        text = source[heading.end() : min(end, heading.end() + REACH)]
+        level = len(heading["marks"] or heading["english"] or "")
+        yield FollowUps(heading.end(), tuple(_questions(text, parse(text), level)))
+
+
+def _questions(text: str, blocks: Iterable[Block], level: int) -> Iterator[str]:
+    """The questions of a section whose heading has `level` marks (0: a plain line): headings, list items, and lines
+    marked as questions."""
+    for block in blocks:
+        if block.kind is BlockKind.HEADING and block.level <= (level or 6):
+            return
+        if block.kind is not BlockKind.HEADING and block.kind not in PROSE:
+            continue
+        is_marked = block.kind in (BlockKind.HEADING, BlockKind.LIST_ITEM)
+        for number, line in enumerate(text[block.body_start : block.body_end].splitlines()):
+            whole = f"{block.mark} {line}" if block.mark and not number else line
+            if not level and FOLLOW_UPS_END.match(whole):
+                return
+            question = (QUESTION if is_marked and not number else MARKED_QUESTION).match(line)
+            if question:
+                yield " ".join(question[1].strip("* ").split())

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ingest.formats.encodings.characters import LATIN
-from ingest.formats.encodings.languages import ASCII, languages
+from ingest.formats.encodings.languages import ASCII, LATIN, languages
 
 # How many bytes are looked at, all from lines that contain anything but ASCII.
 LOOKED_AT = 40_000

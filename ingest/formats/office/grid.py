@@ -139,7 +139,7 @@ def _goes_on(rows: Rows, count: int) -> bool:
         return False
     if wide:
         return _names_below(above, below, wide, down, rows[count + 1 :])
-    is_text = not any(_has_digit(place.text) for place in (*above, *below))
+    is_text = not any(letter.isdigit() for place in (*above, *below) for letter in place.text)
     return is_text and len({place.cell for place in own}) < len(down)
 
 
@@ -161,10 +161,6 @@ def _names_below(above: Sequence[Place], below: Sequence[Place], wide: Set[int],
     if down - wide or (len(wide) > 1 and len(set(under)) * len(wide) == len(under)):
         return True
     return not has_numbers and any(_is_number(place.text) for row in rest[:LOOKED_AT] for place in row)
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 def _is_number(text: str) -> bool:

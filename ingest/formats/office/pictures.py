@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.formats.office.chart import chart_blocks, diagram_block
-from ingest.formats.office.omissions import NO_DESCRIPTION, NO_VALUES
-from ingest.formats.office.story import Story
+from ingest.formats.office.story import NO_DESCRIPTION, NO_VALUES, Story
 from ingest.formats.office_xml import ON, attribute, child, local_name, shown_form
 
 FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|svg|webp|bmp|emf|wmf|tiff?)", re.IGNORECASE)

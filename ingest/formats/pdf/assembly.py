@@ -222,7 +222,7 @@ class Assembly:
 def assemble(pages: Sequence[Sequence[Line]]) -> Assembly:
     """All pages put together."""
     if _is_typed(pages):
-        pages = [[_as_prose(line) for line in page] for page in pages]
+        pages = [[replace(line, is_mono=False) for line in page] for page in pages]
     words = Words(lambda: (line.text for page in pages for line in page))
     result = Assembly(words, Layout(pages), type_of(pages))
     for page, following in zip(pages, [*pages[1:], ()], strict=True):
@@ -254,10 +254,6 @@ def _is_typed(pages: Sequence[Sequence[Line]]) -> bool:
     widest = widths[len(widths) * 19 // 20]
     full = sum(widest - MONO_EDGE <= width <= widest + MONO_EDGE for width in widths)
     return widest >= SHORTEST_FULL and full >= LEAST_FULL * len(typed)
-
-
-def _as_prose(line: Line) -> Line:
-    return replace(line, is_mono=False)
 
 
 def _indent(line: Line, page: Sequence[Line], place: int) -> str:

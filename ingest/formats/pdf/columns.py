@@ -54,7 +54,8 @@ def _downwards(lines: Sequence[Line]) -> list[Line] | None:
     if max(ups, default=0.0) <= MOST_STEP_UP and 2 * sum(up > 0.5 for up in ups) <= len(ups):
         return None
     rows: list[list[Line]] = []
-    for line in sorted((line for line in lines if line.box[3] - line.box[1] < TALL or line.rows), key=_from_top):
+    upright = (line for line in lines if line.box[3] - line.box[1] < TALL or line.rows)
+    for line in sorted(upright, key=lambda line: -line.box[3]):
         if rows and min(other.box[1] for other in rows[-1]) < line.box[3] - OVERLAP * line.height:
             if not all(_is_in_row(line, other) for other in rows[-1]):
                 return None
@@ -63,10 +64,6 @@ def _downwards(lines: Sequence[Line]) -> list[Line] | None:
             rows.append([line])
     ordered = [line for row in rows for line in sorted(row, key=lambda line: line.box[0])]
     return ordered if len(ordered) == len(lines) else None
-
-
-def _from_top(line: Line) -> float:
-    return -line.box[3]
 
 
 def _is_in_row(one: Line, other: Line) -> bool:

@@ -107,7 +107,8 @@ class _Layout:
         for group in groups:
             titles, rest = self._title_rows(group)
             found += [self._grid(row) for row in titles]
-            sides = self._rejoined(self._split(rest, axis=1)) if self._may_part(depth) else []
+            may_part = depth < DEEPEST and not self.is_delimited
+            sides = self._rejoined(self._split(rest, axis=1)) if may_part else []
             if len(sides) > 1:
                 for side in sides:
                     found += self._parted(side, depth + 1)
@@ -120,24 +121,15 @@ class _Layout:
                     found.append(grid)
         return found
 
-    def _may_part(self, depth: int) -> bool:
-        return depth < DEEPEST and not self.is_delimited
-
     def _split(self, places: Places, *, axis: int) -> list[list[tuple[int, int]]]:
         """The places in groups between blank rows (axis 0) or columns (axis 1); hidden ones do not count as blank."""
-        hidden = self._is_hidden_row if axis == 0 else self._is_hidden_column
+        hidden = self.sheet.hidden_rows if axis == 0 else self.sheet.hidden_columns
         lines = sorted({place[axis] for place in places})
-        starts = [b for a, b in pairwise(lines) if b - a > 1 and not all(map(hidden, range(a + 1, b)))]
+        starts = [b for a, b in pairwise(lines) if b - a > 1 and not all(line in hidden for line in range(a + 1, b))]
         groups: list[list[tuple[int, int]]] = [[] for _ in range(len(starts) + 1)]
         for place in places:
             groups[bisect_right(starts, place[axis])].append(place)
         return [group for group in groups if group]
-
-    def _is_hidden_row(self, row: int) -> bool:
-        return row in self.sheet.hidden_rows
-
-    def _is_hidden_column(self, column: int) -> bool:
-        return column in self.sheet.hidden_columns
 
     def _title_rows(self, places: Places) -> tuple[list[Places], Places]:
         """The first rows with one text each, above rows with more; and the places below them."""

@@ -16,7 +16,7 @@ from lxml import etree
 from ingest.formats.archive import open_archive, parse_xml, read_part
 from ingest.formats.extract import UnreadableError
 from ingest.formats.markdown import lowered, raised
-from ingest.formats.office_xml import ON, local_name
+from ingest.formats.office_xml import ON, attribute, local_name
 from ingest.formats.sheets.number_formats import BUILT_IN, GENERAL
 
 # Cells may be formatted in 64,000 ways.
@@ -71,7 +71,7 @@ def open_package(data: bytes) -> Package:
     relations = _relations(archive, main)
     sheets = []
     for sheet in (element for element in root.iter() if local_name(element) == "sheet"):
-        target, kind = relations.get(_attribute(sheet, "id"), ("", ""))
+        target, kind = relations.get(attribute(sheet, "id"), ("", ""))
         part = target if kind == "worksheet" and target in archive.NameToInfo else ""
         hidden = sheet.get("state", "visible") in ("hidden", "veryHidden")
         sheets.append(SheetPart(sheet.get("name", ""), part, hidden))
@@ -125,10 +125,6 @@ def text_in(element: Any) -> str:
 
 def unescaped(text: str) -> str:
     return ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
-
-
-def _attribute(element: Any, name: str) -> str:
-    return next((str(value) for key, value in element.attrib.items() if key.rsplit("}", 1)[-1] == name), "")
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:

@@ -6,16 +6,21 @@ Removals are reported line by line.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from ingest.formats.encoding import CHINESE
 from ingest.structure.lines import Line
 from ingest.structure.scraped.code_blocks import fence_code, split_glued_fence
-from ingest.structure.scraped.door import FRAME, REFERENCE
 from ingest.structure.scraped.formulas import has_marked_threefold, keep_formulas_once
 from rag.language.numbering import CHINESE_ITEM, LIST_NUMBER
 from rag.text.mapped import MappedText
 from rag.text.sentences import joint, unwrapped_lines
 
+SCRAPED_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
+FRAME = re.compile(
+    r"^\s*(更多推荐|相关推荐|所有评论\s*[(（]\d+[)）]|最新评论|分享到.*|阅读全文|展开全文|版权声明.*|转载请注明.*)\s*$"
+)
+REFERENCE = re.compile(r"[(（]\[[^\][\n]{1,60}\]\[\d+\][)）]")
 # Lines that beg for clicks, advertise or belong to the page's frame. Each alternative was seen on real pages; a text
 # about scanning codes, or a 👉 before a point, does not count.
 PROMOTION = re.compile(
@@ -42,6 +47,19 @@ REPEAT_WINDOW = 40
 MAX_FORMULA_CHARACTERS = 1_000
 # A sentence that inline code has broken into lines is shorter than this.
 MAX_JOINED_CHARACTERS = 2_000
+
+
+def is_scraped(name: str, lines: Iterable[Line]) -> bool:
+    """Whether a document in Markdown is scraped, so that no other is repaired; texts without markup always are.
+
+    Saved pages (.html) are; documents of other formats are if their lines outside of code have traces that nobody
+    writes by hand: the frame of a page ("所有评论(12)"), formulas three times in a row, or the numbered references that
+    a chat leaves behind.
+    """
+    if PurePosixPath(name).suffix.lower() in SCRAPED_SUFFIXES:
+        return True
+    prose = [line.text for line in lines if not line.is_code]
+    return any(map(FRAME.match, prose)) or any(map(REFERENCE.search, prose)) or any(map(has_marked_threefold, prose))
 
 
 def repair(lines: Sequence[Line], removed: list[str]) -> list[Line]:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.formats.office.grid import Cell, Row, write
-from ingest.formats.office.omissions import HIDDEN, NO_DESCRIPTION
 from ingest.formats.office.pictures import description, graphic_blocks, is_decorative, is_hidden
 from ingest.formats.office.slides.reading_order import Box, reading_order
 from ingest.formats.office.slides.text import SlideText
-from ingest.formats.office.story import Story
+from ingest.formats.office.story import HIDDEN, NO_DESCRIPTION, Story
 from ingest.formats.office_xml import attribute, child, children, local_name, number, shown_form, text_of
 
 TITLES = frozenset({"title", "ctrTitle"})

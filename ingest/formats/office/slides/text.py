@@ -6,8 +6,8 @@ from typing import Any
 from ingest.formats.markdown import LIST_NUMBER
 from ingest.formats.office.line import Line
 from ingest.formats.office.numerals import written
-from ingest.formats.office.omissions import STRANGE, STRUCK, Omissions
 from ingest.formats.office.package import Part
+from ingest.formats.office.story import STRANGE, STRUCK, Omissions
 from ingest.formats.office.symbols import plain
 from ingest.formats.office_xml import (
     attribute,

@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator, Set
 from typing import Any
 
-from ingest.formats.office.omissions import HIDDEN, PROMPTS
-from ingest.formats.office.story import Story
+from ingest.formats.office.story import HIDDEN, PROMPTS, Story
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph, Table, TableCell, TableRow
-from ingest.formats.office.word.contents import is_contents
 from ingest.formats.office.word.numbering import Numbering
 from ingest.formats.office.word.runs import Runs, is_prompt
 from ingest.formats.office.word.styles import Styles
@@ -28,6 +26,8 @@ CODE_STYLE = re.compile(r"code|preformatted|source|listing|代码|程序", re.IG
 HEADING_STYLE = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 TITLE_STYLE = "Title"
 CENTRED = ("center", "centre")
+LISTS = re.compile(r"\s*TOC\b")
+MOST_FIELDS = 50
 CONTENTS, OTHER_FILES = "tables of contents", "parts that are whole files of their own"
 
 
@@ -166,3 +166,37 @@ def _continues(properties: Any, name: str) -> bool:
     """Whether a cell is part of the one before or above it."""
     merge = child(properties, name)
     return merge is not None and attribute(merge, "val", "continue") == "continue"
+
+
+def is_contents(control: Any) -> bool:
+    """Whether a content control was inserted as a table of contents."""
+    return value(child(control, "sdtPr"), "docPartObj", "docPartGallery") == "Table of Contents"
+
+
+def contents_paragraphs(body: Any) -> set[Any]:
+    """The paragraphs of a table of contents: between the beginning and the end of the field that makes it. A field
+    without an end does not count."""
+    found: set[Any] = set()
+    paragraphs: list[Any] = []
+    open_fields: list[tuple[int, list[str]]] = []
+    after: Any = None  # the paragraph in which a list has ended
+    for one in body.iter():
+        name = local_name(one)
+        if name == "p":
+            paragraphs.append(one)
+            after = None
+        elif name == "instrText" and open_fields:
+            open_fields[-1][1].append(one.text or "")
+        elif name == "fldChar" and paragraphs:
+            kind = attribute(one, "fldCharType")
+            if kind == "begin" and len(open_fields) < MOST_FIELDS:
+                open_fields.append((len(paragraphs) - 1, []))
+            elif kind == "end" and open_fields:
+                start, instruction = open_fields.pop()
+                if LISTS.match("".join(instruction)):
+                    found.update(paragraphs[start:])
+                    after = paragraphs[-1]
+        elif name == "t" and after is not None and (one.text or "").strip():
+            found.discard(after)
+            after = None
+    return found

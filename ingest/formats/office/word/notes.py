@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ingest.formats.office.line import remark
-from ingest.formats.office.omissions import RESOLVED
 from ingest.formats.office.package import Part
-from ingest.formats.office.story import Story
+from ingest.formats.office.story import RESOLVED, Story
 from ingest.formats.office.word.runs import COMMENT, ENDNOTE, FOOTNOTE, Runs
 from ingest.formats.office.word.styles import Styles
 from ingest.formats.office_xml import attribute, local_name

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest.formats.office.line import Line
-from ingest.formats.office.omissions import DELETED, HIDDEN, PROMPTS, STRANGE, STRUCK
 from ingest.formats.office.package import safe_address
 from ingest.formats.office.pictures import in_drawing
-from ingest.formats.office.story import Story
+from ingest.formats.office.story import DELETED, HIDDEN, PROMPTS, STRANGE, STRUCK, Story
 from ingest.formats.office.symbols import plain, symbol
 from ingest.formats.office.word.styles import Look, Styles
 from ingest.formats.office_xml import (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.formats.markdown import LIST_NUMBER, fence, heading
 from ingest.formats.office.grid import Cell, Row, in_a_line, write
-from ingest.formats.office.omissions import Omissions
+from ingest.formats.office.story import Omissions
 from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph, Table
 from rag.language.ends import COLONS, COMMAS, STOPS, ends_with
 

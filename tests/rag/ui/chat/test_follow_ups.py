@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.structure.follow_ups import follow_ups_in
+from ingest.structure.outline import follow_ups_in
 from rag.types import Answer, Citation, Refusal, RefusalReason
 from rag.ui.chat.follow_ups import follow_ups, questions_after
 from tests.source_pages import source_page
