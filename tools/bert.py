@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 
-from rag.embedding.bert_folder import read_folder
+from rag.embedding.bert_embedder import read_folder
 from rag.embedding.graph import Layer
 
 # Weight and bias, of a linear layer or of a normalisation.

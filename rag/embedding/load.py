@@ -6,8 +6,7 @@ hub. No model's own code is ever run, and weights are read from safetensors only
 
 from pathlib import Path
 
-from rag.embedding.bert_embedder import BertEmbedder
-from rag.embedding.bert_folder import is_rebuilt
+from rag.embedding.bert_embedder import BertEmbedder, is_rebuilt
 from rag.embedding.embedder import Embedder
 from rag.embedding.sentence_transformer import SentenceTransformerEmbedder, quiet
 from rag.errors import ModelError

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,6 @@ from rag.embedding.embedder import (
     unit_rows,
     wordy_tokens,
 )
-from rag.embedding.precision import wants_bfloat16
 from rag.errors import ModelError
 from rag.models.e5 import PROMPTS
 from rag.process import torch_threads
@@ -159,7 +158,7 @@ def _load(folder: Path, precision: Precision) -> "SentenceTransformer":
     from sentence_transformers.util import get_device_name
 
     device = get_device_name()
-    half = wants_bfloat16(precision, device)
+    half = _wants_bfloat16(precision, device)
     try:
         with quiet():
             model = SentenceTransformer(
@@ -233,3 +232,19 @@ def quiet() -> Iterator[None]:
             enable_progress_bars()
         if bars:
             transformers_logging.enable_progress_bar()
+
+
+def _wants_bfloat16(precision: Precision, device: str) -> bool:
+    """Whether a model computes in bfloat16 on this device, else in float32."""
+    return precision is Precision.BFLOAT16 or (precision is Precision.AUTO and _has_fast_bfloat16(device))
+
+
+def _has_fast_bfloat16(device: str) -> bool:
+    """Whether bfloat16 is native; emulated, it is slower than float32."""
+    import torch
+
+    if device.startswith("cuda"):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    # Non-x86 processors may have it too, but it has not been measured there. Older versions of torch cannot be asked.
+    ask: Callable[[], dict[str, Any]] = getattr(torch.cpu, "get_capabilities", dict)
+    return device == "cpu" and any(ask().get(name) for name in ("avx512_bf16", "amx_bf16"))

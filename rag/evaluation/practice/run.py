@@ -6,7 +6,7 @@ made wrong: it is caught if one of its points is called contradicted that is not
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import Split
+from rag.evaluation.extra import evaluation_extra
 from rag.evaluation.intervals import share
 from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of
-from rag.evaluation.practice.measures import agreement, quadratic_weighted_kappa, spearman
 from rag.evaluation.progress import bar
 from rag.evaluation.provenance import provenance
 from rag.practice.bank import read_bank
@@ -33,6 +33,8 @@ MIDDLE = (0.2, 0.8)
 COMPLETE = 0.9
 # Kinds that should score nothing, unless the label says that the attempt contains an answer.
 WORTHLESS, NOTHING = ("keyword-soup", "injection"), 0.1
+# Scores are rounded to tenths, as labels are.
+GRADES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +157,24 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return f"{value['value']:.3f} [{value['low']:.3f}, {value['high']:.3f}]"
     return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def quadratic_weighted_kappa(labels: Any, scores: Any) -> float:
+    """Cohen's kappa with squared weights (Cohen, 1968) over tenths."""
+    with evaluation_extra():
+        from sklearn.metrics import cohen_kappa_score
+    grades = [np.rint(np.asarray(values) * GRADES).astype(int) for values in (labels, scores)]
+    return float(cohen_kappa_score(*grades, weights="quadratic", labels=list(range(GRADES + 1))))
+
+
+def spearman(labels: Any, scores: Any) -> float:
+    with evaluation_extra():
+        from scipy.stats import spearmanr
+    return float(spearmanr(labels, scores).statistic)
+
+
+def agreement(labels: Any, scores: Any, measure: Callable[[Any, Any], float]) -> float | None:
+    """The measure, rounded; None if all labels or all scores are equal, for which agreement is undefined."""
+    if len(set(map(float, labels))) < 2 or len(set(map(float, scores))) < 2:
+        return None
+    return round(measure(labels, scores), 3)

@@ -98,7 +98,10 @@ def evaluate(
             "dataset": dataset.name,
             "split": str(split),
             "limit": limit,
-            "queries": _count_queries(part),
+            "queries": {
+                "scored": len(part.scored),
+                "without_relevant_document": len(part.queries) - len(part.scored),
+            },
             "documents": {
                 "total": len(inputs.texts),
                 "duplicates": dataset.duplicate_documents,
@@ -254,10 +257,6 @@ def _table(outcome: SystemOutcome, queries: Sequence[Query], names: Sequence[str
 
 def _rounded(rows: NDArray[np.float64]) -> list[float]:
     return [round(float(value), 6) for value in rows.mean(axis=0)]
-
-
-def _count_queries(dataset: Dataset) -> dict[str, int]:
-    return {"scored": len(dataset.scored), "without_relevant_document": len(dataset.queries) - len(dataset.scored)}
 
 
 def _speed(milliseconds: Sequence[float]) -> dict[str, float]:

@@ -1,23 +1,87 @@
-"""The systems that an evaluation compares, by name. A new one takes one line.
+"""The systems that an evaluation compares, by name: our search as users get it, its parts alone over the same index,
+and LangChain's. A new one takes one line.
 
 Variants of our own search are named `ours-…`; they do not count as baselines.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rag.errors import UsageError
 from rag.evaluation.retrieval import langchain_systems as langchain
-from rag.evaluation.retrieval import own_systems as own
-from rag.evaluation.retrieval.system_interface import Builder
+from rag.evaluation.retrieval.system_interface import Builder, Ranked, System, SystemInputs
+from rag.language.terms import simplified, terms
+from rag.search.fusion import ranking_for
+from rag.search.retrieval import CANDIDATES, Proposals, search, search_dense, search_keyword
+
+# Cormack, Clarke & Buettcher (2009).
+RECIPROCAL_RANK_K = 60
+
+
+def ours(inputs: SystemInputs) -> System:
+    """The search of `python -m rag search` and of answers."""
+
+    def system(question: str, count: int) -> list[Ranked]:
+        return inputs.ranked(hit.passage for hit in inputs.assistant.search(question, k=count).hits)
+
+    return system
+
+
+def variant(**changes: float) -> Builder:
+    """Our search with some weights of the embedder's `FusionWeights` changed."""
+
+    def build(inputs: SystemInputs) -> System:
+        ranking = replace(ranking_for(inputs.assistant.index), **changes)  # type: ignore[arg-type]
+
+        def system(question: str, count: int) -> list[Ranked]:
+            found = search(inputs.assistant.index, inputs.embedder, question, k=count, ranking=ranking)
+            return inputs.ranked(hit.passage for hit in found.hits)
+
+        return system
+
+    return build
+
+
+def dense(inputs: SystemInputs) -> System:
+    """Nearest vectors alone."""
+
+    def search(question: str, count: int) -> list[Ranked]:
+        return _passages(inputs, _dense(inputs, question, count).numbers.tolist())
+
+    return search
+
+
+def keyword(inputs: SystemInputs) -> System:
+    """BM25 alone."""
+
+    def search(question: str, count: int) -> list[Ranked]:
+        return _passages(inputs, _keyword(inputs, question, count).numbers.tolist())
+
+    return search
+
+
+def reciprocal_rank_fusion(inputs: SystemInputs) -> System:
+    """Both, fused by their ranks alone: each adds 1 / (60 + rank)."""
+
+    def search(question: str, count: int) -> list[Ranked]:
+        depth = max(CANDIDATES, count)
+        fused: dict[int, float] = {}
+        for ranking in (_dense(inputs, question, depth), _keyword(inputs, question, depth)):
+            for rank, number in enumerate(ranking.numbers.tolist(), start=1):
+                fused[number] = fused.get(number, 0.0) + 1 / (RECIPROCAL_RANK_K + rank)
+        return _passages(inputs, sorted(fused, key=lambda number: (-fused[number], number))[:count])
+
+    return search
+
 
 OURS = "ours"
 SYSTEMS: Mapping[str, Builder] = {
-    OURS: own.ours,
-    "ours-without-tokens": own.variant(by_token=False),
-    "ours-without-keywords": own.variant(spread_weight=0.0, token_weight=0.0),
-    "dense": own.dense,
-    "keyword": own.keyword,
-    "rrf": own.reciprocal_rank_fusion,
+    OURS: ours,
+    "ours-without-tokens": variant(by_token=False),
+    "ours-without-keywords": variant(spread_weight=0.0, token_weight=0.0),
+    "dense": dense,
+    "keyword": keyword,
+    "rrf": reciprocal_rank_fusion,
     "langchain": langchain.vector_store(langchain.tutorial_splitter),
     "langchain-chinese": langchain.vector_store(langchain.chinese_splitter),
     "langchain-bm25": langchain.bm25(),
@@ -46,3 +110,15 @@ def choose(names: str | None) -> Sequence[str]:
 
 def is_baseline(name: str) -> bool:
     return name != OURS and not name.startswith(f"{OURS}-")
+
+
+def _dense(inputs: SystemInputs, question: str, count: int) -> Proposals:
+    return search_dense(inputs.assistant.index, inputs.embedder.embed_query(simplified(question)), count)
+
+
+def _keyword(inputs: SystemInputs, question: str, count: int) -> Proposals:
+    return search_keyword(inputs.assistant.index.keywords.match(terms(question)), count)
+
+
+def _passages(inputs: SystemInputs, numbers: list[int]) -> list[Ranked]:
+    return inputs.ranked(inputs.assistant.index.storage.passages(numbers))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from rag.errors import IndexCorruptError
-from rag.index.milvus.connection import MOST_VALUES, Connection
+from rag.index.milvus.connection import Connection, batches
 from rag.index.milvus.generations import ATTEMPT, GENERATION, Generation, read_generation
 from rag.index.milvus.lease import Lease
 from rag.index.milvus.schema import Table
@@ -54,10 +54,10 @@ def _collect_record(connection: Connection, number: int, live: Generation) -> No
 
 def _delete(connection: Connection, field: str, values: Sequence[int]) -> None:
     for table in filter(connection.has, ORDER):
-        for start in range(0, len(values), MOST_VALUES):
-            connection.delete(table, f"{field} in {list(values[start : start + MOST_VALUES])}")
+        for some in batches(values):
+            connection.delete(table, f"{field} in {some}")
 
 
 def _delete_keys(connection: Connection, keys: Sequence[int]) -> None:
-    for start in range(0, len(keys), MOST_VALUES):
-        connection.delete(Table.PARTS, f"id in {list(keys[start : start + MOST_VALUES])}")
+    for some in batches(keys):
+        connection.delete(Table.PARTS, f"id in {some}")

@@ -5,8 +5,9 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag.errors import IndexMissingError, RagError, SettingsError, StoreError
@@ -165,8 +166,7 @@ class Connection:
     ) -> Iterator[Row]:  # fmt: skip
         """The rows whose `field` has one of the values."""
         condition = f" and {also}" if also else ""
-        for start in range(0, len(values), MOST_VALUES):
-            some = [int(value) for value in values[start : start + MOST_VALUES]]
+        for some in batches(map(int, values)):
             yield from self.query(collection, f"{field} in {some}{condition}", fields, consistency)
 
     def all(self, collection: str, condition: str, fields: Sequence[str], key: str = "id") -> Iterator[Row]:
@@ -274,6 +274,13 @@ class Connection:
         return StoreError(
             f"the Milvus server at {self.uri} cannot do it: {said}", hint="look into the log of the server"
         ), False
+
+
+def batches(values: Iterable[T], most: int = MOST_VALUES) -> Iterator[list[T]]:
+    """The values in order, `most` at a time; by default as many as a filter may list."""
+    left = iter(values)
+    while some := list(islice(left, most)):
+        yield some
 
 
 def _cause(error: Exception) -> tuple[str, str]:

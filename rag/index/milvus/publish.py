@@ -16,7 +16,7 @@ import numpy as np
 
 from rag.errors import IndexCorruptError, StoreError
 from rag.index.generation import DiskIndex
-from rag.index.milvus.connection import MOST_VALUES, STRONG, Connection, Row
+from rag.index.milvus.connection import STRONG, Connection, Row, batches
 from rag.index.milvus.documents import BODY, SOURCE
 from rag.index.milvus.fetched import TOKENS
 from rag.index.milvus.generations import RECORD, Generation, Hidden, flip, live_number
@@ -24,7 +24,6 @@ from rag.index.milvus.keywords import saturated
 from rag.index.milvus.lease import Lease
 from rag.index.milvus.records import (
     TermCounts,
-    batches,
     byte_parts,
     coded_bytes,
     first_number,
@@ -139,10 +138,8 @@ def _change(connection: Connection, base: Generation | None, described: Sequence
     if base is not None:
         removed = (
             int(row["length"])
-            for start in range(0, len(gone), MOST_VALUES)
-            for row in connection.all(
-                Table.PASSAGES, f"document in {list(gone[start : start + MOST_VALUES])}", ["length"]
-            )
+            for some in batches(gone)
+            for row in connection.all(Table.PASSAGES, f"document in {some}", ["length"])
         )
         terms_in_all += base.terms_in_all - sum(removed)
     return Change(new, kept, gone, terms_in_all)
@@ -161,11 +158,7 @@ def _described(index: DiskIndex) -> list[Described]:
     found = []
     for document in documents:
         own = [passage.number for passage in document.passages if passage.number is not None]
-        also = {
-            passage.number: passage.also_in
-            for start in range(0, len(own), MOST_VALUES)
-            for passage in index.storage.passages(own[start : start + MOST_VALUES])
-        }
+        also = {passage.number: passage.also_in for some in batches(own) for passage in index.storage.passages(some)}
         records = tuple(
             repeat_record(document, passage, places[passage.same_as])
             if passage.number is None and passage.same_as is not None

@@ -6,7 +6,7 @@ A row's number is `generation << 32 | its place among the generation's rows`: no
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,15 +140,3 @@ class TermCounts:
     def of(cls, text: str, length: int) -> "TermCounts":
         pairs = np.frombuffer(base64.b64decode(text), COUNTS)
         return cls(pairs["term"], pairs["count"], length)
-
-
-def batches(rows: Iterator[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:
-    """The rows, `most` at a time."""
-    some: list[dict[str, Any]] = []
-    for row in rows:
-        some.append(row)
-        if len(some) == most:
-            yield some
-            some = []
-    if some:
-        yield some

@@ -11,11 +11,10 @@ import numpy as np
 from rag.errors import IndexCorruptError, IndexMismatchError, StoreError
 from rag.index.manifest import FORMAT
 from rag.index.milvus.connection import BOUNDED, Connection
-from rag.index.milvus.documents import MilvusDocuments
+from rag.index.milvus.documents import MilvusDocuments, read_part
 from rag.index.milvus.fetched import Fetched, Rows
 from rag.index.milvus.generations import SCHEMA, Generation, live_number, require_live
 from rag.index.milvus.keywords import MilvusKeywords
-from rag.index.milvus.part import read_part
 from rag.index.milvus.records import joined_bytes
 from rag.index.milvus.schema import Table, require_schema
 from rag.index.milvus.tables import read_table

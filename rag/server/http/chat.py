@@ -15,7 +15,6 @@ from starlette.concurrency import run_in_threadpool
 from rag.answer.assistant import Assistant
 from rag.answer.chain import DISCARDED
 from rag.answer.trace import Event, Finished, TextAdded, TextDiscarded
-from rag.server.http.annotations import annotations_of
 from rag.server.http.completions import (
     AnswerMessage,
     Choice,
@@ -24,6 +23,7 @@ from rag.server.http.completions import (
     Completion,
     Delta,
     about,
+    annotations_of,
     event_of,
     usage_of,
 )  # fmt: skip

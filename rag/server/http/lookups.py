@@ -11,7 +11,7 @@ from starlette.convertors import PathConvertor, register_url_convertor
 
 from rag.answer.assistant import Assistant, check_question
 from rag.search.retrieval import Evidence
-from rag.server.http.annotations import slice_url
+from rag.server.http.completions import slice_url
 from rag.server.http.problems import Problem
 from rag.server.http.requests import AskRequest, SearchRequest, turns_of
 from rag.server.http.service import Service

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag.embedding import BertEmbedder, Embedder, SentenceTransformerEmbedder, load_embedder
-from rag.embedding.bert_folder import is_rebuilt
+from rag.embedding.bert_embedder import is_rebuilt
 from rag.models import e5, locate
 from rag.settings import Precision, Settings
 from tests.rag.models.e5_oracle import write_tiny

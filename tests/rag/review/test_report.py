@@ -8,8 +8,7 @@ import pytest
 from rag.index import open_index
 from rag.index.storage import StoredDocument
 from rag.language.claim_marks import Bound
-from rag.review.ages import age_of, oldest_first, time_bound
-from rag.review.report import review, topic_of
+from rag.review.report import age_of, oldest_first, review, time_bound, topic_of
 from rag.review.statements import Statement
 from rag.text.front_matter import DateField, read_front_matter
 from rag.text.page import Outline

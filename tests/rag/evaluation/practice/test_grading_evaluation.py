@@ -11,8 +11,7 @@ from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.evaluation.datasets import Split
 from rag.evaluation.practice.attempts import AttemptRow, load_attempts
-from rag.evaluation.practice.measures import quadratic_weighted_kappa
-from rag.evaluation.practice.run import as_text, evaluate, figures
+from rag.evaluation.practice.run import as_text, evaluate, figures, quadratic_weighted_kappa
 from rag.practice.bank import read_bank
 from rag.practice.grading import Grade, Method, PointGrade, Verdict
 from rag.practice.regressions import Regression

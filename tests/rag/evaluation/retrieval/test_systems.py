@@ -75,8 +75,8 @@ def test_fused_by_hand_with_ties(inputs: SystemInputs, monkeypatch: pytest.Monke
     def side(*numbers: int) -> Proposals:
         return Proposals(np.asarray(numbers, np.int64), np.ones(len(numbers), np.float32))
 
-    monkeypatch.setattr("rag.evaluation.retrieval.own_systems.search_dense", lambda *_: side(5, 1, 2))
-    monkeypatch.setattr("rag.evaluation.retrieval.own_systems.search_keyword", lambda *_: side(4, 3, 2))
+    monkeypatch.setattr("rag.evaluation.retrieval.systems.search_dense", lambda *_: side(5, 1, 2))
+    monkeypatch.setattr("rag.evaluation.retrieval.systems.search_keyword", lambda *_: side(4, 3, 2))
     expected = inputs.assistant.index.storage.passages([2, 4, 5, 1, 3])
     assert [passage.text for passage in SYSTEMS["rrf"](inputs)(QUESTION, 5)] == [p.text for p in expected]
 

@@ -270,7 +270,7 @@ def test_a_chat_model_can_be_chosen_and_may_fail(library: Settings, hash_embedde
 
 
 def test_claims_are_found_in_order() -> None:
-    from rag.server.http.annotations import places
+    from rag.server.http.completions import places
 
     same = Claim("A。", (1,), supported=True)
     other = Claim("A。", (2,), supported=True)
