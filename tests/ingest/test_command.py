@@ -213,7 +213,9 @@ def test_interrupted(place: Path) -> None:
         told = process.stderr.read(1)  # the bar of the documents has begun
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    # Where the interrupt falls into code made of a string, such as a dataclass's methods, Python ends by the signal
+    # whatever the program returns; shells report 130 either way.
+    assert process.returncode in (130, -signal.SIGINT)
     assert out == b""
     assert (told + err).endswith(b"interrupted\n")
     assert b"Traceback" not in err
