@@ -23,8 +23,8 @@ MADE_AT_ONCE = 2
 class LateTokens(TokenIndex):
     """The tokens of an index that lacks some. `make` returns the tokens of passages by number; its results are kept
     for the lifetime of this object. Each comparison makes those of the `at_once` passages whose vectors, `of_passages`,
-    are most like the question's; the scores of the others are estimated from their vectors. Safe to use from several
-    threads."""
+    are most like the question's; the scores of the others are estimated from their vectors, so a score may change once
+    more are made. Safe to use from several threads."""
 
     of_passages: VectorSearch
     make: Callable[[Sequence[int]], Sequence[Coded]]

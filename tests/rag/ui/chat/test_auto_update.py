@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from ingest.library import Library
 from ingest.report import Counts, Failure
+from ingest.sync import sync
 from ingest.updates.auto_update import AutoUpdate, AutoUpdateStatus, Update
+from ingest.updates.first_reading import FirstReading
 from rag.answer.assistant import Assistant
 from rag.errors import IngestError, SettingsError, Unreadable
 from rag.types import Refusal, RefusalReason
@@ -23,6 +26,8 @@ from rag.ui.chat.handlers import ChatHandlers
 from rag.ui.chat.messages import messages, panel
 from rag.ui.session.session import Session
 from rag.ui.texts import TEXTS, Language
+from tests.conftest import HashEmbedder
+from tests.rag.library import library_settings
 from tests.rag.ui.rooms import built, named
 
 AT = datetime(2026, 1, 2, 10, 23, tzinfo=UTC)
@@ -103,6 +108,25 @@ def test_an_early_answer_says_that_documents_are_still_read(assistant: Assistant
         texts = TEXTS[session.language]
         assert (texts.early in messages(session, is_reading=True)[1]["content"]) is early
         assert (texts.answer_now in messages(session)[1]["content"]) is early
+
+
+def test_sources_that_are_read_while_a_question_waits_are_there(own_library: Path, hash_embedder: HashEmbedder) -> None:
+    assistant = Assistant(library_settings(own_library), hash_embedder)
+    assert assistant.index.manifest.generation == 1
+
+    class Reading(FirstReading):
+        def wait_for(self, question: str, seconds: float) -> None:
+            page = own_library / "documents" / "quokka.md"
+            page.write_text("# quokka 是什么？\n\nquokka 是一种调度器，它把请求按长度分组。\n", encoding="utf-8")
+            sync(assistant.settings, lambda: hash_embedder, identity=hash_embedder.identity)
+
+    session = Session()
+    for _ in chat.answer_after(assistant, session, "quokka 是什么？", None, reading=Reading()):
+        pass
+    exchange = session.exchanges[0]
+    assert exchange.answer is not None
+    assert "quokka.md" in {citation.document for citation in exchange.answer.citations}
+    assert all(excerpt.is_there for excerpt in exchange.excerpts)
 
 
 @pytest.mark.parametrize(
