@@ -32,15 +32,19 @@ class Documents:
         self.before = before
         self.progress = progress
         self.counts = Counts()
+        # New documents left for the next run.
+        self.left = 0
         self.warnings: list[Warned] = []
         self.cleaned: list[Cleaned] = []
 
     def leave_out(self, path: Path, reason: str) -> None:
         self.warnings.append(Warned(_shown(str(path)), f"left out: {reason}"))
 
-    def read(self, files: Sequence[File]) -> Iterator[StoredDocument | DocumentEntry | None]:
+    def read(
+        self, files: Sequence[File], is_interrupted: Callable[[], bool] = lambda: False
+    ) -> Iterator[StoredDocument | DocumentEntry | None]:
         """In file order: the newly read document; its entry if the stored version stays; None if there is nothing to
-        store."""
+        store. Once interrupted, no further new document is read."""
         outcomes: list[Prepared | DocumentEntry | DocumentError | OSError | None] = [None] * len(files)
         done = 0
 
@@ -54,15 +58,16 @@ class Documents:
         def unread() -> Iterator[tuple[int, File]]:
             for place, file in enumerate(files):
                 have(place, self._without_reading(file))
-                if outcomes[place] is None:
+                if outcomes[place] is None and ((file.root, file.relative) in self.before or not is_interrupted()):
                     yield place, file
 
         self.progress(Stage.DOCUMENTS, 0, len(files))
         for place, prepared in self.workers.prepare(unread()):
             have(place, prepared)
+        self.left = outcomes.count(None)
         for file, outcome in zip(files, outcomes, strict=True):
-            assert outcome is not None
-            yield self._counted(file, outcome)
+            if outcome is not None:
+                yield self._counted(file, outcome)
 
     def _without_reading(self, file: File) -> DocumentEntry | DocumentError | OSError | None:
         """The entry of an unchanged document, or why the file cannot be read; None if it must be read."""

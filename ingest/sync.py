@@ -68,6 +68,7 @@ def sync(
     wait: float = 0.0,
     questions: Sequence[Question] = (),
     choose: Choose | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
     complete: bool = True,
     computed: Mapping[str, Computed] = MappingProxyType({}),
     workers: Workers | None = None,
@@ -78,7 +79,8 @@ def sync(
     `identity` identifies the embedder that `load_embedder` loads, which happens only if something must be embedded.
     With `named_only` only `paths` are synced, even if there are none, so that a root can be forgotten while another is
     missing. `wait` is the number of seconds to wait for another writer; `questions` are asked of the old and the new
-    generation. Of the new documents only those that `choose` returns are read; the next run reads the rest.
+    generation. Of the new documents only those that `choose` returns are read, and none once
+    the run `is_interrupted`; the next run reads the rest.
     Unless the index is to be `complete`, passages with a ready vector get their tokens later: `computed` are those
     computed meanwhile, by embedding key.
     `workers` read and embed; None: those that the settings name, for this run.
@@ -100,7 +102,9 @@ def sync(
             ready = ready_vectors(identity, settings.passage_tokens) if later or not settings.late_interaction else {}
             run = _Run(settings, at_work, identity, earlier, questions, progress or _no_progress, started)
             run.ready, run.is_later, run.computed = ready, later, computed
-            return run.bring_in_line(roots, asked, allow_empty=allow_empty, choose=choose)
+            return run.bring_in_line(
+                roots, asked, allow_empty=allow_empty, choose=choose, is_interrupted=is_interrupted
+            )
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise IngestError(
@@ -167,7 +171,13 @@ class _Run:
         self.computed: Mapping[str, Computed] = {}
 
     def bring_in_line(
-        self, roots: Sequence[Root], asked: set[str], *, allow_empty: bool, choose: Choose | None
+        self,
+        roots: Sequence[Root],
+        asked: set[str],
+        *,
+        allow_empty: bool,
+        choose: Choose | None,
+        is_interrupted: Callable[[], bool],
     ) -> Report:
         self.roots = tuple(roots)
         counts = self.documents.counts
@@ -186,7 +196,7 @@ class _Run:
         kept = [entry for key, entry in self.before.items() if key[0] in skipped]
         counts.unchanged += len(kept)
         read: list[StoredDocument] = []
-        for document in self.documents.read(files):
+        for document in self.documents.read(files, is_interrupted):
             if isinstance(document, DocumentEntry):
                 kept.append(document)
             elif document is not None:
@@ -324,7 +334,7 @@ class _Run:
         if earlier is None and lacks_tokens:
             return None
         # Measuring takes as long as reading six documents.
-        unfinished = self.leaves_some or lacks_tokens
+        unfinished = self.leaves_some or self.documents.left > 0 or lacks_tokens
         return anchors_of(written, earlier, added + removed, self.workers.load_embedder, unfinished=unfinished)
 
     def _next_number(self) -> int:

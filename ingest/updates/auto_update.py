@@ -186,7 +186,8 @@ class AutoUpdate:
                 rested = 0.0
                 report = sync(
                     self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
-                    choose=reading.choose, complete=False, progress=progress,
+                    choose=reading.choose, is_interrupted=lambda: reading.is_outpaced, complete=False,
+                    progress=progress,
                 )  # fmt: skip
                 added += report.documents.added
                 time.sleep(LET_OTHERS)

@@ -40,6 +40,9 @@ class FirstReading:
         # None until the first run has listed the documents.
         self._unread: set[Key] | None = None
         self._tried: set[Key] = set()
+        # Of the current run.
+        self._chosen: set[Key] = set()
+        self._is_cut_short = False
         self._wanted: dict[Key, None] = {}
         self._heads: tuple[KeywordIndex, tuple[Key, ...]] | None = None
         self._all = 0
@@ -58,6 +61,16 @@ class FirstReading:
         with self._changed:
             return self._waiting > 0
 
+    @property
+    def is_outpaced(self) -> bool:
+        """Whether a question waits for documents, and the current run reads none that any question waits for: it had
+        better end."""
+        with self._changed:
+            wanted = self._wanted.keys() & (self._unread or set())
+            outpaced = self._waiting > 0 and bool(wanted - self._tried) and not wanted & self._chosen
+            self._is_cut_short |= outpaced
+            return outpaced
+
     def choose(self, new: Sequence[File], known: Sequence[File]) -> Sequence[File]:
         """The new documents to read in this run, which ends the previous one."""
         heads = self._heads or _heads([*new, *known])
@@ -65,16 +78,19 @@ class FirstReading:
         with self._changed:
             self._heads = heads
             self._all = self._all or len(new)
+            if self._is_cut_short:
+                self._tried -= self._chosen
+                self._is_cut_short = False
             self._unread = {_key(file) for file in new} - self._tried
             wanted = [key for key in self._wanted if key in self._unread]
             unread = [file for file in new if _key(file) in self._unread]
             ready = [_key(file) for file in unread if is_ready[_key(file)]]
-            chosen = {*wanted[:AT_ONCE]} or {*ready[:READY_AT_ONCE]} or {_key(file) for file in unread[:AT_ONCE]}
-            self._tried |= chosen
+            self._chosen = {*wanted[:AT_ONCE]} or {*ready[:READY_AT_ONCE]} or {_key(file) for file in unread[:AT_ONCE]}
+            self._tried |= self._chosen
             # The last run retries, and reports, what could not be read.
-            left = bool(self._unread - chosen)
+            left = bool(self._unread - self._chosen)
             self._changed.notify_all()
-        return [file for file in new if _key(file) in chosen or not left]
+            return [file for file in new if _key(file) in self._chosen or not left]
 
     def read(self, share: float) -> tuple[int, int]:
         """How many documents are read, and of how many, counting this share of the current run."""

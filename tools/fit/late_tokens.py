@@ -1,8 +1,8 @@
-"""python -m tools.fit.late_tokens PLACES: what answers lose while tokens are still to be made, by how many passages
-each comparison makes (`rag.index.late_tokens.MADE_AT_ONCE`).
+"""python -m tools.fit.late_tokens PLACES [ASKED …]: what answers lose while tokens are still to be made, by how many
+passages each comparison makes (`rag.index.late_tokens.MADE_AT_ONCE`).
 
 Development questions are asked of a whole index, each as if none of its tokens existed; those that a comparison makes
-are taken from the index.
+are taken from the index. Of ASKED, questions as in asked.jsonl, those without an answer are asked.
 """
 
 import argparse
@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from rag.answer.assistant import Assistant
+from rag.answer.verdict import verdict_on
 from rag.cli import Parser, add_common_options, run, settings_from
 from rag.embedding import load_embedder
+from rag.evaluation.answers.asked import Answerable, LabelledRow, load_asked
 from rag.evaluation.answers.best_places import PlacedRow, load_placed
 from rag.evaluation.datasets import Split
 from rag.evaluation.extra import require_evaluation_extra
@@ -25,6 +27,7 @@ from rag.index import Index, open_index
 from rag.index.late_tokens import LateTokens
 from rag.index.tokens import Coded, TokenIndex
 from rag.settings import ChatModelName
+from rag.types import AnswerKind
 
 MADE = (1, 2, 4, 8, 16)
 
@@ -43,23 +46,24 @@ def without_tokens(index: Index, at_once: int) -> tuple[Index, LateTokens]:
     return replace(index, tokens=late), late
 
 
-def measure(assistant: Assistant, rows: Sequence[PlacedRow], late: LateTokens | None) -> list[str]:
+def measure(assistant: Assistant, rows: Sequence[LabelledRow], late: LateTokens | None) -> list[str]:
     """The cells of a row of the table."""
-    first, refused, made = [], [], []
+    first, verdicts, made = [], [], []
     for row in bar(rows, "questions"):
         if late is not None:
             late.made.clear()
         trace = assistant.prepare(row.standalone or row.question, [])
-        sections = [section for ranking in trace.rankings[:1] for section in ranking.sections[:1]]
-        first += [row.best in [(section.document, section.heading) for section in sections]] if row.best else []
-        refused.append((row.best is not None, trace.decision.refusal is not None))
+        if isinstance(row, PlacedRow) and row.best:
+            sections = [section for ranking in trace.rankings[:1] for section in ranking.sections[:1]]
+            first.append(row.best in [(section.document, section.heading) for section in sections])
+        verdicts.append((row.answerable is Answerable.NO, verdict_on(trace)))
         made.append(len(late.made) if late is not None else 0)
-    shares = [
-        _share(first),
-        _share([is_refused for answerable, is_refused in refused if answerable]),
-        _share([is_refused for answerable, is_refused in refused if not answerable]),
+    shares = [first] + [
+        [verdict is wanted for no_answer, verdict in verdicts if no_answer is unanswerable]
+        for unanswerable in (False, True)
+        for wanted in (AnswerKind.REFUSAL, AnswerKind.NEAREST)
     ]
-    return [*shares, f"{np.mean(made):.0f}"]
+    return [*map(_share, shares), f"{np.mean(made):.0f}"]
 
 
 def _share(found: Sequence[bool]) -> str:
@@ -71,6 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python -m tools.fit.late_tokens", description="What answers lose while tokens are missing.")
     add_common_options(parser)
     parser.add_argument("places", type=Path, metavar="PLACES", help="questions with a best place; development half")
+    parser.add_argument("asked", type=Path, nargs="*", metavar="ASKED", help="questions of which some have no answer")
     parser.add_argument("--made", type=int, nargs="*", default=MADE, help="so many made at once (default: %(default)s)")
     parser.add_argument("--every", type=int, default=1, help="ask each so many-th question (default: %(default)s)")
     return parser
@@ -82,12 +87,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _measure(options: argparse.Namespace) -> int:
     require_evaluation_extra()
-    rows = [row for row in load_placed(options.places) if row.split is Split.DEV and not row.after][:: options.every]
+    placed = [row for row in load_placed(options.places) if row.split is Split.DEV and not row.after][:: options.every]
+    asked_of = [row for file in options.asked for row in load_asked(file)]
+    unanswerable = [row for row in asked_of if row.split is Split.DEV and row.answerable is Answerable.NO]
+    rows = [*placed, *unanswerable[:: options.every]]
     settings = settings_from(options, llm=ChatModelName.EXTRACTIVE)
     embedder = load_embedder(settings)
     index = open_index(settings.index, embedder=embedder.identity)
-    sys.stdout.write("| made at once | best place first | refused | refused without an answer | made in all |\n")
-    sys.stdout.write("|---|---:|---:|---:|---:|\n")
+    sys.stdout.write(
+        "| made at once | best place first | refused | nearest | without an answer: refused | nearest | made in all |\n"
+    )
+    sys.stdout.write("|---|---:|---:|---:|---:|---:|---:|\n")
     for at_once in (None, *options.made):
         asked, late = (index, None) if at_once is None else without_tokens(index, at_once)
         cells = measure(Assistant(settings, embedder, index=asked), rows, late)

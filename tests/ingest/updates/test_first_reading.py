@@ -72,6 +72,43 @@ def test_what_is_asked_about_is_read_next(files: list[File]) -> None:
     assert reading.is_unfinished
 
 
+def test_a_run_ends_for_what_is_asked_about_and_the_next_takes_up_its_documents(files: list[File]) -> None:
+    reading = FirstReading()
+    cut_short = reading.choose(files, [])
+    assert not reading.is_outpaced
+    wait_for(reading, f"step{LAST} 怎么做")
+    until(lambda: reading._wanted)
+    assert reading.is_outpaced
+    wanted = reading.choose(files, [])
+    assert names(list(wanted)) == [f"{LAST}.md"]
+    for number in range(LAST - AT_ONCE, LAST):
+        wait_for(reading, f"step{number} 怎么做")
+    until(lambda: len(reading._wanted) > AT_ONCE)
+    assert not reading.is_outpaced  # or runs for many questions would cut each other short
+    left = [file for file in files if file not in wanted]
+    asked = reading.choose(left, list(wanted))
+    assert names(list(asked)) == [f"{number:02}.md" for number in range(LAST - AT_ONCE, LAST)]
+    assert reading.choose([file for file in left if file not in asked], [*wanted, *asked]) == cut_short
+
+
+def test_an_interrupted_run_publishes_what_it_has_read(library: Library) -> None:
+    for number in range(COUNT):
+        library.write(f"{number:02}.md", f"# step{number} 是什么？\n\nstep{number} 写下编号 {number}。\n")
+    asked: list[None] = []
+
+    def is_interrupted() -> bool:
+        asked.append(None)
+        return len(asked) > AT_ONCE
+
+    report = library.sync(choose=lambda new, known: new, is_interrupted=is_interrupted)
+    assert report.documents.added == AT_ONCE
+    assert len(library.names()) == AT_ONCE
+    library.write("00.md", "# 改了\n")
+    report = library.sync(is_interrupted=lambda: True)
+    assert (report.documents.added, report.documents.changed) == (0, 1)
+    assert library.sync().documents.added == len(list(library.root.iterdir())) - AT_ONCE
+
+
 @pytest.mark.parametrize("question", ["step0 怎么做", "那呢？", "今天下雨吗"])
 def test_what_is_read_or_nowhere_said_is_not_waited_for(files: list[File], question: str) -> None:
     reading = FirstReading()
