@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rag.index import Index
 from rag.index.manifest import Anchor, Anchors
 from rag.language.language import has_chinese
-from rag.language.terms import terms
+from rag.language.terms import stem, stems, terms
 from rag.question.names import Name, NameKind, rarity, stands_in
 from rag.question.rare_terms import named_in
 from rag.search.fusion import DEFAULT
@@ -99,10 +99,10 @@ def unspoken_share(index: Index, evidence: Evidence) -> float | None:
     spoken: set[str] = set()
     for of_page in written:
         for heading, questions in of_page.items():
-            spoken.update(terms(heading), *questions)
+            spoken.update(stems(heading), *questions)
     for hit in evidence.hits[:BEST]:
-        spoken.update(terms(" ".join([hit.passage.title, *hit.passage.section, hit.passage.text])))
-    named = set(named_in(evidence.query))
+        spoken.update(stems(" ".join([hit.passage.title, *hit.passage.section, hit.passage.text])))
+    named = {stem(term) for term in named_in(evidence.query)}
     named = {term for term in named if len(term) > 1} or named
     return len(named - spoken) / len(named) if named else 0.0
 

@@ -11,13 +11,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.language.terms import terms
+from rag.language.terms import stem, terms
 
 SectionName = tuple[str, str]
 """The name of a document, and a heading in it."""
 
 Questions = Mapping[str, tuple[tuple[str, ...], ...]]
-"""The terms of the questions of a document, by heading."""
+"""The stems of the terms of the questions of a document, by heading."""
 
 # Documents whose questions are remembered: an answer reads those of some ten.
 DOCUMENTS_KEPT = 64
@@ -33,9 +33,10 @@ class AskedQuestions:
     numbered in the order of their sections; `starts`, shape (len(sections) + 1,), is the first of each, and their
     number.
 
-    Terms are numbered as they appear: those of question q are `column[ends[q - 1]:ends[q]]`, of the first one
-    `column[:ends[0]]`. The questions with the term of number t are `holding[borders[t]:borders[t + 1]]`, in order;
-    `frequencies`, shape (terms,), is the number of sections that are asked for with it.
+    Terms stand here by their stems, so that "evaluation" answers to "evaluate", numbered as they appear: those of
+    question q are `column[ends[q - 1]:ends[q]]`, of the first one `column[:ends[0]]`. The questions with the term of
+    number t are `holding[borders[t]:borders[t + 1]]`, in order; `frequencies`, shape (terms,), is the number of
+    sections that are asked for with it.
     """
 
     sections: tuple[SectionName, ...]
@@ -82,7 +83,7 @@ class AskedQuestions:
 
     def frequency(self, term: str) -> int:
         """The number of sections that are asked for with a term."""
-        number = self.term_numbers.get(term)
+        number = self.term_numbers.get(stem(term))
         return 0 if number is None else int(self.frequencies[number])
 
     def best(self, rarity: Mapping[str, float]) -> Iterator[SectionName]:
@@ -91,8 +92,8 @@ class AskedQuestions:
         if not self.sections:
             return
         named = np.zeros(len(self.ends))
-        for term, weight in rarity.items():
-            number = self.term_numbers.get(term)
+        weights = {self.term_numbers.get(stem(term)): weight for term, weight in rarity.items()}
+        for number, weight in weights.items():
             if number is not None:
                 named[self.holding[self.borders[number] : self.borders[number + 1]]] += weight
         most = np.maximum.reduceat(named, self.starts[:-1])
@@ -110,7 +111,7 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
         sections.append(section)
         starts.append(len(ends))
         for asked in chain([terms(section[1])], (asked for _, _, asked in group)):
-            column.extend(map(term_numbers.__getitem__, asked))
+            column.extend(map(term_numbers.__getitem__, map(stem, asked)))
             ends.append(len(column))
     starts.append(len(ends))
     last, first, term_of = np.asarray(ends, np.int64), np.asarray(starts, np.int64), np.asarray(column, np.int32)

@@ -9,6 +9,7 @@ import unicodedata
 from functools import cache, lru_cache
 
 from opencc import OpenCC
+from Stemmer import Stemmer
 
 LATIN_TERM = r"[a-z0-9]+(?:[-_.+#/&@^][a-z0-9]+)*(?:\+\+|\+|#)?"
 CHINESE = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
@@ -53,3 +54,23 @@ def terms(text: str) -> tuple[str, ...]:
         else:
             result.append(word)
     return tuple(result)
+
+
+@lru_cache(maxsize=32_768)
+def stem(term: str) -> str:
+    """A term without its English ending (Snowball, Porter2); any other unchanged.
+
+    >>> stem("evaluated"), stem("evaluation"), stem("zero-3"), stem("显存")
+    ('evalu', 'evalu', 'zero-3', '显存')
+    """
+    return str(_stemmer().stemWord(term)) if term.isascii() and term.isalpha() else term
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """The stems of the terms of a text, in order."""
+    return tuple(map(stem, terms(text)))
+
+
+@cache
+def _stemmer() -> Stemmer:
+    return Stemmer("english")

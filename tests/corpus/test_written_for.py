@@ -4,7 +4,7 @@ import numpy as np
 
 from rag.answer.quoted.written_for import key_of, read_written_for
 from rag.embedding import Embedder
-from rag.language.terms import simplified, terms
+from rag.language.terms import simplified, stems
 from tests.corpus.pages import PAGES
 from tests.corpus.test_questions import questions_of
 
@@ -19,7 +19,7 @@ def test_every_section_has_one() -> None:
         (page.name, heading)
         for page in PAGES
         for heading, asked in questions_of(page).items()
-        if key_of(heading, [*filter(None, map(terms, asked))]) not in known
+        if key_of(heading, [*filter(None, map(stems, asked))]) not in known
     ]
     assert not missing, ANEW
     assert len(known) == sum(len(questions_of(page)) for page in PAGES), ANEW
@@ -32,5 +32,5 @@ def test_a_vector_is_the_mean_of_its_questions(embedder: Embedder) -> None:
     for heading, asked in every[:: len(every) // SAMPLED]:
         vectors = np.stack([embedder.embed_query(simplified(text)) for text in (heading, *asked)]) @ learnt.map
         mean = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).sum(0)
-        row = learnt.sections[learnt.places[key_of(heading, [*filter(None, map(terms, asked))])]].astype(np.float32)
+        row = learnt.sections[learnt.places[key_of(heading, [*filter(None, map(stems, asked))])]].astype(np.float32)
         assert row @ mean / np.linalg.norm(row) / np.linalg.norm(mean) > 0.99, ANEW

@@ -22,7 +22,7 @@ from rag.answer.quoted.written_for import EMBEDDER, FILE, KEY_BYTES, KEYS, MAP, 
 from rag.cli import Parser, add_common_options, run, settings_from
 from rag.embedding import Embedder, load_embedder
 from rag.evaluation.progress import bar
-from rag.language.terms import simplified, terms
+from rag.language.terms import simplified, stems
 from rag.paths import CORPUS
 from rag.settings import Settings
 
@@ -63,7 +63,7 @@ def written_in(folder: Path) -> list[Written]:
         name = file.relative_to(folder).as_posix()
         written = read_document(name, file, max_bytes=Settings().max_file_megabytes << 20).front_matter.questions
         for heading, questions in written.items():
-            key = key_of(heading, [*filter(None, map(terms, questions))])
+            key = key_of(heading, [*filter(None, map(stems, questions))])
             found.append(Written(name, key, (heading, *questions)))
     return found
 

@@ -16,7 +16,7 @@ from rag.index.keywords import idf_of
 from rag.language.asking import asked_in
 from rag.language.language import Language, language_of
 from rag.language.messages import Intent, answered_by
-from rag.language.terms import terms
+from rag.language.terms import stem, terms
 from rag.question.rare_terms import OF_A_PAIR, hardly_heard, named_in, rarity_in_passages
 from rag.question.what_it_is import asks_what_it_is
 from rag.search.retrieval import Evidence
@@ -115,6 +115,7 @@ def section_features(
     rarity = {term: rarity_in_passages(index, term) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
     asked_rarity = cache(partial(rarity_in_questions if is_asked(index, evidence) else rarity_in_passages, index))
+    by_stem = {stem(term): term for term in rarity}
     most_asked = max(sum(map(asked_rarity, rarity)), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
@@ -127,7 +128,7 @@ def section_features(
 
     def asked_alike(written: Iterable[str]) -> tuple[float, float]:
         """The share of the question's terms in a written question, and how similar both are (F1)."""
-        named = set(written)
+        named = {by_stem.get(stem(term), term) for term in written}
         both = sum(map(asked_rarity, rarity.keys() & named))
         return both / most_asked, 2 * both / (most_asked + sum(map(asked_rarity, named))) if both else 0.0
 

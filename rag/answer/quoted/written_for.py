@@ -2,7 +2,7 @@
 
 The vectors of questions mostly encode their subject, which the sections of a page share. A linear map, learnt to tell
 the sections of a page apart by their questions, keeps the differences: how to measure something is not how to reduce
-it. The file holds the map and a vector for each section of corpus/, by the terms of its questions, so that any
+it. The file holds the map and a vector for each section of corpus/, by the stems of its questions, so that any
 index of these pages finds them; `python -m tools.fit.written_for` makes it.
 """
 
@@ -48,7 +48,7 @@ class WrittenFor:
 
 
 def key_of(heading: str, questions: Sequence[Sequence[str]]) -> bytes:
-    """Identifies a section by its heading and the terms of its written questions."""
+    """Identifies a section by its heading and the stems of its written questions."""
     written = "\n".join([heading, *(" ".join(question) for question in questions)])
     return sha256(written.encode()).digest()[:KEY_BYTES]
 

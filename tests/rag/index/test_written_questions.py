@@ -4,7 +4,7 @@ import weakref
 from dataclasses import dataclass
 
 from rag.index.written_questions import read_asked
-from rag.language.terms import terms
+from rag.language.terms import stems, terms
 
 QUESTIONS = {
     ("a.md", "甲"): ["where is the key", "钥匙在哪"],
@@ -35,11 +35,17 @@ def test_the_section_whose_question_names_most_comes_first() -> None:
 def test_the_questions_of_a_document_are_there_by_heading() -> None:
     asked = read_asked(Written(QUESTIONS))
     assert asked.of("a.md") == {
-        heading: tuple(map(terms, texts)) for (name, heading), texts in QUESTIONS.items() if name == "a.md"
+        heading: tuple(map(stems, texts)) for (name, heading), texts in QUESTIONS.items() if name == "a.md"
     }
-    assert asked.of("b.md") == {"丙": (terms("where is the door key kept"),)}
+    assert asked.of("b.md") == {"丙": (stems("where is the door key kept"),)}
     assert asked.of("none.md") == {}
     assert asked.of("a.md") is asked.of("a.md")
+
+
+def test_endings_of_english_words_do_not_count() -> None:
+    asked = read_asked(Written({("a.md", "甲"): ["How are agents evaluated?"], ("a.md", "乙"): ["What is an agent?"]}))
+    assert list(asked.best({"evaluation": 2.0, "agents": 1.0})) == [("a.md", "甲"), ("a.md", "乙")]
+    assert [asked.frequency(term) for term in ("evaluate", "agent", "agents")] == [1, 2, 2]
 
 
 def test_frequencies_count_sections() -> None:

@@ -93,6 +93,20 @@ def test_a_question_that_says_more_is_a_narrower_one(
         assert narrower["甲"] > narrower["乙"]
 
 
+def test_a_question_is_asked_alike_whatever_the_endings_of_its_words(
+    tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "# Agents\n\n## How are agents built?\nFrom tools.\n\n## How are agents evaluated?\nBy tasks.\n"
+    asked = 'questions:\n  "How are agents built?": [making one]\n  "How are agents evaluated?": [trying one]\n'
+    ingest(tmp_path, hash_embedder, {"a.md": f"---\ntitle: Agents\n{asked}---\n{page}"})
+    with closing(open_index(tmp_path / "index")) as index:
+        monkeypatch.setitem(fitted_weights(), index.manifest.embedder_name, replace(NOTHING, asked=1.0))
+        found = rank(index, hash_embedder, search(index, hash_embedder, "evaluate an agent"))
+        assert found.sections[0].heading == "How are agents evaluated?"
+        assert found.scores[0] == pytest.approx(1.0)
+        assert found.scores[1] < 0.8
+
+
 def test_a_definition_opens_for_who_asks_only_what_something_is(
     tmp_path: Path, hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
