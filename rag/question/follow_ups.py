@@ -12,7 +12,7 @@ from rag.language.comparison import Comparison, compare
 from rag.language.language import has_chinese
 from rag.language.messages import Intent, courtesy, intent_of, restates, without_interjections
 from rag.language.numbering import LIST_NUMBER
-from rag.language.pointing import announces_subject, point_in, points_back, with_sides, without_leaning_words
+from rag.language.pointing import announces_subject, point_in, with_sides, without_leaning_words
 from rag.language.terms import fold
 from rag.question.leaning import LeaningFeatures, leaning, leaning_features
 from rag.question.names import FUNCTION_WORDS, NAME
@@ -42,17 +42,18 @@ NAMED = re.compile(r"[A-Z][A-Za-z0-9.+-]*(?: [A-Z][A-Za-z0-9.+-]*)*|[a-z][A-Za-z
 class Standalone:
     """A question that stands alone.
 
-    For a follow-up, `subject` is what it leans on, `said` the answer that it follows and `heard` all recent answers;
-    they are empty for a question that follows nothing. `leans` means that it means nothing without the talk, `restates`
-    that it only asks for the last answer in another form, `names_point` that it names a point of that answer by its
-    number, `replaces` that `question` is the last question with another name in it, and `in_doubt` that the other
-    reading is almost as likely.
+    For a follow-up, `subject` is what it leans on, which begins with `root`, the question that began the subject,
+    `said` is the answer that it follows, and `heard` are all recent answers; they are empty for a question that follows
+    nothing. `leans` means that it means nothing without the talk, `restates` that it only asks for the last answer in
+    another form, `names_point` that it names a point of that answer by its number, `replaces` that `question` is the
+    last question with another name in it, and `in_doubt` that the other reading is almost as likely.
     """
 
     question: str
     subject: str = ""
     said: str = ""
     heard: str = ""
+    root: str = ""
     in_doubt: bool = False
     leans: bool = False
     restates: bool = False
@@ -91,7 +92,7 @@ class Standalone:
 def stand_alone(searcher: Searcher, question: str, talk: Sequence[Turn], *, follows: bool | None = None) -> Standalone:
     """The question as it stands alone after a talk (`recent`). If nothing in it says whether it follows the talk, the
     passages found for either reading decide; `follows` is the reader's wish."""
-    followed = follow(question, talk)
+    followed = follow(question, talk, last_read(searcher, talk))
     if not followed.subject or follows is False:
         return Standalone(question)
     if follows is None and (told := tells_by_itself(question, followed)) is not None:
@@ -104,6 +105,13 @@ def stand_alone(searcher: Searcher, question: str, talk: Sequence[Turn], *, foll
     is_sure = log_odds > SURE and features.unheard < 1
     chosen = replace(followed, leans=is_sure) if log_odds > 0 else Standalone(question)
     return replace(chosen, in_doubt=abs(log_odds) < DOUBT)
+
+
+def last_read(searcher: Searcher, talk: Sequence[Turn]) -> Standalone | None:
+    """The last question of a talk as it stands alone; None if nothing was asked. Its searches are remembered if it was
+    asked a moment ago."""
+    place = max((place for place, turn in enumerate(talk) if turn.role is Role.USER), default=None)
+    return None if place is None else stand_alone(searcher, talk[place].text.strip(), talk[:place])
 
 
 def tells_by_itself(question: str, followed: Standalone) -> bool | None:
@@ -126,26 +134,25 @@ def weighed(searcher: Searcher, question: str, followed: Standalone) -> LeaningF
     )
 
 
-def follow(question: str, talk: Sequence[Turn]) -> Standalone:
-    """The question preceded by the last question of a talk (`recent`) that it can lean on; unchanged if nothing was
-    asked before."""
-    asked = [turn.text.strip() for turn in talk if turn.role is Role.USER]
-    if not asked:
+def follow(question: str, talk: Sequence[Turn], before: Standalone | None) -> Standalone:
+    """The question preceded by the last question of a talk (`recent`), which was read as `before`, and by what that
+    leans on; unchanged if nothing was asked before."""
+    if before is None:
         return Standalone(question)
     last = talk[-1]
     said = last.text if last.role is Role.ASSISTANT and not last.refused else ""
-    point = _point(question, said)
-    subject = _subject(asked)
-    if point:
-        return Standalone(question, f"{subject} {point}", said, names_point=True)
     heard = "\n".join(turn.text for turn in talk if turn.role is Role.ASSISTANT)
+    root, subject = _subject(before)
+    followed = Standalone(question, subject, said, heard, root)
+    if point := _point(question, said):
+        return replace(followed, subject=f"{subject} {point}", heard="", names_point=True)
     if restates(question):
-        return Standalone(question, subject, said, heard, restates=True)
-    comparison = compare(asked[-1])
+        return replace(followed, restates=True)
+    comparison = compare(before.question)
     if comparison is not None:
-        return Standalone(_name_sides(question, comparison), subject, said, heard)
-    swapped = _swapped(question, asked[-1])
-    return Standalone(swapped or question, subject, said, heard, replaces=bool(swapped))
+        return replace(followed, question=_name_sides(question, comparison))
+    swapped = _swapped(question, before.question)
+    return replace(followed, question=swapped or question, replaces=bool(swapped))
 
 
 def recent(history: Sequence[Turn]) -> list[Turn]:
@@ -178,11 +185,14 @@ def without_asides(history: Sequence[Turn]) -> Sequence[Turn]:
     return [turn for turns in kept for turn in turns]
 
 
-def _subject(asked: Sequence[str]) -> str:
-    """The last question that stands alone, and the last one if that leans on it."""
-    at = next((place for place in reversed(range(len(asked))) if not _needs_subject(asked[place])), len(asked) - 1)
-    questions = asked[at:] if at >= len(asked) - 2 else (asked[at], asked[-1])
-    return " ".join(text[-MAX_SUBJECT_CHARACTERS:].rstrip("?？。 ") for text in questions)
+def _subject(before: Standalone) -> tuple[str, str]:
+    """What a question leans on that follows another: the question that began the subject, and all of it."""
+    asked = before.question[-MAX_SUBJECT_CHARACTERS:].rstrip("?？。 ")
+    if not before.subject or before.replaces:
+        return asked, asked
+    if before.restates or before.names_point:
+        return before.root, before.subject
+    return before.root, f"{before.root} {asked}"
 
 
 def names_something(question: str) -> bool:
@@ -215,13 +225,6 @@ def _swapped(question: str, last: str) -> str:
     if len(names) != 1 or fold(names[0][0]) == fold(own):
         return ""
     return f"{last[: names[0].start()]}{own}{last[names[0].end() :]}"
-
-
-def _needs_subject(question: str) -> bool:
-    """Whether the words of an earlier question alone show that it leaned on a subject."""
-    return (
-        points_back(without_interjections(fold(question))) or restates(question) or point_in(fold(question)) is not None
-    )
 
 
 def _point(question: str, said: str) -> str:

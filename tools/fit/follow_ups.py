@@ -16,7 +16,7 @@ from rag.cli import Parser, add_common_options, run, settings_from
 from rag.evaluation.datasets import IdentifiedRow, Split, json_rows
 from rag.evaluation.extra import require_evaluation_extra
 from rag.evaluation.progress import bar
-from rag.question.follow_ups import Standalone, follow, recent, stand_alone, tells_by_itself, weighed
+from rag.question.follow_ups import Standalone, follow, last_read, recent, stand_alone, tells_by_itself, weighed
 from rag.question.leaning import LeaningFeatures
 from rag.question.wording import in_the_materials_words
 from rag.settings import ChatModelName
@@ -57,7 +57,7 @@ def talks_of(assistant: Assistant, rows: Sequence[TalkRow]) -> list[Talk]:
             Turn(role, in_the_materials_words(index, text) if role is Role.USER else text) for role, text in row.history
         ]
         talk = recent(history)
-        read, followed = stand_alone(searcher, message, talk), follow(message, talk)
+        read, followed = stand_alone(searcher, message, talk), follow(message, talk, last_read(searcher, talk))
         told = tells_by_itself(message, followed)
         found.append(Talk(row, read, None if told is not None else weighed(searcher, message, followed)))
     return found

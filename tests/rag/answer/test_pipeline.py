@@ -179,17 +179,18 @@ def test_a_reading_that_is_searched_to_be_chosen_is_not_searched_again(
 
 
 def test_a_message_is_read_once(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both readings are searched and judged, and the message is still read as a follow-up only once."""
+    """Both readings are searched and judged, and the message is still read as a follow-up only once, as is the one
+    before it."""
     messages: list[str] = []
 
-    def counted(question: str, talk: Sequence[Turn]) -> Standalone:
+    def counted(question: str, talk: Sequence[Turn], before: Standalone | None) -> Standalone:
         messages.append(question)
-        return follow(question, talk)
+        return follow(question, talk, before)
 
     monkeypatch.setattr("rag.question.follow_ups.follow", counted)
     history = [Turn(Role.USER, "Terraform 是什么？"), Turn(Role.ASSISTANT, "资料里没有。", refused=True)]
     assistant.ask("那 LoRA 的秩怎么选呢？", history)
-    assert messages == ["那 LoRA 的秩怎么选呢？"]
+    assert messages == ["Terraform 是什么？", "那 LoRA 的秩怎么选呢？"]
 
 
 def test_time_spent_in_another_stage_is_counted_as_its_own(

@@ -4,14 +4,8 @@ import pytest
 
 from rag.index import Index
 from rag.language.messages import restates
-from rag.question.follow_ups import (
-    MAX_SUBJECT_CHARACTERS,
-    Standalone,
-    follow,
-    recent,
-    stand_alone,
-    tells_by_itself,
-)
+from rag.question import follow_ups
+from rag.question.follow_ups import MAX_SUBJECT_CHARACTERS, Standalone, recent, stand_alone, tells_by_itself
 from rag.search.searcher import Searcher
 from rag.types import Role, Turn
 from tests.conftest import HashEmbedder
@@ -43,6 +37,12 @@ FOLLOW_UPS = [
     "moving on, how is it trained?",
     "嗯，好的，那它为什么快？",
 ]
+
+
+def follow(question: str, history: list[Turn]) -> Standalone:
+    """After a question that stands alone."""
+    asked = [turn.text for turn in history if turn.role is Role.USER]
+    return follow_ups.follow(question, history, Standalone(asked[-1]))
 
 
 @pytest.mark.parametrize("question", FOLLOW_UPS)
@@ -88,15 +88,33 @@ def test_what_only_asks_for_another_form_follows_whatever_the_material_holds(
     assert stand_alone(Searcher(library_index, hash_embedder, 10), question, HISTORY).restates
 
 
-def test_the_subject_is_the_last_question_that_stands_alone_and_what_followed_it() -> None:
-    history = [
-        Turn(Role.USER, "什么是 LoRA？"),
-        Turn(Role.USER, "RoPE 为什么能外推？"),
-        Turn(Role.USER, "那它的缺点呢"),
-    ]
-    assert follow("再具体一点", history).text == "RoPE 为什么能外推 那它的缺点呢 再具体一点"
-    assert follow("为什么", history[2:]).text == "那它的缺点呢 为什么"
-    assert follow("为什么", [*history, Turn(Role.USER, "举个例子")]).text == "RoPE 为什么能外推 举个例子 为什么"
+def test_the_subject_is_what_the_last_question_was_read_as() -> None:
+    """And what began it, however long the talk; but not the questions between."""
+    root = "RoPE 为什么能外推"
+    talk = [Turn(Role.USER, f"{root}？"), Turn(Role.USER, "那它的缺点呢")]
+    alone = Standalone(f"{root}？")
+    second = follow_ups.follow("那它的缺点呢", talk[:1], alone)
+    third = follow_ups.follow("怎么算", talk, second)
+    assert (second.subject, third.subject) == (root, f"{root} 那它的缺点呢")
+    assert follow_ups.follow("为什么", talk, third).text == f"{root} 怎么算 为什么"
+    short = follow_ups.follow("举个例子", talk, third)
+    assert follow_ups.follow("为什么", talk, short).text == f"{root} 怎么算 为什么"
+    swapped = follow_ups.follow("那 LoRA 呢", talk[:1], alone)
+    assert follow_ups.follow("那 MoE 呢", talk, swapped).text == "MoE 为什么能外推？"
+    assert follow_ups.follow("为什么", talk, swapped).subject == "LoRA 为什么能外推"
+
+
+def test_words_that_do_not_point_back_still_lean_on_the_root_of_the_talk(
+    library_index: Index, hash_embedder: HashEmbedder
+) -> None:
+    talk = [
+        Turn(Role.USER, "LoRA 的秩怎么选"), Turn(Role.ASSISTANT, "看任务。"),
+        Turn(Role.USER, "那具体呢"), Turn(Role.ASSISTANT, "从 8 试起。"),
+        Turn(Role.USER, "那怎么算"), Turn(Role.ASSISTANT, "乘起来。"),
+    ]  # fmt: skip
+    read = stand_alone(Searcher(library_index, hash_embedder, 10), "那压小一点呢", talk, follows=True)
+    assert read.text == "LoRA 的秩怎么选 那怎么算 那压小一点呢"
+    assert read.root == "LoRA 的秩怎么选"
 
 
 @pytest.mark.parametrize(
