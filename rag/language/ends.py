@@ -29,7 +29,9 @@ SENTENCE_OF_A_STREAM = re.compile(
     rf".*?(?:[。！？；]+{CLOSING}|[!?;]+{CLOSING}(?=\s)|(?<=[a-z0-9)])\.(?=\s)|\n)", re.DOTALL
 )
 # For speech or hasty typing: semicolons and line breaks end a sentence as well.
-SPOKEN_END = re.compile(rf"[。！？!?；;\n]+{CLOSING}|(?<=[a-z0-9)])\.(?=\s+[A-Z]|\s*$)", re.MULTILINE)
+SPOKEN_END = re.compile(
+    rf"[。！？!?；;\n]+{CLOSING}|(?:(?<=[a-z0-9)%\u0370-\u03ff])|(?<=[A-Z]{{2}}))\.(?=\s+[A-Z]|\s*$)", re.MULTILINE
+)
 CLAUSE_END = re.compile(r"[，,；;：:。！？!?]\s*|\b(?:but|while|whereas)\b")
 ENDS_CLAUSE = re.compile(r"[，,、：:]|\s")
 

@@ -39,6 +39,8 @@ ROW_PIECES = 4
 ROW_BINDING = 0.35
 # The least share of binding words in an English sentence.
 BINDING_EN = 0.1
+# A sign in place of a verb.
+SHORTHAND = re.compile(r"\w\S*\s*(?:→|⇒|->|=>|[=≈≥≤])\s*[\w+-]")
 
 
 def plain(text: str) -> str:
@@ -71,6 +73,15 @@ def is_claim(text: str) -> bool:
         and bool(PREDICATE[Language.EN].search(folded))
         and len(BINDS[Language.EN].findall(folded)) >= BINDING_EN * len(found)
     )
+
+
+def is_shorthand(text: str) -> bool:
+    """Whether a note states something by a sign.
+
+    >>> is_shorthand("KV 头 32→8"), is_shorthand("use_reentrant=False"), is_shorthand("RoPE / 外推 / 旋转")
+    (True, True, False)
+    """
+    return bool(SHORTHAND.search(plain(text)))
 
 
 def is_point(text: str) -> bool:

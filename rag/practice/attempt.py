@@ -9,7 +9,7 @@ from rag.language.claim_marks import begs, knows_nothing
 from rag.language.ends import ENDS_CLAUSE, SPOKEN_END
 from rag.language.injection import injection_spans, overlaps
 from rag.language.language import has_chinese
-from rag.language.sentence_kinds import is_claim, is_question
+from rag.language.sentence_kinds import is_claim, is_question, is_shorthand
 from rag.language.terms import terms
 
 Span = tuple[int, int]
@@ -17,7 +17,8 @@ Span = tuple[int, int]
 # A longer attempt is rejected, and only the first MOST_GRADED characters are graded: some ten minutes of speech.
 MOST_CHARACTERS = 100_000
 MOST_GRADED = 4_000
-LONGEST_SENTENCE = 160
+# In characters, of Chinese and of other text.
+LONGEST_SENTENCE, LONGEST_IN_ENGLISH = 160, 400
 LIST_MARK = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.、)）])\s+")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
 # Letters outside Chinese and the Latin and Greek alphabets.
@@ -79,20 +80,22 @@ def read_attempt(typed: str) -> Attempt:
     for start, end in _spans(text):
         words = text[start:end]
         order = overlaps(orders, start, end) or begs(words)
-        sentences.append(Sentence(start, end, words, is_claim(words) and not is_question(words), order))
+        claims = (is_claim(words) or is_shorthand(words)) and not is_question(words)
+        sentences.append(Sentence(start, end, words, claims, order))
     return Attempt(typed, tuple(sentences), len(typed.rstrip()) > MOST_GRADED)
 
 
 def _spans(text: str) -> list[Span]:
     """The spans of the sentences, without list marks; a very long one is cut between clauses."""
+    longest = LONGEST_SENTENCE if has_chinese(text) else LONGEST_IN_ENGLISH
     spans: list[Span] = []
     start = 0
     for end in (*(match.end() for match in SPOKEN_END.finditer(text)), len(text)):
         mark = LIST_MARK.match(text, start, end)
         low = mark.end() if mark else start
-        while end - low > LONGEST_SENTENCE:
-            cuts = [match.end() for match in ENDS_CLAUSE.finditer(text, low + 1, low + LONGEST_SENTENCE)]
-            cut = cuts[-1] if cuts else low + LONGEST_SENTENCE
+        while end - low > longest:
+            cuts = [match.end() for match in ENDS_CLAUSE.finditer(text, low + 1, low + longest)]
+            cut = cuts[-1] if cuts else low + longest
             spans.append((low, cut))
             low = cut
         spans.append((low, end))

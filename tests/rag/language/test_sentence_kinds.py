@@ -14,6 +14,7 @@ from rag.language.sentence_kinds import is_aside, is_claim, is_point, is_questio
         "MoE 省的是每 token 的计算，不是存储：训练状态和推理权重都按总参数量算。",
         "Recall should be reported at a fixed false positive rate.",
         "KV cache 的大小是 $2LHdb$，随长度增长",
+        "FP16 has only five exponent bits, so tiny gradients become zero;",
     ],
 )
 def test_claims(text: str) -> None:

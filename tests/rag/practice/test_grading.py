@@ -210,6 +210,21 @@ def test_without_token_vectors_wording_grades(practice_assistant: Assistant) -> 
         open_grader(practice_assistant, Method.CHAT_MODEL)
 
 
+@pytest.mark.parametrize(
+    ("typed", "claims"),
+    [
+        (
+            "Attention replaced the GRU. Nowadays the factor is 1+λ. With it nothing overflows.",
+            ["Attention replaced the GRU.", "Nowadays the factor is 1+λ.", "With it nothing overflows."],
+        ),
+        ("- 3 份→4 份，+33%\n- use_reentrant=False\n- RoPE / 外推 / 旋转", ["3 份→4 份，+33%", "use_reentrant=False"]),
+        (english := f"It keeps {'one more state, ' * 20}and that is all.", [english]),
+    ],
+)
+def test_sentences_end_where_a_candidate_ends_them_and_notes_may_use_signs(typed: str, claims: list[str]) -> None:
+    assert [sentence.text for sentence in read_attempt(typed).claims] == claims
+
+
 def test_sentences_stand_at_their_places() -> None:
     typed = "1. 先存下 K 和 V，再读。\n2) It is e.g. fast. 然后" + "很长的一句，" * 60
     attempt = read_attempt(typed)
