@@ -218,7 +218,7 @@ def test_without_token_vectors_wording_grades(practice_assistant: Assistant) -> 
             ["Attention replaced the GRU.", "Nowadays the factor is 1+λ.", "With it nothing overflows."],
         ),
         ("- 3 份→4 份，+33%\n- use_reentrant=False\n- RoPE / 外推 / 旋转", ["3 份→4 份，+33%", "use_reentrant=False"]),
-        (english := f"It keeps {'one more state, ' * 20}and that is all.", [english]),
+        (english := f"It keeps {'one more of the states, ' * 14}and that is all.", [english]),
     ],
 )
 def test_sentences_end_where_a_candidate_ends_them_and_notes_may_use_signs(typed: str, claims: list[str]) -> None:
