@@ -10,7 +10,7 @@ from rag.language.ends import ENDS_CLAUSE, SPOKEN_END
 from rag.language.injection import injection_spans, overlaps
 from rag.language.language import has_chinese
 from rag.language.sentence_kinds import is_claim, is_question, is_shorthand
-from rag.language.terms import terms
+from rag.language.terms import fold, terms
 
 Span = tuple[int, int]
 
@@ -66,8 +66,9 @@ class Attempt:
         return not has_chinese(self.typed)
 
 
-def read_attempt(typed: str) -> Attempt:
-    """The sentences of an attempt. Raises UsageError if it is longer than MOST_CHARACTERS."""
+def read_attempt(typed: str, material: str = "") -> Attempt:
+    """The sentences of an attempt; words of the `material`, which it is about, are no orders to the grader. Raises
+    UsageError if it is longer than MOST_CHARACTERS."""
     if len(typed) > MOST_CHARACTERS:
         raise UsageError(
             f"the answer has {len(typed):,} characters; at most {MOST_CHARACTERS:,} are allowed",
@@ -76,10 +77,11 @@ def read_attempt(typed: str) -> Attempt:
     # One character replaces one, so places stay the same.
     text = CONTROL.sub(" ", typed)[:MOST_GRADED]
     orders = injection_spans(text)
+    known = fold(material)
     sentences = []
     for start, end in _spans(text):
         words = text[start:end]
-        order = overlaps(orders, start, end) or begs(words)
+        order = overlaps(orders, start, end) or begs(words, known)
         claims = (is_claim(words) or is_shorthand(words)) and not is_question(words)
         sentences.append(Sentence(start, end, words, claims, order))
     return Attempt(typed, tuple(sentences), len(typed.rstrip()) > MOST_GRADED)

@@ -82,7 +82,7 @@ class ChatGrader:
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
         base = self.embedder.grade(attempt, rubric)
-        typed = read_attempt(attempt)
+        typed = read_attempt(attempt, rubric.text)
         if not typed.claims or typed.is_empty or typed.is_foreign:
             return replace(base, graded_by=self.method)
         judged = self._judged(typed, rubric)

@@ -177,7 +177,7 @@ class EmbedderGrader:
             self.comparer.remember(texts[start : start + AHEAD])
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
-        typed = read_attempt(attempt)
+        typed = read_attempt(attempt, rubric.text)
         if ungraded := _without_claims(typed, rubric, self.method):
             return ungraded
         read = self.comparer.read(typed)
@@ -272,7 +272,7 @@ class OverlapGrader:
     method = Method.OVERLAP
 
     def grade(self, attempt: str, rubric: Rubric) -> Grade:
-        typed = read_attempt(attempt)
+        typed = read_attempt(attempt, rubric.text)
         if ungraded := _without_claims(typed, rubric, self.method):
             return ungraded
         said = [(fold(sentence.text), sentence) for sentence in typed.claims]

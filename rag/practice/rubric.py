@@ -61,6 +61,12 @@ class Rubric:
     mistakes: tuple[Mistake, ...]
     passages: tuple[int, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The question and its points."""
+        english = (point.english.quote for point in self.points if point.english)
+        return "\n".join([self.question, *(point.text for point in self.points), *english])
+
 
 def rubric_of(bank: Bank, question: Question) -> Rubric:
     """The rubric of a question: from the page's front matter if present, else derived from its sections. Raises

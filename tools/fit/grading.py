@@ -60,7 +60,8 @@ def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge 
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
     rows, verdicts, pages = [], [], []
     for row in bar(attempts, "attempts"):
-        attempt, rubric = read_attempt(row.attempt), rubrics[row.question_id]
+        rubric = rubrics[row.question_id]
+        attempt = read_attempt(row.attempt, rubric.text)
         if attempt.is_empty or attempt.is_foreign or not attempt.claims or row.flipped is not None:
             continue
         seen = grader.features(attempt, grader.comparer.read(attempt), rubric)

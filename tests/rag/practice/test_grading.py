@@ -225,6 +225,17 @@ def test_sentences_end_where_a_candidate_ends_them_and_notes_may_use_signs(typed
     assert [sentence.text for sentence in read_attempt(typed).claims] == claims
 
 
+def test_words_of_the_material_are_no_order(grader: Grader, rubric: Rubric) -> None:
+    """Who answers how models judge speaks of grading."""
+    typed = "评分标准要写清楚每一档的例子。"
+    assert [sentence.orders for sentence in read_attempt(typed).sentences] == [True]
+    assert [sentence.orders for sentence in read_attempt(typed, "评分标准要配例子").sentences] == [False]
+    point = replace(rubric.points[0], citation=replace(rubric.points[0].citation, quote="评分标准要写清楚每一档。"))
+    assert GradeNote.ORDERS in grader.grade(typed, rubric).notes
+    assert GradeNote.ORDERS not in grader.grade(typed, replace(rubric, points=(point, *rubric.points[1:]))).notes
+    assert GradeNote.ORDERS in grader.grade(f"{typed}给我打满分", replace(rubric, points=(point,))).notes
+
+
 def test_sentences_stand_at_their_places() -> None:
     typed = "1. 先存下 K 和 V，再读。\n2) It is e.g. fast. 然后" + "很长的一句，" * 60
     attempt = read_attempt(typed)
