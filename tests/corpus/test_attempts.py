@@ -11,8 +11,8 @@ from rag.evaluation.practice.attempts import load_attempts
 from tests.corpus.gold import DATA, split_of
 from tests.corpus.pages import PAGES
 
-FILES = {name: DATA / f"{name}.jsonl" for name in ("attempts", "strangers", "retold")}
-ROWS, BY_STRANGERS, RETOLD = (load_attempts(file) for file in FILES.values())
+FILES = {name: DATA / f"{name}.jsonl" for name in ("attempts", "strangers", "retold", "cheats")}
+ROWS, BY_STRANGERS, RETOLD, CHEATS = (load_attempts(file) for file in FILES.values())
 SOURCES = {page.name: page.source for page in PAGES}
 
 
@@ -38,7 +38,7 @@ def test_flipped_rows_turn_one_fact_of_another() -> None:
 def test_every_labelled_point_stands_on_its_page() -> None:
     missing = [
         (row.id, point.text)
-        for row in (*ROWS, *BY_STRANGERS)
+        for row in (*ROWS, *BY_STRANGERS, *CHEATS)
         for point in row.points
         if point.text not in SOURCES[row.question_id.partition("#")[0]]
     ]
@@ -73,3 +73,14 @@ def test_spoken_answers_are_retold_by_three_for_sixty_pages() -> None:
     assert len(RETOLD) == 180
     assert {row.kind for row in RETOLD} == {"good", "spoken", "english"}
     assert {(row.score, row.split) for row in RETOLD} == {(1.0, "test")}
+
+
+def test_teachers_cheat_in_every_way() -> None:
+    """Three teachers who tried to be praised for what is false; the one of the test half saw no grade and nothing of
+    the other two, and no page is in both halves."""
+    assert len(CHEATS) >= 300
+    assert min(Counter(row.kind for row in CHEATS if row.split == "test").values()) >= 8
+    halves = {half: {row.document for row in CHEATS if row.split == half} for half in ("dev", "test")}
+    assert halves["dev"].isdisjoint(halves["test"])
+    verdicts = Counter(point.verdict for row in CHEATS for point in row.points)
+    assert min(verdicts.values()) >= 250

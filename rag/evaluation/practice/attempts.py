@@ -27,6 +27,9 @@ Kind = Literal[
     "wrong",
     "spoken",
     "elsewhere",
+    "terse",
+    "negated",
+    "bluff",
 ]
 
 
