@@ -12,6 +12,7 @@ from itertools import pairwise
 from ingest.structure.lines import Line
 from ingest.structure.scraped.repair import CHAPTER
 from rag.language.ends import PROSE, QUESTION_MARKS, ends_with
+from rag.language.numbering import LIST_NUMBER
 
 MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 # What every style of questions begins with.
@@ -26,12 +27,16 @@ UNNUMBERED_QUESTION = re.compile(r"\s*(?:\*\*)?(?:Q|问题?|[Qq]uestion)\s*(?:\*
 BOLD_LINE = re.compile(r"\*\*(?=\S)(?:(?!\*\*)[^。；;！!]){1,80}(?<![.,，])\*\*[ \t]*[:：]?\s*")
 # One sentence that asks, without any mark before it.
 QUESTION_LINE = re.compile(r"(?![ \t]|[-*+>|#•·\d(（])[^。；;！!?？\n]{2,60}[?？][ \t]*")
+# A line that neither ends nor holds a sentence, nor begins with a mark; and one that gives something its value.
+LABEL_LINE = re.compile(r"(?![-*+>|#•·@`$<]|\d{1,3}[.．、)）])[^。；;！!?？|`$]*[^。；;！!?？|`$.,，、:：]")
+FIELD = re.compile(r"[:：]\s*\S")
+ITEM = re.compile(rf"[-*+•·]\s|{LIST_NUMBER}")
 FIGURE = re.compile(r"\s*[(（]?(\d{1,2}(?:\.\d{1,2})*)[.．)）\s]")
 SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")
 ANSWER = r"(?:(?:参考|标准)?(?:答案|解答|回答)|[Aa]nswer|ANSWER|答|A\d{0,3})"
 ANSWER_MARK = re.compile(rf"^\s*(?:\*\*{ANSWER}(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)|{ANSWER}\s*[:：])\s*")
 ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|面试官想听)")
-MOST_TITLE = 80
+MOST_TITLE, MOST_LABEL = 80, 30
 # A series without question or answer marks counts as questions if its items are this far apart (median, in lines).
 MIN_SERIES = 5
 MIN_MEDIAN_GAP = 5
@@ -66,7 +71,10 @@ def unmarked_headings(lines: Sequence[Line], questions: frozenset[int], *, is_ma
     }
     said = [number for number, line in enumerate(lines) if line.text.strip()]
     labels = {n for n in said if _is_label(lines, n, is_markdown=is_markdown, may_ask=not questions)} - questions
-    levels |= dict.fromkeys(_above_text(labels, said, lines), DEEPEST_LEVEL)
+    above = _above_text(labels, said, lines)
+    if not above and not levels and not any(MARKED_HEADING.match(line.text) for line in lines):
+        above = _above_text({n for n in said if _opens_a_block(lines, n)}, said, lines)
+    levels |= dict.fromkeys(above, DEEPEST_LEVEL)
     if is_markdown:
         return levels
     listed = _listed(lines)
@@ -98,6 +106,16 @@ def _is_label(lines: Sequence[Line], number: int, *, is_markdown: bool, may_ask:
         return not line.is_code and bool(BOLD_LINE.fullmatch(line.text))
     near = (lines[place].text for place in (number - 1, number + 1) if 0 <= place < len(lines))
     return not is_markdown or not any(map(str.strip, near))
+
+
+def _opens_a_block(lines: Sequence[Line], number: int) -> bool:
+    """Whether a short line stands above a list or a longer line, right below an empty one."""
+    near = [lines[place].text.strip() if 0 <= place < len(lines) else "" for place in range(number - 1, number + 2)]
+    before, text, below = near
+    if before or lines[number].is_code or len(text) > MOST_LABEL or not LABEL_LINE.fullmatch(text):
+        return False
+    stands_out = 2 * len(text) <= len(below) or bool(PROSE.search(below))
+    return bool(ITEM.match(below)) or (stands_out and not FIELD.search(text))
 
 
 def _above_text(labels: set[int], said: Sequence[int], lines: Sequence[Line]) -> list[int]:

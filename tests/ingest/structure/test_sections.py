@@ -48,6 +48,19 @@ def test_questions_on_lines_of_their_own_are_headings() -> None:
     assert questions("# 反问\n\n团队多大？\n\n怎么考核？\n\n新人做什么？\n", "page.md") == []
 
 
+@pytest.mark.parametrize("name", ["page.md", "page.txt"])
+def test_short_lines_above_blocks_of_text_without_markup_are_headings(name: str) -> None:
+    minutes = "议题一：延迟\n- 现状 1.8 秒\n\n议题二：升级\n- 停机两小时\n\n待办\n林晓写评测报告，周五前\n"
+    assert [heading for heading, _ in sections(f"纪要。\n\n{minutes}", name)] == [
+        "议题一：延迟",
+        "议题二：升级",
+        "待办",
+    ]
+    fields = "主持：陈总\n参会：林晓、老周、阿凯\n\n时间：三月\n地点：三号楼五楼大会议室\n\n老陈 138\n老王 139\n"
+    assert sections(f"纪要。\n\n{fields}", name) == []
+    assert [heading for heading, _ in sections(f"# 纪要\n\n{minutes}", "page.md")] == ["纪要"]
+
+
 def test_bold_items_of_a_numbered_list_are_questions() -> None:
     page = "1. **BN 和 LN 的区别**\n\n   归一化的维度。\n\n2. **Dropout 推理时怎么做**\n   - 什么都不做\n"
     page += "\n3. **热身**：步子先小。\n"
