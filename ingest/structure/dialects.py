@@ -43,8 +43,8 @@ ANCHOR = re.compile(
 ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
 # What notes of Obsidian and its like add: [[page|text]], ![[picture]], ==highlight==, %%comment%%, ^name at the end.
 WIKI_LINK = re.compile(r"!?\[\[(?![\d\s,.-]+\]\])(?P<to>[^\[\]|\n]{1,200}?)(?:\\?\|(?P<said>[^\[\]\n]{1,200}))?\]\]")
-HIGHLIGHT = re.compile(r"(?<![A-Za-z0-9_=!<>)\]])==(?P<said>[^\s=](?:[^=\n]{0,500}[^\s=])?)==(?![A-Za-z0-9_=(\[\"'])")
-REMARK = re.compile(r"%%(?P<said>[^%\n]{1,2000})%%")
+HIGHLIGHT = re.compile(r"(?<![\w=!<>)\]])==(?P<said>[^\s=](?:[^=\n]{0,500}[^\s=])?)==(?![\w=(\[\"'])", re.ASCII)
+REMARK = re.compile(r"%%[^%\n]{1,2000}%%")
 BLOCK_NAME = re.compile(r"(?<=\S)\s+\^[A-Za-z0-9-]{4,40}\s*$")
 HAS_TAGS = re.compile(r"<|~~|&[#\w]|\[\[|==|%%|\s\^")
 FOOTNOTE = re.compile(r"\s{0,3}\[\^([^\]\s]{1,40})\]:[ \t]*")
@@ -218,18 +218,13 @@ def _without_tags(line: Line, removed: list[str]) -> Line:
 
 
 def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) -> list[MappedText]:
-    if tag.re is STRUCK_OUT:
-        removed.append(TAG.sub("", tag[0]).strip("~"))
+    if tag.re in (STRUCK_OUT, REMARK):
+        removed.append(TAG.sub("", tag[0]).strip("~%"))
         return []
-    if tag.re is REMARK:
-        removed.append(tag["said"].strip())
-        return []
-    if tag.re is WIKI_LINK:
-        return [] if tag[0].startswith("!") else [content[slice(*tag.span("said" if tag["said"] else "to"))]]
+    if tag.re is WIKI_LINK and not tag[0].startswith("!"):
+        return [content[slice(*tag.span("said" if tag["said"] else "to"))]]
     if tag.re is HIGHLIGHT:
         return [_without_tags(Line(content[slice(*tag.span("said"))]), removed).content]
-    if tag.re is BLOCK_NAME:
-        return []
     if tag.re is OFF_THE_LINE:
         written = (raised if tag[1].lower() == "sup" else lowered)(tag[2])
         return [content[slice(*tag.span(2))] if written == tag[2] else MappedText.added(written)]

@@ -105,8 +105,7 @@ def structure(document: Document) -> StructuredDocument:
     if not title:
         # In Markdown a heading without a mark names a part of the document.
         unmarked = {lines[number].text.replace("**", "").strip() for number in headings if document.is_markdown}
-        names = (section.name for section in root.walk() if section.head is not None)
-        first_heading = next((name for name in names if name not in unmarked), "")
+        first_heading = next((section.name for section in root.walk() if section.name not in {"", *unmarked}), "")
         title = first_heading or document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return StructuredDocument(title, root, tuple(cleaned.removed))
 

@@ -38,8 +38,7 @@ ANSWER_MARK = re.compile(rf"^\s*(?:\*\*{ANSWER}(?:\*\*\s*[:：]|\s*[:：]\s*\*\*
 ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|面试官想听)")
 MOST_TITLE, MOST_LABEL = 80, 30
 # A series without question or answer marks counts as questions if its items are this far apart (median, in lines).
-MIN_SERIES = 5
-MIN_MEDIAN_GAP = 5
+MIN_SERIES = MIN_MEDIAN_GAP = 5
 CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL, DEEPEST_LEVEL = 1, 2, 4, 6
 
 
@@ -64,16 +63,18 @@ def title_line(lines: Sequence[Line]) -> int | None:
 
 def unmarked_headings(lines: Sequence[Line], questions: frozenset[int], *, is_markdown: bool) -> dict[int, int]:
     """The level of each line that is a heading though Markdown does not mark it as one."""
-    levels = {
-        number: DEEPEST_LEVEL if UNNUMBERED_QUESTION.match(lines[number].text) else QUESTION_LEVEL
-        for number in questions
-        if not MARKED_HEADING.match(lines[number].text)
-    }
+    unmarked = (number for number in questions if not MARKED_HEADING.match(lines[number].text))
+    levels = {n: DEEPEST_LEVEL if UNNUMBERED_QUESTION.match(lines[n].text) else QUESTION_LEVEL for n in unmarked}
     said = [number for number, line in enumerate(lines) if line.text.strip()]
-    labels = {n for n in said if _is_label(lines, n, is_markdown=is_markdown, may_ask=not questions)} - questions
+    apart = set(range(-1, len(lines) + 1)).difference(said)
+    prose = [number for number in said if not lines[number].is_code and number not in questions]
+    asking = [n for n in prose if not is_markdown or apart.issuperset((n - 1, n + 1))] if not questions else []
+    labels = {number for number in prose if BOLD_LINE.fullmatch(lines[number].text)}
+    labels |= {number for number in asking if QUESTION_LINE.fullmatch(lines[number].text)}
     above = _above_text(labels, said, lines)
     if not above and not levels and not any(MARKED_HEADING.match(line.text) for line in lines):
-        above = _above_text({n for n in said if _opens_a_block(lines, n)}, said, lines)
+        opening = {n for n in prose if n - 1 in apart and n + 1 not in apart and _is_title_of(lines[n], lines[n + 1])}
+        above = _above_text(opening, said, lines)
     levels |= dict.fromkeys(above, DEEPEST_LEVEL)
     if is_markdown:
         return levels
@@ -99,23 +100,12 @@ def _listed(lines: Sequence[Line]) -> set[int]:
     return found
 
 
-def _is_label(lines: Sequence[Line], number: int, *, is_markdown: bool, may_ask: bool) -> bool:
-    """Whether a line is bold, or a question on a line of its own, which in Markdown is a paragraph."""
-    line = lines[number]
-    if line.is_code or not may_ask or not QUESTION_LINE.fullmatch(line.text):
-        return not line.is_code and bool(BOLD_LINE.fullmatch(line.text))
-    near = (lines[place].text for place in (number - 1, number + 1) if 0 <= place < len(lines))
-    return not is_markdown or not any(map(str.strip, near))
-
-
-def _opens_a_block(lines: Sequence[Line], number: int) -> bool:
-    """Whether a short line stands above a list or a longer line, right below an empty one."""
-    near = [lines[place].text.strip() if 0 <= place < len(lines) else "" for place in range(number - 1, number + 2)]
-    before, text, below = near
-    if before or lines[number].is_code or len(text) > MOST_LABEL or not LABEL_LINE.fullmatch(text):
-        return False
-    stands_out = 2 * len(text) <= len(below) or bool(PROSE.search(below))
-    return bool(ITEM.match(below)) or (stands_out and not FIELD.search(text))
+def _is_title_of(line: Line, below: Line) -> bool:
+    """Whether a short line is a title of the line below it: the item of a list, a sentence, or a much longer line."""
+    text, following = line.text.strip(), below.text.strip()
+    stands_out = (2 * len(text) <= len(following) or PROSE.search(following)) and not FIELD.search(text)
+    is_above = ITEM.match(following) or (stands_out and any(map(str.isalnum, following)))
+    return len(text) <= MOST_LABEL and bool(is_above and LABEL_LINE.fullmatch(text))
 
 
 def _above_text(labels: set[int], said: Sequence[int], lines: Sequence[Line]) -> list[int]:
