@@ -43,7 +43,7 @@ ANCHOR = re.compile(
 ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
 # What notes of Obsidian and its like add: [[page|text]], ![[picture]], ==highlight==, %%comment%%, ^name at the end.
 WIKI_LINK = re.compile(r"!?\[\[(?![\d\s,.-]+\]\])(?P<to>[^\[\]|\n]{1,200}?)(?:\\?\|(?P<said>[^\[\]\n]{1,200}))?\]\]")
-HIGHLIGHT = re.compile(r"(?<![\w=!<>)\]])==(?P<said>[^\s=](?:[^=\n]{0,500}[^\s=])?)==(?![\w=(\[\"'])", re.ASCII)
+HIGHLIGHT = re.compile(r"(?<![\w=!<>)\]])==(?=[^\s=])(?P<said>[^\n]{1,500}?)(?<=[^\s=])==(?![\w=(\[\"'])", re.ASCII)
 REMARK = re.compile(r"%%[^%\n]{1,2000}%%")
 BLOCK_NAME = re.compile(r"(?<=\S)\s+\^[A-Za-z0-9-]{4,40}\s*$")
 HAS_TAGS = re.compile(r"<|~~|&[#\w]|\[\[|==|%%|\s\^")
