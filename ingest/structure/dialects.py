@@ -1,5 +1,5 @@
 """Rewrites extensions of Markdown as plain Markdown: comments, folds, boxes with titles, definitions, HTML tags,
-footnotes. Every character that stays keeps its place in the source; comments are reported."""
+footnotes, links between notes. Every character that stays keeps its place in the source; comments are reported."""
 
 import re
 from bisect import bisect_right
@@ -41,7 +41,12 @@ ANCHOR = re.compile(
     r"""<a\s[^<>]{0,500}?href=["']?(?P<to>[^"'\s<>]{1,1000})["']?[^<>]{0,500}>(?P<said>[^<>]{1,500})</a>"""
 )
 ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
-HAS_TAGS = re.compile(r"<|~~|&[#\w]")
+# What notes of Obsidian and its like add: [[page|text]], ![[picture]], ==highlight==, %%comment%%, ^name at the end.
+WIKI_LINK = re.compile(r"!?\[\[(?![\d\s,.-]+\]\])(?P<to>[^\[\]|\n]{1,200}?)(?:\\?\|(?P<said>[^\[\]\n]{1,200}))?\]\]")
+HIGHLIGHT = re.compile(r"(?<![\w=!<>)\]])==(?=[^\s=])(?P<said>[^\n]{1,500}?)(?<=[^\s=])==(?![\w=(\[\"'])", re.ASCII)
+REMARK = re.compile(r"%%[^%\n]{1,2000}%%")
+BLOCK_NAME = re.compile(r"(?<=\S)\s+\^[A-Za-z0-9-]{4,40}\s*$")
+HAS_TAGS = re.compile(r"<|~~|&[#\w]|\[\[|==|%%|\s\^")
 FOOTNOTE = re.compile(r"\s{0,3}\[\^([^\]\s]{1,40})\]:[ \t]*")
 REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
 
@@ -193,11 +198,12 @@ def _defined(lines: Sequence[Line]) -> list[Line]:
 
 
 def _without_tags(line: Line, removed: list[str]) -> Line:
-    """Remove HTML tags: superscripts and subscripts become characters; links and alternative texts of pictures stay."""
+    """Remove HTML tags and the marks of notes: superscripts and subscripts become characters; links, highlights and
+    alternative texts of pictures stay."""
     verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]
     found = sorted(
         (match.start(), -match.end(), match)
-        for pattern in (STRUCK_OUT, OFF_THE_LINE, ANCHOR, TAG, ENTITY)
+        for pattern in (STRUCK_OUT, OFF_THE_LINE, ANCHOR, TAG, ENTITY, WIKI_LINK, HIGHLIGHT, REMARK, BLOCK_NAME)
         for match in pattern.finditer(line.text)
     )
     parts: list[MappedText] = []
@@ -212,9 +218,13 @@ def _without_tags(line: Line, removed: list[str]) -> Line:
 
 
 def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) -> list[MappedText]:
-    if tag.re is STRUCK_OUT:
-        removed.append(TAG.sub("", tag[0]).strip("~"))
+    if tag.re in (STRUCK_OUT, REMARK):
+        removed.append(TAG.sub("", tag[0]).strip("~%"))
         return []
+    if tag.re is WIKI_LINK and not tag[0].startswith("!"):
+        return [content[slice(*tag.span("said" if tag["said"] else "to"))]]
+    if tag.re is HIGHLIGHT:
+        return [_without_tags(Line(content[slice(*tag.span("said"))]), removed).content]
     if tag.re is OFF_THE_LINE:
         written = (raised if tag[1].lower() == "sup" else lowered)(tag[2])
         return [content[slice(*tag.span(2))] if written == tag[2] else MappedText.added(written)]

@@ -103,7 +103,9 @@ def structure(document: Document) -> StructuredDocument:
         blocks = parse(whole.text, headings)
     root = _tree(whole, blocks, lines, questions)
     if not title:
-        first_heading = next((section.name for section in root.walk() if section.head is not None), "")
+        # In Markdown a heading without a mark names a part of the document.
+        unmarked = {lines[number].text.replace("**", "").strip() for number in headings if document.is_markdown}
+        first_heading = next((section.name for section in root.walk() if section.name not in {"", *unmarked}), "")
         title = first_heading or document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return StructuredDocument(title, root, tuple(cleaned.removed))
 

@@ -1,8 +1,8 @@
-"""Headings without marks: titles, chapters, and questions by their numbers and answers.
+"""Headings without marks: titles, chapters, bold lines, and questions by their numbers and answers.
 
-It knows these styles of questions: `31、…？` + `答案:`, `Q1：…`, `1. …` + `面试官想听`, `### 2. …`. Numbered lines are
-questions when they count up through the document and answers follow; a numbered list inside an answer starts again at
-1.
+It knows these styles of questions: `31、…？` + `答案:`, `Q1：…`, `1. …` + `面试官想听`, `### 2. …`, `1. **…**`.
+Numbered lines are questions when they count up through the document and answers follow; a numbered list inside an
+answer starts again at 1. Without any, `Q: …` above `A: …` is a question.
 """
 
 import re
@@ -12,6 +12,7 @@ from itertools import pairwise
 from ingest.structure.lines import Line
 from ingest.structure.scraped.repair import CHAPTER
 from rag.language.ends import PROSE, QUESTION_MARKS, ends_with
+from rag.language.numbering import LIST_NUMBER
 
 MARKED_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 # What every style of questions begins with.
@@ -22,15 +23,23 @@ QUESTION_STYLES = (
     re.compile(r"^\s*(?:#{1,6}\s*)?(?:\*\*)?(\d{1,3})\s*[.．]\s+\S"),
 )
 Q = re.compile(r"\W*Q")
+UNNUMBERED_QUESTION = re.compile(r"\s*(?:\*\*)?(?:Q|问题?|[Qq]uestion)\s*(?:\*\*\s*)?[:：]\s*(?:\*\*\s*)?\S")
+BOLD_LINE = re.compile(r"\*\*(?=\S)(?:(?!\*\*)[^。；;！!]){1,80}(?<![.,，])\*\*[ \t]*[:：]?\s*")
+# One sentence that asks, without any mark before it.
+QUESTION_LINE = re.compile(r"(?![ \t]|[-*+>|#•·\d(（])[^。；;！!?？\n]{2,60}[?？][ \t]*")
+# A line that neither ends nor holds a sentence, nor begins with a mark; and one that gives something its value.
+LABEL_LINE = re.compile(r"(?![-*+>|#•·@`$<]|\d{1,3}[.．、)）])[^。；;！!?？|`$]*[^。；;！!?？|`$.,，、:：]")
+FIELD = re.compile(r"[:：]\s*\S")
+ITEM = re.compile(rf"[-*+•·]\s|{LIST_NUMBER}")
+FIGURE = re.compile(r"\s*[(（]?(\d{1,2}(?:\.\d{1,2})*)[.．)）\s]")
 SUBHEADING = re.compile(r"^(?:[(（]\d{1,2}[)）]\s*\S|\d{1,2}[.．]\s?\S)[^。；;！!]{1,32}$")
-ANSWER = r"(?:(?:参考|标准)?(?:答案|解答|回答)|[Aa]nswer|ANSWER)"
+ANSWER = r"(?:(?:参考|标准)?(?:答案|解答|回答)|[Aa]nswer|ANSWER|答|A\d{0,3})"
 ANSWER_MARK = re.compile(rf"^\s*(?:\*\*{ANSWER}(?:\*\*\s*[:：]|\s*[:：]\s*\*\*)|{ANSWER}\s*[:：])\s*")
-ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|A\d{{0,3}}\s*[:：]|面试官想听)")
-MOST_TITLE = 80
+ANSWER_FOLLOWS = re.compile(rf"^\s*(?:(?:\*\*)?{ANSWER}(?:\*\*)?\s*[:：]|面试官想听)")
+MOST_TITLE, MOST_LABEL = 80, 30
 # A series without question or answer marks counts as questions if its items are this far apart (median, in lines).
-MIN_SERIES = 5
-MIN_MEDIAN_GAP = 5
-CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL = 1, 2, 4
+MIN_SERIES = MIN_MEDIAN_GAP = 5
+CHAPTER_LEVEL, QUESTION_LEVEL, SUBHEADING_LEVEL, DEEPEST_LEVEL = 1, 2, 4, 6
 
 
 def title_line(lines: Sequence[Line]) -> int | None:
@@ -54,25 +63,64 @@ def title_line(lines: Sequence[Line]) -> int | None:
 
 def unmarked_headings(lines: Sequence[Line], questions: frozenset[int], *, is_markdown: bool) -> dict[int, int]:
     """The level of each line that is a heading though Markdown does not mark it as one."""
-    levels = {number: QUESTION_LEVEL for number in questions if not MARKED_HEADING.match(lines[number].text)}
+    unmarked = (number for number in questions if not MARKED_HEADING.match(lines[number].text))
+    levels = {n: DEEPEST_LEVEL if UNNUMBERED_QUESTION.match(lines[n].text) else QUESTION_LEVEL for n in unmarked}
+    said = [number for number, line in enumerate(lines) if line.text.strip()]
+    apart = set(range(-1, len(lines) + 1)).difference(said)
+    prose = [number for number in said if not lines[number].is_code and number not in questions]
+    asking = [n for n in prose if not is_markdown or apart.issuperset((n - 1, n + 1))] if not questions else []
+    labels = {number for number in prose if BOLD_LINE.fullmatch(lines[number].text)}
+    labels |= {number for number in asking if QUESTION_LINE.fullmatch(lines[number].text)}
+    above = _above_text(labels, said, lines)
+    if not above and not levels and not any(MARKED_HEADING.match(line.text) for line in lines):
+        opening = {n for n in prose if n - 1 in apart and n + 1 not in apart and _is_title_of(lines[n], lines[n + 1])}
+        above = _above_text(opening, said, lines)
+    levels |= dict.fromkeys(above, DEEPEST_LEVEL)
     if is_markdown:
         return levels
-    for number, line in enumerate(lines):
-        text = line.text.strip()
-        if line.is_code or number in questions or MARKED_HEADING.match(line.text):
+    listed = _listed(lines)
+    for number in said:
+        line, text = lines[number], lines[number].text.strip()
+        if line.is_code or number in questions or number in levels or MARKED_HEADING.match(line.text):
             continue
         if CHAPTER.match(line.text) and len(text) <= 40:
             levels[number] = CHAPTER_LEVEL
-        elif SUBHEADING.match(text) and text[-1] not in ":：,，":
+        elif SUBHEADING.match(text) and text[-1] not in ":：,，" and number not in listed:
             levels[number] = SUBHEADING_LEVEL
     return levels
+
+
+def _listed(lines: Sequence[Line]) -> set[int]:
+    """The numbered lines that touch: items of a list, unless they count within each other, as 1. and 1.1 do."""
+    found: set[int] = set()
+    for number, (line, below) in enumerate(pairwise(lines)):
+        first, second = FIGURE.match(line.text), FIGURE.match(below.text)
+        if first and second and not second[1].startswith(f"{first[1]}."):
+            found |= {number, number + 1}
+    return found
+
+
+def _is_title_of(line: Line, below: Line) -> bool:
+    """Whether a short line is a title of the line below it: the item of a list, a sentence, or a much longer line."""
+    text, following = line.text.strip(), below.text.strip()
+    stands_out = (2 * len(text) <= len(following) or PROSE.search(following)) and not FIELD.search(text)
+    is_above = ITEM.match(following) or (stands_out and any(map(str.isalnum, following)))
+    return len(text) <= MOST_LABEL and bool(is_above and LABEL_LINE.fullmatch(text))
+
+
+def _above_text(labels: set[int], said: Sequence[int], lines: Sequence[Line]) -> list[int]:
+    """The labels right above text, if there are several: a single one may be emphasis."""
+    texts = {number for number in said if number not in labels and not MARKED_HEADING.match(lines[number].text)}
+    above = [one for one, below in pairwise(said) if one in labels and below in texts]
+    return above if len(above) > 1 else []
 
 
 def without_answer_marks(lines: Sequence[Line], questions: frozenset[int], headings: dict[int, int]) -> list[Line]:
     """The lines without the marks that begin answers right below questions."""
     result = list(lines)
-    for number in (question + 1 for question in questions):
-        if number < len(lines) and number not in headings and not lines[number].is_code:
+    for question in questions:
+        number = next((n for n in range(question + 1, len(lines)) if lines[n].text.strip()), question)
+        if number > question and number not in headings and not lines[number].is_code:
             mark = ANSWER_MARK.match(lines[number].text)
             result[number] = Line(lines[number].content[mark.end() :]) if mark else lines[number]
     return result
@@ -89,7 +137,7 @@ def _is_any_heading(text: str) -> bool:
 
 
 def question_lines(lines: Sequence[Line]) -> frozenset[int]:
-    """The numbers of the lines that are questions by their numbering."""
+    """The numbers of the lines that are questions by their numbering, or else by `Q:` above `A:`."""
     numbered = [index for index, line in enumerate(lines) if not line.is_code and NUMBER.match(line.text)]
     found: set[int] = set()
     for style in QUESTION_STYLES:
@@ -100,8 +148,9 @@ def question_lines(lines: Sequence[Line]) -> frozenset[int]:
         ]
         chain = _longest_count(matches)
         if _are_questions(lines, chain, len(matches)):
-            found.update(chain)
-    return frozenset(found)
+            found.update(_above_something(chain, lines))
+    unnumbered = (n for n, line in enumerate(lines) if not line.is_code and UNNUMBERED_QUESTION.match(line.text))
+    return frozenset(found or (n for n in unnumbered if ANSWER_FOLLOWS.match(_next_text(lines, n))))
 
 
 def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
@@ -129,6 +178,15 @@ def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
     return lines_of_best
 
 
+def _above_something(chain: Sequence[int], lines: Sequence[Line]) -> list[int]:
+    """The numbered lines that ask, or have text below them: others are the items of a list."""
+    return [
+        number
+        for number, end in pairwise([*chain, len(lines)])
+        if _is_marked(lines, number) or any(line.text.strip() for line in lines[number + 1 : end])
+    ]
+
+
 def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int) -> bool:
     if not chain:
         return False
@@ -136,7 +194,7 @@ def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int
     if len(chain) >= 2 and all(Q.match(text) for text in texts):
         return True
     answered = sum(bool(ANSWER_FOLLOWS.match(_next_text(lines, index))) for index in chain)
-    asked = sum(ends_with(text, QUESTION_MARKS) for text in texts)
+    asked = sum(ends_with(text, QUESTION_MARKS) or _is_bold(text) for text in texts)
     if 2 * answered >= len(chain) or (2 * asked >= len(chain) and len(chain) >= 2):
         return True
     gaps = sorted(b - a for a, b in pairwise(chain))
@@ -144,9 +202,19 @@ def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int
 
 
 def _is_marked(lines: Sequence[Line], index: int) -> bool:
-    """Whether the line is a question by its ending or its numbering, or an answer follows."""
+    """Whether the line is a question by its ending, its numbering or its being bold, or an answer follows."""
     text = lines[index].text
-    return bool(Q.match(text) or ends_with(text, QUESTION_MARKS) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
+    return bool(
+        Q.match(text)
+        or ends_with(text, QUESTION_MARKS)
+        or _is_bold(text)
+        or ANSWER_FOLLOWS.match(_next_text(lines, index))
+    )
+
+
+def _is_bold(text: str) -> bool:
+    """Whether all of a line is bold but its number."""
+    return bool(BOLD_LINE.fullmatch(NUMBER.sub("", text, count=1).strip()))
 
 
 def _next_text(lines: Sequence[Line], index: int) -> str:

@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, is_number
 from rag.answer.quoted.sections import Section
+from rag.language.ends import FULL_STOPS, SEMICOLONS, ends_with
 from rag.language.pointing import sentence_points_back
 from rag.language.sentence_kinds import ENDS, LEGEND_OF_A_BLOCK, SPEAKS_OF_A_BLOCK, plain
 from rag.language.terms import fold
@@ -40,8 +41,10 @@ def answer_first(section: Section) -> Section:
     moved = range(first, last + 1)
     opened = section.keeping([*moved, *(place for place in range(len(section.paragraphs)) if place not in moved)])
     lead, *rest = section.paragraphs[0].units
+    text = section.paragraphs[0].texts[0]
     leads, answers = section.best_of_each[0], section.best_of_each[announced[0]]
-    if not (_leads_in(lead, section.paragraphs[0].texts[0]) and leads >= answers - LEADS_IN):
+    # A line that ends no sentence would run into the next.
+    if not (_leads_in(lead, text) and ends_with(text, FULL_STOPS + SEMICOLONS) and leads >= answers - LEADS_IN):
         return opened
     before, (goes_on, *others) = section.paragraphs[0], opened.paragraphs[: len(moved)]
     left = [_from(replace(before, units=tuple(rest)), begins_line=True)] if rest else []

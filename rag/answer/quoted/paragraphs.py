@@ -56,12 +56,12 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
     """The paragraphs of a passage in order, without headings and without units that have no place in the source.
 
     A formula, a table or code belongs to the lines around it that speak of it, a list to the line that announces it,
-    an item of a numbered list to the one before it.
+    an item of a numbered list to the one before it, a line of a quotation too; a table not to a list that ends above.
     """
     section = passage.sections[0] if passage.sections else PageSection()
     gathered: list[Unit] = []
     announced = False  # whether everything since a line that ends in a colon is what it announces
-    for unit, own in _units(passage):
+    for unit, own, opens in _units(passage):
         part = passage.text[unit.start : unit.end]
         if unit.kind is UnitKind.HEADING or _is_own_heading(unit, part, passage):
             if gathered:
@@ -72,10 +72,12 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
             continue
         if passage.content.source_range(unit.start, unit.end) is None:
             continue
-        is_block = unit.kind in BLOCKS
+        last_mark = gathered[-1].mark if gathered else ""
+        is_block = unit.kind in BLOCKS and not (unit.kind is UnitKind.TABLE and last_mark and not announced)
+        goes_on = (unit.mark and announced) or (unit.mark == ">" and not opens)
         explains = bool(gathered) and gathered[-1].kind in BLOCKS and bool(LEGEND_OF_A_BLOCK.match(part))
         counts_on = bool(gathered) and is_number(unit.mark) and any(is_number(before.mark) for before in gathered)
-        if gathered and unit.begins_line and not (is_block or explains or counts_on or (unit.mark and announced)):
+        if gathered and unit.begins_line and not (is_block or explains or counts_on or goes_on):
             yield Paragraph(passage, section, tuple(gathered))
             gathered, announced = [], False
         gathered.append(unit)
@@ -84,10 +86,11 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
         yield Paragraph(passage, section, tuple(gathered))
 
 
-def _units(passage: Passage) -> Iterator[tuple[Unit, PageSection]]:
+def _units(passage: Passage) -> Iterator[tuple[Unit, PageSection, bool]]:
+    """Each unit, its section, and whether it opens its block."""
     for block, section in zip(passage.blocks, passage.sections, strict=True):
-        for unit in units(passage.text, [block]):
-            yield unit, section
+        for place, unit in enumerate(units(passage.text, [block])):
+            yield unit, section, place == 0
 
 
 def is_number(mark: str) -> bool:

@@ -161,6 +161,15 @@ def test_bold_lines_above_text_are_headings_where_there_are_several(names: tuple
     assert [line for line in lines(body) if line.startswith("#")] == [f"# {name}" for name in names]
 
 
+def test_a_bold_line_above_a_table_is_a_heading_where_others_stand_above_text() -> None:
+    grid = tbl(row("阶段", "截止"), row("全量", "六月"))
+    body = (
+        para("目标", look=BOLD) + para(BODY) + para("里程碑", look=BOLD) + grid + para("风险", look=BOLD) + para(BODY)
+    )
+    assert [line for line in lines(body) if line.startswith("#")] == ["# 目标", "# 里程碑", "# 风险"]
+    assert not any(line.startswith("#") for line in lines(para(BODY) + para("表一", look=BOLD) + grid))
+
+
 def test_numbers_that_word_gives_count_for_bold_lines() -> None:
     properties = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
     body = "".join(para(name, properties, look=BOLD) + para(BODY) for name in ("总则", "数据"))

@@ -126,6 +126,28 @@ def test_what_is_kept_stands_at_its_place() -> None:
             assert whole.source[piece.source_start : piece.source_start + piece.length] == copied
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("见 [[YaRN]] 与 [[注意力变体#MQA|多查询]]。", "见 YaRN 与 多查询。"),
+        ("| 见 [[注意力\\|它]] |", "| 见 它 |"),
+        ("图 ![[gqa.png]]如上。", "图 如上。"),
+        ("GQA：==多头**共享**一组==，省四倍。", "GQA：多头**共享**一组，省四倍。"),
+        ("==痛苦 + 反思 = 进步== 是公式。", "痛苦 + 反思 = 进步 是公式。"),
+        ("用 fp32 算。 ^rope-pit", "用 fp32 算。"),
+        ("`a[[x]]`、[[1, 2]]、[[1, x], [2, y]]、a==b 与 c==d、x ^2", None),
+    ],
+)
+def test_marks_of_linked_notes_are_read(written: str, read: str | None) -> None:
+    assert said(f"{written}\n") == [read or written]
+
+
+def test_remarks_of_linked_notes_are_taken_out_and_told() -> None:
+    note = "省四倍。%%要核对%% 真的。\n"
+    assert said(note) == ["省四倍。", "真的。"]
+    assert removed(note) == ("要核对",)
+
+
 def test_what_is_struck_out_is_reported() -> None:
     text = "~~端口是 7000。~~端口是 8000。\n"
     assert (said(text), removed(text)) == (["端口是 8000。"], ("端口是 7000。",))

@@ -15,13 +15,61 @@ def test_numbered_questions_with_answers() -> None:
 
 def test_answers_lose_their_mark() -> None:
     page = "题集\n1、什么是早停？\n答案：验证集不再变好就停。\n2、什么是热身？\n**参考答案**：学习率慢慢升高。\n"
-    blocks = [block.text for section in structure(document(page)).root.walk() for block in section.blocks]
-    assert blocks == ["验证集不再变好就停。", "学习率慢慢升高。"]
+    assert texts(page) == ["验证集不再变好就停。", "学习率慢慢升高。"]
+
+
+def texts(page: str, name: str = "page.txt") -> list[str]:
+    return [block.text for section in structure(document(page, name)).root.walk() for block in section.blocks]
 
 
 def test_q_questions() -> None:
     page = "题集\nQ1：怎么选批大小？\n看显存。\nQ2:学习率呢\n先试三个数量级。\nQ3.最后一问\n没有了。\n"
     assert questions(page) == ["Q1：怎么选批大小？", "Q2:学习率呢", "Q3.最后一问"]
+
+
+def test_questions_and_answers_without_numbers() -> None:
+    page = "Q: 批大小怎么选\nA: 看显存。\n\n问：要热身吗？\n\n答：要。\n\n**Q:** 何时停\n\n**A:** 不再变好时。\n"
+    assert questions(page, "page.md") == ["Q: 批大小怎么选", "问：要热身吗？", "Q: 何时停"]
+    assert texts(page, "page.md") == ["看显存。", "要。", "不再变好时。"]
+    assert questions("说明\n\nQ: 列\n\nK: 行\n\nV: 值\n", "page.md") == []
+
+
+def test_bold_lines_above_text_are_headings_below_the_marked_ones() -> None:
+    page = "## 准备\n**自我介绍**\n我叫林晓。\n\n**为什么离职：**\n- 业务收缩\n\n**只有粗体**\n\n## 复盘\n\n做完了。\n"
+    root = structure(document(page, "page.md")).root
+    assert [[child.name for child in part.children] for part in root.children] == [["自我介绍", "为什么离职："], []]
+    assert sections("**务必早睡。**\n\n正文。\n\n**务必早起。**\n\n正文。\n", "page.md") == []
+    assert sections("**只有一行**\n\n正文。\n", "page.md") == []
+
+
+def test_questions_on_lines_of_their_own_are_headings() -> None:
+    page = "# 集群\n\n怎么申请？\n\n发邮件。\n\n能用几张卡？\n\n四张。为什么？\n因为卡少。\n"
+    assert questions(page, "page.html.md") == ["怎么申请？", "能用几张卡？"]
+    assert questions("# 反问\n\n团队多大？\n\n怎么考核？\n\n新人做什么？\n", "page.md") == []
+
+
+@pytest.mark.parametrize("name", ["page.md", "page.txt"])
+def test_short_lines_above_blocks_of_text_without_markup_are_headings(name: str) -> None:
+    minutes = "议题一：延迟\n- 现状 1.8 秒\n\n议题二：升级\n- 停机两小时\n\n待办\n林晓写评测报告，周五前\n"
+    assert [heading for heading, _ in sections(f"纪要。\n\n{minutes}", name)] == [
+        "议题一：延迟",
+        "议题二：升级",
+        "待办",
+    ]
+    fields = "主持：陈总\n参会：林晓、老周、阿凯\n\n时间：三月\n地点：三号楼五楼大会议室\n\n老陈 138\n老王 139\n"
+    assert sections(f"纪要。\n\n{fields}", name) == []
+    assert [heading for heading, _ in sections(f"# 纪要\n\n{minutes}", "page.md")] == ["纪要"]
+
+
+def test_bold_items_of_a_numbered_list_are_questions() -> None:
+    page = "1. **BN 和 LN 的区别**\n\n   归一化的维度。\n\n2. **Dropout 推理时怎么做**\n   - 什么都不做\n"
+    page += "\n3. **热身**：步子先小。\n"
+    assert questions(page, "page.md") == ["1. BN 和 LN 的区别", "2. Dropout 推理时怎么做"]
+
+
+def test_numbered_lines_next_to_each_other_are_a_list() -> None:
+    page = "通知\n\n请带：\n1. 身份证\n2. 学位证\n\n2.8 投递\n2.12 一面\n\n1. 概述\n1.1 背景\n很多人问。\n"
+    assert [name for name, _ in sections(page)] == ["1. 概述", "1.1 背景"]
 
 
 def test_interviewer_questions() -> None:
@@ -114,6 +162,7 @@ def test_the_title_is_the_first_line_of_a_page() -> None:
     assert structure(document(f"1、什么是早停？\n{ANSWER}2、什么是热身？\n{ANSWER}")).title == "1、什么是早停？"
     assert structure(document("正文" * 60 + "\n", "folder/name.txt")).title == "name"
     assert structure(document("# 页名\n\n正文。\n", "page.md")).title == "页名"
+    assert structure(document("Q: 何时停？\nA: 不再变好时。\n", "folder/notes.md")).title == "notes"
 
 
 def test_every_line_stands_in_one_section() -> None:

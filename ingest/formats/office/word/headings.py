@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph
+from ingest.formats.office.word.blocks import NO_LEVEL, Block, Paragraph, Table
 from rag.language.ends import PROSE
 from rag.language.numbering import CHINESE_NUMBER, CHINESE_ORDINAL
 from rag.text.blocks import columns
@@ -80,7 +80,7 @@ def _kind(paragraph: Paragraph) -> Kind:
 
 def _with_company(candidates: Sequence[tuple[int, Paragraph, bool]], blocks: Sequence[Block]) -> dict[int, Paragraph]:
     """The candidates that are larger; or, if merely bold, a centred first line, numbered, or one of several that look
-    alike and precede text."""
+    alike and precede text, or a table where others precede text."""
     chosen: dict[int, Paragraph] = {}
     places = {place for place, _, _ in candidates}
     before_text = [
@@ -90,6 +90,8 @@ def _with_company(candidates: Sequence[tuple[int, Paragraph, bool]], blocks: Seq
     ]
     alike = Counter(_kind(one) for _, one in before_text)
     stands = {place for place, _ in before_text}
+    alike_ones = [place for place, one, _ in candidates if alike[_kind(one)] >= LEAST_ALIKE]
+    stands |= {place for place in alike_ones if place + 1 < len(blocks) and isinstance(blocks[place + 1], Table)}
     for place, one, is_larger in candidates:
         is_numbered = _kind(one)[1] < len(NUMBER_KINDS)
         is_title = one.is_centred and place == 0

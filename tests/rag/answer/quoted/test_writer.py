@@ -90,14 +90,14 @@ def test_a_table_over_two_passages_is_written_as_one(tmp_path: Path, hash_embedd
     assert all(claim.text.startswith("| 第") for claim in written.claims[2:-1])
 
 
-def opened_with(tmp_path: Path, embedder: HashEmbedder, text: str, best: int) -> list[str]:
+def opened_with(tmp_path: Path, embedder: HashEmbedder, text: str, best: int, others: float = 0.1) -> list[str]:
     """The paragraphs of an answer out of a section with this text, whose paragraph at `best` is most like the
-    question, and its first one nothing like it."""
+    question, and its first one nothing like it, or so much as `others`."""
     ingest(tmp_path, embedder, {"a.md": f"# 怎么做？\n\n## 步骤\n\n{text}\n"})
     storage = open_index(tmp_path / "index").storage
     [passage] = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
     paragraphs = quotable(passage)
-    values = [0.9 if place == best else 0.1 for place in range(len(paragraphs))]
+    values = [0.9 if place == best else others for place in range(len(paragraphs))]
     section = Section("怎么做？", PageSection.under(("步骤",)), paragraphs, answering=of_units(paragraphs, values))
     chunks = write_quotes(answer_first(section).paragraphs, {"a.md": storage.source("a.md") or ""}).chunks
     return "".join(chunks).strip().split("\n\n")
@@ -141,6 +141,24 @@ def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, h
     # What has nothing to do with the question leads in nothing.
     assert opened(0.80, 0.92, 0.5)[0] == "重叠取块长的一成到两成。 [1] 再多只是重复。 [2]"
     assert opened(0.95, 0.92, 0.5)[0] == "切分由语义决定。 [1] 块太大会混进别的话题。 [2]"
+
+
+def test_a_line_that_ends_no_sentence_leads_in_nothing(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    assert opened_with(tmp_path, hash_embedder, "2.8 投递\n\n2.15 二面", 1, others=0.88)[0] == "2.15 二面 [1]"
+    said = opened_with(tmp_path, hash_embedder, "已经投递。\n\n2.15 二面", 1, others=0.88)
+    assert said[0] == "已经投递。 [1] 2.15 二面 [2]"
+
+
+def test_a_quotation_is_one_paragraph_and_a_table_none_with_the_list_above(
+    tmp_path: Path, hash_embedder: HashEmbedder
+) -> None:
+    text = "> 外推\n> 用插值。\n\n> 精度\n> 用单精度。\n\n- 逐层量化\n\n| 缩写 | 全称 |\n|---|---|\n| RM | 奖励 |"
+    ingest(tmp_path, hash_embedder, {"a.md": f"# 记什么？\n\n{text}\n"})
+    storage = open_index(tmp_path / "index").storage
+    [passage] = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    assert [paragraph.texts for paragraph in quotable(passage)] == [
+        ["外推", "用插值。"], ["精度", "用单精度。"], ["逐层量化"], ["| 缩写 | 全称 |\n|---|---|\n| RM | 奖励 |"],
+    ]  # fmt: skip
 
 
 def test_the_short_answer_goes_before_a_part_that_answers_worse(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
