@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 FILE = Path(__file__).with_suffix(".safetensors")
 # Stored bytes of an embedding key: no two of some ten thousand texts share them.
 KEY = 16
-# Numbers are stored as 8-bit fractions of the vector's largest: the cosine with the original is .9999.
-LARGEST = 127
 # Bytes; larger files are skipped, since no page is larger.
 LARGEST_PAGE = 1_000_000
 
@@ -60,32 +58,13 @@ def ready_vectors(identity: str, passage_tokens: int) -> ReadyVectors:
 
     with safe_open(str(FILE), "np") as file:
         made = json.loads(file.metadata()["made_with"])
-        if made != _made_with(identity, passage_tokens):
+        if made != made_with(identity, passage_tokens):
             return NONE
         keys = [bytes(key).hex() for key in file.get_tensor("keys")]
         documents = [bytes(digest).hex() for digest in file.get_tensor("documents")]
         return ReadyVectors(keys, file.get_tensor("codes"), documents)
 
 
-def write_ready_vectors(
-    vectors: Mapping[str, NDArray[np.float32]], documents: Sequence[str], identity: str, passage_tokens: int, file: Path
-) -> None:
-    """Write the vectors, by embedding key, and the SHA-256 of the documents that they cover."""
-    from safetensors.numpy import save_file
-
-    keys = sorted(vectors)
-    rows = np.stack([vectors[key] for key in keys])
-    codes = np.rint(rows / np.abs(rows).max(axis=1, keepdims=True) * LARGEST).astype(np.int8)
-    save_file(
-        {
-            "keys": np.asarray([list(bytes.fromhex(key)[:KEY]) for key in keys], np.uint8),
-            "codes": codes,
-            "documents": np.asarray([list(bytes.fromhex(digest)) for digest in sorted(documents)], np.uint8),
-        },
-        file,
-        {"made_with": json.dumps(_made_with(identity, passage_tokens))},
-    )
-
-
-def _made_with(identity: str, passage_tokens: int) -> dict[str, object]:
+def made_with(identity: str, passage_tokens: int) -> dict[str, object]:
+    """What vectors depend on besides the pages."""
     return {"embedder": identity, "passage_tokens": passage_tokens}

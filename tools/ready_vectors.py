@@ -1,14 +1,23 @@
 """python -m tools.ready_vectors: make the vectors of the shipped pages anew, from an index of them that is in line."""
 
 import argparse
+import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ingest.ready_vectors import FILE, write_ready_vectors
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from ingest.ready_vectors import FILE, KEY, made_with
 from rag.cli import Parser, run
 from rag.errors import UsageError
 from rag.index import open_index
 from rag.settings import Settings
+
+# Numbers are stored as 8-bit fractions of the vector's largest: the cosine with the original is .9999.
+LARGEST = 127
 
 
 def main() -> int:
@@ -34,6 +43,24 @@ def make(options: argparse.Namespace) -> int:
     )
     sys.stdout.write(f"{len(passages):,} vectors of {len(documents)} pages, {FILE.stat().st_size:,} bytes: {FILE}\n")
     return 0
+
+
+def write_ready_vectors(
+    vectors: Mapping[str, NDArray[np.float32]], documents: Sequence[str], identity: str, passage_tokens: int, file: Path
+) -> None:
+    """Write the vectors, by embedding key, and the SHA-256 of the documents that they cover."""
+    keys = sorted(vectors)
+    rows = np.stack([vectors[key] for key in keys])
+    codes = np.rint(rows / np.abs(rows).max(axis=1, keepdims=True) * LARGEST).astype(np.int8)
+    save_file(
+        {
+            "keys": np.asarray([list(bytes.fromhex(key)[:KEY]) for key in keys], np.uint8),
+            "codes": codes,
+            "documents": np.asarray([list(bytes.fromhex(digest)) for digest in sorted(documents)], np.uint8),
+        },
+        file,
+        {"made_with": json.dumps(made_with(identity, passage_tokens))},
+    )
 
 
 if __name__ == "__main__":

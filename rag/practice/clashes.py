@@ -10,7 +10,7 @@ from functools import lru_cache
 from rag.answer.written.claims import Clause, clauses_of, counts_otherwise
 from rag.language.polarity import contradicts
 from rag.language.sentence_kinds import plain
-from rag.practice.attempt import Sentence, Span
+from rag.practice.attempt import Sentence
 from rag.practice.regressions import Features
 
 # Sentences with cached clauses, some 2 kB each.
@@ -28,12 +28,6 @@ class ClashFeatures(Features):
     agreed: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
-    features: ClashFeatures
-    span: Span | None
-
-
 Weight = Callable[[str], float]
 
 
@@ -43,25 +37,17 @@ def clauses_in(text: str) -> tuple[Clause, ...]:
     return tuple(clauses_of(plain(text)))
 
 
-def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> Clash:
+def clash_with(sentences: Iterable[Sentence], point: str, weight: Weight) -> ClashFeatures:
     """The clash of an attempt's claims with a point: each clause of the point meets the nearest clause of the
     attempt."""
-    said = [(sentence, clause) for sentence in sentences for clause in clauses_in(sentence.text)]
+    said = [clause for sentence in sentences for clause in clauses_in(sentence.text)]
     strength = {"polarity": 0.0, "numbers": 0.0, "names": 0.0, "agreed": 0.0}
-    span: Span | None = None
     for wanted in clauses_in(point):
-        nearest, near, where = None, 0.0, None
-        for sentence, clause in said:
-            common = _common(clause, wanted, weight)
-            if common > near:
-                nearest, near, where = clause, common, sentence
-        if nearest is None or where is None:
-            continue
-        kind = _kind(nearest, wanted)
-        if kind != "agreed" and near > max(strength["polarity"], strength["numbers"], strength["names"]):
-            span = (where.start, where.end)
-        strength[kind] = max(strength[kind], near)
-    return Clash(ClashFeatures(**strength), span)
+        nearest = max(said, key=lambda clause: _common(clause, wanted, weight), default=None)
+        if nearest is not None and (near := _common(nearest, wanted, weight)) > 0:
+            kind = _kind(nearest, wanted)
+            strength[kind] = max(strength[kind], near)
+    return ClashFeatures(**strength)
 
 
 def is_reversed(said: str, point: str) -> bool:

@@ -19,7 +19,7 @@ from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
 from rag.practice.judge import Judge, directions
 from rag.practice.likeness import Comparer, PointComparison, Read
-from rag.practice.regressions import Regressions, with_judge, without_judge
+from rag.practice.regressions import Regressions, with_judge, with_judge_in_english, without_judge
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 
 
@@ -166,7 +166,11 @@ class EmbedderGrader:
 
     def __init__(self, comparer: Comparer, judge: Judge | None = None) -> None:
         self.comparer, self.judge = comparer, judge
-        self._regressions = with_judge() if judge is not None else without_judge()
+
+    def _regressions(self, attempt: Attempt) -> Regressions:
+        if self.judge is None:
+            return without_judge()
+        return with_judge_in_english() if attempt.is_english else with_judge()
 
     def read_ahead(self, rubric: Rubric) -> None:
         """Encode a rubric before there is an attempt: grading the first one then takes half as long."""
@@ -222,16 +226,17 @@ class EmbedderGrader:
 
     def _row(self, read: Read, text: str, compared: PointComparison) -> NDArray[np.float64]:
         clash = clash_with(read.sentences, text, self.comparer.weight)
-        return np.concatenate([compared.features.row(), clash.features.row()])
+        return np.concatenate([compared.features.row(), clash.row()])
 
     def _graded_points(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
         graded = []
+        regressions = self._regressions(attempt)
         for point, found in zip(rubric.points, self.features(attempt, read, rubric), strict=True):
             if found is None:
                 graded.append(PointGrade(point, Verdict.UNSURE))
                 continue
             row, compared = found
-            verdict = verdict_of(row, self._regressions)
+            verdict = verdict_of(row, regressions)
             graded.append(PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span))
         return tuple(graded)
 
@@ -254,7 +259,7 @@ class EmbedderGrader:
             said = self.comparer.compare(alone, mistake.wrong.quote, "")
             if said is None or said.features.least < MISTAKEN_THROUGHOUT:
                 continue
-            clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight).features
+            clash = clash_with([sentence], mistake.wrong.quote, self.comparer.weight)
             denies = max(clash.polarity, clash.numbers) > clash.agreed
             points = [self.comparer.compare(alone, point.text, "") for point in rubric.points]
             nearest = max((compared.features.best for compared in points if compared), default=0.0)

@@ -3,7 +3,7 @@ the common base of their features."""
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -56,8 +56,16 @@ class Regressions:
 
 @cache
 def with_judge() -> Regressions:
-    """With a judge's reading of direction."""
+    """With a judge's reading of direction, for an attempt in Chinese."""
     return _read("with_judge")
+
+
+@cache
+def with_judge_in_english() -> Regressions:
+    """For an attempt in English, whose direction the judge cannot tell: it reads right and wrong ones alike as denials
+    (docs/judge.md)."""
+    alike = without_judge()
+    return replace(with_judge(), wrong=alike.wrong, wrong_from=alike.wrong_from)
 
 
 @cache

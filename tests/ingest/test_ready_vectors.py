@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ingest import ready_vectors as module
-from ingest.ready_vectors import FILE, ready_vectors, write_ready_vectors
+from ingest.ready_vectors import FILE, ready_vectors
 from ingest.updates.auto_update import AutoUpdate
 from ingest.updates.first_reading import AT_ONCE, FirstReading
 from ingest.updates.token_filling import fill_tokens
@@ -26,6 +26,7 @@ from rag.paths import PROGRAM
 from rag.search.retrieval import search
 from rag.settings import Settings
 from tests.ingest.library import TOPICS, Library
+from tools.ready_vectors import write_ready_vectors
 
 IDENTITY = "hash@1"
 

@@ -10,7 +10,7 @@ verdicts are those of the cross-validated odds.
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,7 @@ from rag.settings import ChatModelName
 FOLDS = 10
 RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
-FALSE_ALARMS = 0.035
+FALSE_ALARMS = 0.03
 # What the judge adds is the last of the features.
 WITHOUT_JUDGE = len(PointFeatures.columns()) + len(ClashFeatures.columns())
 
@@ -46,11 +46,13 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Points of attempts, n in all: features, shape (n, features), the verdict of the label, and the page."""
+    """Points of attempts, n in all: features, shape (n, features), the verdict of the label, the page, and whether the
+    attempt is in English."""
 
     rows: Values
     verdicts: NDArray[np.str_]
     pages: NDArray[np.str_]
+    in_english: Flags
 
 
 def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge | None) -> Examples:
@@ -58,7 +60,7 @@ def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge 
     claims are judged without it."""
     grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), judge)
     rubrics = rubrics_of(read_bank(assistant.index), attempts)
-    rows, verdicts, pages = [], [], []
+    rows, verdicts, pages, in_english = [], [], [], []
     for row in bar(attempts, "attempts"):
         rubric = rubrics[row.question_id]
         attempt = read_attempt(row.attempt, rubric.text)
@@ -71,7 +73,8 @@ def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge 
                 rows.append(features[point.text])
                 verdicts.append(verdict)
                 pages.append(row.document)
-    return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages))
+                in_english.append(attempt.is_english)
+    return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages), np.asarray(in_english))
 
 
 def fit(rows: Values, flags: Flags) -> Regression:
@@ -98,29 +101,31 @@ def left_out(examples: Examples, flags: Flags, considered: Flags) -> Values:
     return odds
 
 
-def fitted(found: Examples) -> tuple[Regressions, str]:
-    """The regressions, and how well they do with pages left out."""
+def fitted(found: Examples, directed: Flags) -> tuple[Regressions, str]:
+    """The regressions, and how well they do with pages left out. What is contradicted is learnt from, and told of, the
+    `directed` examples."""
     made, full = np.isin(found.verdicts, ("found", "partly")), found.verdicts == "found"
     wrong, missing = found.verdicts == "contradicted", found.verdicts == "missing"
     made_odds = left_out(found, made, np.ones(len(made), bool))
     full_odds = left_out(found, full, made)
     touched_odds = left_out(found, ~missing, np.ones(len(made), bool))
-    wrong_odds = left_out(found, wrong, made | wrong)
-    alarm = float(np.quantile(wrong_odds[made], 1 - FALSE_ALARMS))
-    caught = (touched_odds > 0) & (wrong_odds >= alarm)
+    wrong_odds = left_out(found, wrong, (made | wrong) & directed)
+    alarm = float(np.quantile(wrong_odds[made & directed], 1 - FALSE_ALARMS))
+    caught = directed & (touched_odds > 0) & (wrong_odds >= alarm)
     called = (made_odds > 0) & ~caught
     regressions = Regressions(
         touched=fit(found.rows, ~missing),
         made=fit(found.rows, made),
         full=fit(found.rows[made], full[made]),
-        wrong=fit(found.rows[made | wrong], wrong[made | wrong]),
+        wrong=fit(found.rows[(made | wrong) & directed], wrong[(made | wrong) & directed]),
         wrong_from=alarm,
     )
     return regressions, (
         f"{made.sum()} made, {wrong.sum()} contradicted, {missing.sum()} missing; made: precision "
         f"{made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: caught "
-        f"{caught[wrong].mean():.3f}, of points made called wrong {caught[made].mean():.3f}, of missing ones "
-        f"{caught[missing].mean():.3f}; contradicted from made: AUC {_auc(wrong_odds, wrong, made):.3f}; spoken of: "
+        f"{caught[wrong & directed].mean():.3f}, of points made called wrong {caught[made & directed].mean():.3f}, of "
+        f"missing ones {caught[missing & directed].mean():.3f}; contradicted from made: AUC "
+        f"{_auc(wrong_odds, wrong & directed, made & directed):.3f}; spoken of: "
         f"right {((touched_odds >= 0) == ~missing).mean():.3f}; found rather than partly: right "
         f"{((full_odds >= 0) == full)[made].mean():.3f}"
     )
@@ -183,8 +188,11 @@ def _fit(options: argparse.Namespace) -> int:
     if judge is None:
         raise UsageError(f"there is no judge over {assistant.embedder.identity}", hint="use the default embedder")
     seen = examples(assistant, attempts, judge)
-    by_likeness = Examples(seen.rows[:, :WITHOUT_JUDGE], seen.verdicts, seen.pages)
-    fits = {"without_judge": fitted(by_likeness), "with_judge": fitted(seen)}
+    by_likeness = replace(seen, rows=seen.rows[:, :WITHOUT_JUDGE])
+    fits = {
+        "without_judge": fitted(by_likeness, np.ones(len(seen.rows), bool)),
+        "with_judge": fitted(seen, ~seen.in_english),
+    }
     FILE.write_text(as_toml({name: regressions for name, (regressions, _) in fits.items()}), encoding="utf-8")
     lines = [*(f"{name}: {told}" for name, (_, told) in fits.items()), *credits(attempts, rubrics)]
     sys.stdout.write("\n".join(lines) + "\n")

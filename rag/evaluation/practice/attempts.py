@@ -12,25 +12,9 @@ from rag.practice.bank import Bank
 from rag.practice.rubric import Point, Rubric, rubric_of
 
 Kind = Literal[
-    "good",
-    "partial",
-    "wrong-one",
-    "vague",
-    "wordy",
-    "off-topic",
-    "keyword-soup",
-    "injection",
-    "empty",
-    "english",
-    "half",
-    "reversed",
-    "wrong",
-    "spoken",
-    "elsewhere",
-    "terse",
-    "negated",
-    "bluff",
-]
+    "good", "partial", "wrong-one", "vague", "wordy", "off-topic", "keyword-soup", "injection", "empty", "english",
+    "half", "reversed", "wrong", "spoken", "elsewhere", "terse", "negated", "bluff",
+]  # fmt: skip
 
 
 class LabelledPoint(BaseModel):
