@@ -10,6 +10,11 @@ from rag.embedding import Encoded
 from rag.language.terms import fold, terms
 from rag.settings import Settings
 
+SIZES = (1, 2, 3)  # of the n-grams, in characters
+# What a byte makes of the checksum so far.
+CRC = np.array([zlib.crc32(bytes([number ^ 0xFF])) ^ 0xFF000000 for number in range(256)], np.uint32)
+LONGEST = 4  # bytes of a character in UTF-8
+
 
 class HashEmbedder:
     """A fast, deterministic Embedder: hashed character n-grams. Texts that share wording are near each other."""
@@ -29,16 +34,22 @@ class HashEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        folded = f" {fold(text)} "
-        vector = np.zeros(self.dimension, dtype=np.float32)
-        for size in (1, 2, 3):
-            for start in range(len(folded) - size + 1):
-                code = zlib.crc32(folded[start : start + size].encode("utf-8", "replace"))
-                vector[code % self.dimension] += size if code & 0x1000 else -size
-        length = float(np.linalg.norm(vector))
-        if not length:
-            vector[0] = length = 1.0
-        return np.asarray(vector / length, dtype=np.float32)
+        vector: NDArray[np.float32] = self._vectors([text])[0]
+        return vector
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Of shape (texts, dimension)."""
+        folded = [f" {fold(text)} " for text in texts]
+        rows = np.repeat(np.arange(len(folded)), [len(text) for text in folded])
+        sums = np.zeros(len(folded) * self.dimension)
+        for size, codes in zip(SIZES, _codes("".join(folded)), strict=True):
+            within = rows[: len(codes)] == rows[size - 1 :]  # of one text
+            places = (rows[: len(codes)] * self.dimension + codes % self.dimension)[within]
+            sums += np.bincount(places, np.where(codes & 0x1000, size, -size)[within], len(sums))
+        vectors = sums.reshape(-1, self.dimension).astype(np.float32)
+        lengths = np.sqrt(np.sum(vectors * vectors, axis=1, keepdims=True))
+        vectors[lengths[:, 0] == 0, 0] = 1.0
+        return np.asarray(vectors / np.maximum(lengths, 1.0), dtype=np.float32)
 
     def encode_passages(
         self, texts: Sequence[str], progress: Callable[[int, int], None] | None = None
@@ -53,10 +64,9 @@ class HashEmbedder:
     def _encode(self, text: str) -> Encoded:
         """Its tokens are its keyword terms, each like others that share characters with it."""
         found = terms(text)
-        tokens = [self.embed_query(term) for term in found]
         return Encoded(
             self.embed_query(text),
-            np.asarray(tokens, np.float32).reshape(-1, self.dimension),
+            self._vectors(found),
             np.asarray([zlib.crc32(term.encode()) >> 1 for term in found], np.int32),
         )
 
@@ -71,6 +81,20 @@ class HashEmbedder:
 def load_hash_embedder(settings: Settings) -> HashEmbedder:
     """What workers of a cluster load in the place of a model."""
     return HashEmbedder()
+
+
+def _codes(text: str) -> Iterator[NDArray[np.uint32]]:
+    """For each of SIZES, `zlib.crc32` of the n-gram that begins at each character, as UTF-8."""
+    data = np.frombuffer(text.encode("utf-8", "replace") + bytes(LONGEST), np.uint8)
+    starts = np.flatnonzero((data[:-LONGEST] & 0xC0) != 0x80)
+    lengths = np.diff(starts, append=len(data) - LONGEST)
+    sums = np.full(len(starts), 0xFFFFFFFF, np.uint32)
+    for size in SIZES:
+        sums = sums[: max(0, len(starts) - size + 1)]
+        for place in range(LONGEST):
+            longer = CRC[(sums ^ data[starts[size - 1 :] + place]) & 0xFF] ^ (sums >> 8)
+            sums = np.where(lengths[size - 1 :] > place, longer, sums)
+        yield ~sums
 
 
 def _term_spans(text: str) -> NDArray[np.int32]:

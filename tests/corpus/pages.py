@@ -18,6 +18,8 @@ from tests.paths import ROOT
 CORPUS = ROOT / "corpus"
 README = CORPUS / "README.md"
 
+# Same as SafeLoader, ten times as fast where PyYAML was built with libyaml.
+YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", flags=re.DOTALL)
 FORMULA = re.compile(r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<!\\)\$(?P<inline>[^$]+?)(?<!\\)\$", flags=re.DOTALL)
@@ -60,7 +62,7 @@ class Page:
     @cached_property
     def metadata(self) -> dict[str, object]:
         found = re.match(r"---\n(.*?)\n---\n", self.source, re.DOTALL)
-        return dict(yaml.safe_load(found[1])) if found else {}
+        return dict(yaml.load(found[1], YAML_LOADER)) if found else {}
 
     @cached_property
     def first_line(self) -> int:

@@ -124,13 +124,14 @@ def change_name(sentence: str, names: Sequence[str]) -> str | None:
     chosen = seeded(sentence)
     outside = INLINE_FORMULA.sub(lambda match: " " * len(match[0]), sentence)
     places = [match for match in NAME.finditer(outside) if len(match[0]) > 1]
-    if not CHINESE.search(sentence):  # an English word may have a capital for where it stands
+    if is_english := not CHINESE.search(sentence):  # a word of it may have a capital for where it stands
         places = [match for match in places if not PLAIN_WORD.fullmatch(match[0])]
-        names = [name for name in names if not PLAIN_WORD.fullmatch(name)]
     if not places:
         return None
-    match = chosen.choice(places)
-    return _replaced(sentence, match, chosen.choice([name for name in names if name.lower() not in sentence.lower()]))
+    if is_english:
+        names = [name for name in names if not PLAIN_WORD.fullmatch(name)]
+    match, lower = chosen.choice(places), sentence.lower()
+    return _replaced(sentence, match, chosen.choice([name for name in names if name.lower() not in lower]))
 
 
 def change_symbol(sentence: str, names: Sequence[str]) -> str | None:
