@@ -3,6 +3,8 @@ attempts, write them where the program reads them, and say how well they judge p
 
 What the judge reads depends on the weights without it, so after a change of features run this twice.
 
+The pages' own spoken answers, of the development half, are right: the odds of a contradiction are fitted to them, too.
+
 Logistic regression with a ridge on standardised features, as for refusals. Folds are by page. The borders between
 verdicts are those of the cross-validated odds.
 """
@@ -10,7 +12,7 @@ verdicts are those of the cross-validated odds.
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,24 +21,27 @@ from numpy.typing import NDArray
 from rag.answer.assistant import Assistant
 from rag.cli import Parser, add_common_options, run, settings_from
 from rag.errors import UsageError
-from rag.evaluation.datasets import Split
+from rag.evaluation.datasets import Split, split_of
 from rag.evaluation.extra import evaluation_extra, require_evaluation_extra
 from rag.evaluation.practice.attempts import AttemptRow, labelled, load_attempts, rubrics_of
 from rag.evaluation.progress import bar
 from rag.practice.attempt import read_attempt
-from rag.practice.bank import read_bank
+from rag.practice.bank import QuestionKind, below, read_bank
 from rag.practice.clashes import ClashFeatures
 from rag.practice.grading import EmbedderGrader
 from rag.practice.judge import Judge, open_judge
 from rag.practice.likeness import Comparer, PointFeatures
 from rag.practice.regressions import FILE, Regression, Regressions
-from rag.practice.rubric import ESSENTIAL, Rubric
+from rag.practice.rubric import ESSENTIAL, Rubric, rubric_of
 from rag.settings import ChatModelName
+from rag.text.roles import SectionRole
 
 FOLDS = 10
 RIDGE = 3.0
 # Of the points that an attempt makes, so many may be called contradicted.
-FALSE_ALARMS = 0.03
+FALSE_ALARMS = 0.02
+# The verdict on a point of a spoken answer: not contradicted, whether it makes the point or not.
+RIGHT = "right"
 # What the judge adds is the last of the features.
 WITHOUT_JUDGE = len(PointFeatures.columns()) + len(ClashFeatures.columns())
 
@@ -77,6 +82,24 @@ def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge 
     return Examples(np.asarray(rows), np.asarray(verdicts), np.asarray(pages), np.asarray(in_english))
 
 
+def by_heart(assistant: Assistant, judge: Judge) -> Examples:
+    """What the grader would see of each point if a candidate said the spoken answer of its page."""
+    grader = EmbedderGrader(Comparer(assistant.index, assistant.embedder), judge)
+    bank = read_bank(assistant.index)
+    rows, pages = [], []
+    titles = [q for q in bank.questions.values() if q.kind is QuestionKind.PAGE and split_of(q.document) is Split.DEV]
+    for question in bar(titles, "spoken answers"):
+        spoken = [s for s in below(bank.pages[question.document], SectionRole.SPOKEN) if s.section.language is None]
+        said = "\n".join(unit.citation.quote for section in spoken for unit in section.units)
+        rubric = rubric_of(bank, question)
+        attempt = read_attempt(said, rubric.text)
+        seen = grader.features(attempt, grader.comparer.read(attempt), rubric)
+        rows += [found[0] for found in seen if found]
+        pages += [question.document for found in seen if found]
+    count = len(rows)
+    return Examples(np.asarray(rows), np.full(count, RIGHT), np.asarray(pages), np.zeros(count, bool))
+
+
 def fit(rows: Values, flags: Flags) -> Regression:
     """The regression that tells the flagged rows from the others."""
     with evaluation_extra():
@@ -104,29 +127,31 @@ def left_out(examples: Examples, flags: Flags, considered: Flags) -> Values:
 def fitted(found: Examples, directed: Flags) -> tuple[Regressions, str]:
     """The regressions, and how well they do with pages left out. What is contradicted is learnt from, and told of, the
     `directed` examples."""
+    labelled = found.verdicts != RIGHT
     made, full = np.isin(found.verdicts, ("found", "partly")), found.verdicts == "found"
     wrong, missing = found.verdicts == "contradicted", found.verdicts == "missing"
-    made_odds = left_out(found, made, np.ones(len(made), bool))
+    right = made | ~labelled
+    made_odds = left_out(found, made, labelled)
     full_odds = left_out(found, full, made)
-    touched_odds = left_out(found, ~missing, np.ones(len(made), bool))
-    wrong_odds = left_out(found, wrong, (made | wrong) & directed)
-    alarm = float(np.quantile(wrong_odds[made & directed], 1 - FALSE_ALARMS))
+    touched_odds = left_out(found, ~missing, labelled)
+    wrong_odds = left_out(found, wrong, (right | wrong) & directed)
+    alarm = float(np.quantile(wrong_odds[right & directed], 1 - FALSE_ALARMS))
     caught = directed & (touched_odds > 0) & (wrong_odds >= alarm)
-    called = (made_odds > 0) & ~caught
+    called = (made_odds > 0) & ~caught & labelled
     regressions = Regressions(
-        touched=fit(found.rows, ~missing),
-        made=fit(found.rows, made),
+        touched=fit(found.rows[labelled], ~missing[labelled]),
+        made=fit(found.rows[labelled], made[labelled]),
         full=fit(found.rows[made], full[made]),
-        wrong=fit(found.rows[(made | wrong) & directed], wrong[(made | wrong) & directed]),
+        wrong=fit(found.rows[(right | wrong) & directed], wrong[(right | wrong) & directed]),
         wrong_from=alarm,
     )
     return regressions, (
         f"{made.sum()} made, {wrong.sum()} contradicted, {missing.sum()} missing; made: precision "
         f"{made[called].mean():.3f}, recall {called[made].mean():.3f}; contradicted: caught "
         f"{caught[wrong & directed].mean():.3f}, of points made called wrong {caught[made & directed].mean():.3f}, of "
-        f"missing ones {caught[missing & directed].mean():.3f}; contradicted from made: AUC "
-        f"{_auc(wrong_odds, wrong & directed, made & directed):.3f}; spoken of: "
-        f"right {((touched_odds >= 0) == ~missing).mean():.3f}; found rather than partly: right "
+        f"missing ones {caught[missing & directed].mean():.3f}, of spoken answers {caught[~labelled].mean():.3f}; "
+        f"contradicted from made: AUC {_auc(wrong_odds, wrong & directed, made & directed):.3f}; spoken of: right "
+        f"{((touched_odds >= 0) == ~missing)[labelled].mean():.3f}; found rather than partly: right "
         f"{((full_odds >= 0) == full)[made].mean():.3f}"
     )
 
@@ -160,6 +185,10 @@ def credits(attempts: Sequence[AttemptRow], rubrics: Mapping[str, Rubric]) -> li
     return lines
 
 
+def _together(one: Examples, other: Examples) -> Examples:
+    return Examples(*(np.concatenate([getattr(part, name.name) for part in (one, other)]) for name in fields(Examples)))
+
+
 def _auc(odds: Values, wrong: Flags, made: Flags) -> float:
     with evaluation_extra():
         from sklearn.metrics import roc_auc_score
@@ -187,7 +216,7 @@ def _fit(options: argparse.Namespace) -> int:
     judge = open_judge(assistant.embedder)
     if judge is None:
         raise UsageError(f"there is no judge over {assistant.embedder.identity}", hint="use the default embedder")
-    seen = examples(assistant, attempts, judge)
+    seen = _together(examples(assistant, attempts, judge), by_heart(assistant, judge))
     by_likeness = replace(seen, rows=seen.rows[:, :WITHOUT_JUDGE])
     fits = {
         "without_judge": fitted(by_likeness, np.ones(len(seen.rows), bool)),
