@@ -138,13 +138,15 @@ def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> Non
     random = np.random.default_rng(0)
     rows = random.normal(size=(200, 14))
     verdicts = np.where(rows[:, 0] > 0, np.where(rows[:, 1] > 0, "found", "partly"), "missing").astype("U12")
-    verdicts[::20] = "contradicted"
-    made_up = Examples(rows, verdicts, np.asarray([f"page {number % 12}" for number in range(200)]))
+    verdicts[::20], verdicts[1::20] = "contradicted", "right"
+    pages = np.asarray([f"page {number % 12}" for number in range(200)])
+    made_up = Examples(rows, verdicts, pages, np.arange(200) >= 180)
     assert int(np.argmax(np.abs(fit(rows, rows[:, 0] > 0).weights))) == 0
     odds = left_out(made_up, rows[:, 0] > 0, np.ones(200, bool))
     assert ((odds > 0) == (rows[:, 0] > 0)).mean() > 0.9
-    regressions, told = fitted(made_up)
+    regressions, told = fitted(made_up, ~made_up.in_english)
     assert "contradicted from made: AUC" in told
+    assert regressions.wrong != fitted(made_up, np.ones(200, bool))[0].wrong
     written = tomllib.loads(as_toml({"with_judge": regressions}))["with_judge"]
     assert Regression.of(written["made"]).odds(rows[0]) == pytest.approx(regressions.made.odds(rows[0]), abs=0.1)
     assert written["wrong_from"] == pytest.approx(regressions.wrong_from, abs=0.01)
