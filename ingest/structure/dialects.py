@@ -44,8 +44,8 @@ ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
 # What notes of Obsidian and its like add: [[page|text]], ![[picture]], ==highlight==, %%comment%%, ^name at the end.
 WIKI_LINK = re.compile(r"!?\[\[(?![\d\s,.-]+\]\])(?P<to>[^\[\]|\n]{1,200}?)(?:\\?\|(?P<said>[^\[\]\n]{1,200}))?\]\]")
 HIGHLIGHT = re.compile(r"(?<![\w=!<>)\]])==(?=[^\s=])(?P<said>[^\n]{1,500}?)(?<=[^\s=])==(?![\w=(\[\"'])", re.ASCII)
-REMARK = re.compile(r"%%[^%\n]{1,2000}%%")
-BLOCK_NAME = re.compile(r"(?<=\S)\s+\^[A-Za-z0-9-]{4,40}\s*$")
+REMARK = re.compile(r"(?<![\d%])%%[^%\n]{1,2000}%%")
+BLOCK_NAME = re.compile(r"(?<=\S)\s+\^(?=[A-Za-z-]*[\d-])[A-Za-z0-9-]{4,40}\s*$")
 HAS_TAGS = re.compile(r"<|~~|&[#\w]|\[\[|==|%%|\s\^")
 FOOTNOTE = re.compile(r"\s{0,3}\[\^([^\]\s]{1,40})\]:[ \t]*")
 REFERENCE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
@@ -209,7 +209,7 @@ def _without_tags(line: Line, removed: list[str]) -> Line:
     parts: list[MappedText] = []
     position = 0
     for start, _, match in found:
-        if start < position or any(low <= start < high for low, high in verbatim):
+        if start < position or any(low <= start < high or low < match.end() < high for low, high in verbatim):
             continue
         parts.append(line.content[position:start])
         parts += _in_place_of(line.content, match, removed)

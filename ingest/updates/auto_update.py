@@ -186,7 +186,7 @@ class AutoUpdate:
                 rested = 0.0
                 report = sync(
                     self._settings, lambda: self._embedder, identity=self._embedder.identity, wait=WAIT,
-                    choose=reading.choose, is_interrupted=lambda: reading.is_outpaced, complete=False,
+                    choose=reading.choose, is_interrupted=reading.ends_early, complete=False,
                     progress=progress,
                 )  # fmt: skip
                 added += report.documents.added

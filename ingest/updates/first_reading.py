@@ -61,15 +61,14 @@ class FirstReading:
         with self._changed:
             return self._waiting > 0
 
-    @property
-    def is_outpaced(self) -> bool:
-        """Whether a question waits for documents, and the current run reads none that any question waits for: it had
-        better end."""
+    def ends_early(self) -> bool:
+        """Whether the current run had better end, and does: a question waited for documents, and the run reads none
+        that any question waits for."""
         with self._changed:
             wanted = self._wanted.keys() & (self._unread or set())
             outpaced = self._waiting > 0 and bool(wanted - self._tried) and not wanted & self._chosen
             self._is_cut_short |= outpaced
-            return outpaced
+            return self._is_cut_short
 
     def choose(self, new: Sequence[File], known: Sequence[File]) -> Sequence[File]:
         """The new documents to read in this run, which ends the previous one."""

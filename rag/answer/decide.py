@@ -11,7 +11,7 @@ from rag.answer.evidence import QuestionResults
 from rag.index import Index
 from rag.language.language import has_chinese
 from rag.language.messages import Intent, answered_by
-from rag.language.terms import fold, terms
+from rag.language.terms import fold, stem, terms
 from rag.question.names import Name, NameKind, find_names
 from rag.question.rare_terms import unheard_share
 from rag.search.retrieval import Evidence, merge
@@ -219,7 +219,7 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
 def _is_asked(index: Index, name: Name) -> bool:
     """Whether a name that no passage has is a word of readers (badcase): the written questions of several sections have
     it."""
-    return index.asked.frequency(fold(name.written)) >= ASKED_OFTEN
+    return index.asked.frequency(stem(fold(name.written))) >= ASKED_OFTEN
 
 
 def _without_code(evidence: Evidence) -> Evidence:

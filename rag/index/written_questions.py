@@ -81,9 +81,9 @@ class AskedQuestions:
             found[document] = range(found[document].start if document in found else place, place + 1)
         return found
 
-    def frequency(self, term: str) -> int:
-        """The number of sections that are asked for with a term."""
-        number = self.term_numbers.get(stem(term))
+    def frequency(self, stem: str) -> int:
+        """The number of sections that are asked for with a term of this stem."""
+        number = self.term_numbers.get(stem)
         return 0 if number is None else int(self.frequencies[number])
 
     def best(self, rarity: Mapping[str, float]) -> Iterator[SectionName]:

@@ -78,10 +78,11 @@ def is_claim(text: str) -> bool:
 def is_shorthand(text: str) -> bool:
     """Whether a note states something by a sign.
 
-    >>> is_shorthand("KV 头 32→8"), is_shorthand("use_reentrant=False"), is_shorthand("RoPE / 外推 / 旋转")
+    >>> is_shorthand("KV 头 32->8"), is_shorthand("use_reentrant=False"), is_shorthand("RoPE=旋转，相对位置，外推，NTK")
     (True, True, False)
     """
-    return bool(SHORTHAND.search(plain(text)))
+    signs = len(SHORTHAND.findall(text))
+    return signs > 0 and not _is_row(fold(text), signs)
 
 
 def is_point(text: str) -> bool:

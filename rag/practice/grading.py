@@ -167,7 +167,8 @@ class EmbedderGrader:
     def __init__(self, comparer: Comparer, judge: Judge | None = None) -> None:
         self.comparer, self.judge = comparer, judge
 
-    def _regressions(self, attempt: Attempt) -> Regressions:
+    def regressions_for(self, attempt: Attempt) -> Regressions:
+        """The regressions that judge the points of an attempt."""
         if self.judge is None:
             return without_judge()
         return with_judge_in_english() if attempt.is_english else with_judge()
@@ -230,7 +231,7 @@ class EmbedderGrader:
 
     def _graded_points(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
         graded = []
-        regressions = self._regressions(attempt)
+        regressions = self.regressions_for(attempt)
         for point, found in zip(rubric.points, self.features(attempt, read, rubric), strict=True):
             if found is None:
                 graded.append(PointGrade(point, Verdict.UNSURE))

@@ -92,8 +92,10 @@ class Standalone:
 def stand_alone(searcher: Searcher, question: str, talk: Sequence[Turn], *, follows: bool | None = None) -> Standalone:
     """The question as it stands alone after a talk (`recent`). If nothing in it says whether it follows the talk, the
     passages found for either reading decide; `follows` is the reader's wish."""
+    if follows is False:
+        return Standalone(question)
     followed = follow(question, talk, last_read(searcher, talk))
-    if not followed.subject or follows is False:
+    if not followed.subject:
         return Standalone(question)
     if follows is None and (told := tells_by_itself(question, followed)) is not None:
         follows = told
@@ -135,8 +137,8 @@ def weighed(searcher: Searcher, question: str, followed: Standalone) -> LeaningF
 
 
 def follow(question: str, talk: Sequence[Turn], before: Standalone | None) -> Standalone:
-    """The question preceded by the last question of a talk (`recent`), which was read as `before`, and by what that
-    leans on; unchanged if nothing was asked before."""
+    """The question preceded by the last question of a talk (`recent`), which was read as `before`, and by the question
+    that began its subject; unchanged if nothing was asked before."""
     if before is None:
         return Standalone(question)
     last = talk[-1]
@@ -145,7 +147,8 @@ def follow(question: str, talk: Sequence[Turn], before: Standalone | None) -> St
     root, subject = _subject(before)
     followed = Standalone(question, subject, said, heard, root)
     if point := _point(question, said):
-        return replace(followed, subject=f"{subject} {point}", heard="", names_point=True)
+        about = root if before.names_point else subject
+        return replace(followed, subject=f"{about} {point}", heard="", names_point=True)
     if restates(question):
         return replace(followed, restates=True)
     comparison = compare(before.question)

@@ -38,7 +38,7 @@ from rag.text.roles import SectionRole
 
 FOLDS = 10
 RIDGE = 3.0
-# Of the points that an attempt makes, so many may be called contradicted.
+# Of the points that an attempt makes, and of those of spoken answers, so many may be called contradicted.
 FALSE_ALARMS = 0.02
 # The verdict on a point of a spoken answer: not contradicted, whether it makes the point or not.
 RIGHT = "right"

@@ -25,7 +25,7 @@ QUESTION_STYLES = (
 Q = re.compile(r"\W*Q")
 UNNUMBERED_QUESTION = re.compile(r"\s*(?:\*\*)?(?:Q|问题?|[Qq]uestion)\s*(?:\*\*\s*)?[:：]\s*(?:\*\*\s*)?\S")
 BOLD_LINE = re.compile(r"\*\*(?=\S)(?:(?!\*\*)[^。；;！!]){1,80}(?<![.,，])\*\*[ \t]*[:：]?\s*")
-# One sentence that asks, without any mark before it.
+# A line that ends by asking, without any mark before it.
 QUESTION_LINE = re.compile(r"(?![ \t]|[-*+>|#•·\d(（])[^。；;！!?？\n]{2,60}[?？][ \t]*")
 # A line that neither ends nor holds a sentence, nor begins with a mark; and one that gives something its value.
 LABEL_LINE = re.compile(r"(?![-*+>|#•·@`$<]|\d{1,3}[.．、)）])[^。；;！!?？|`$]*[^。；;！!?？|`$.,，、:：]")
@@ -179,11 +179,13 @@ def _longest_count(matches: Sequence[tuple[int, int, bool]]) -> list[int]:
 
 
 def _above_something(chain: Sequence[int], lines: Sequence[Line]) -> list[int]:
-    """The numbered lines that ask, or have text below them: others are the items of a list."""
+    """The numbered lines that ask, or have text below them: others are the items of a list, as are those that all
+    touch."""
+    touch = len(chain) > 1 and all(below == number + 1 for number, below in pairwise(chain))
     return [
         number
         for number, end in pairwise([*chain, len(lines)])
-        if _is_marked(lines, number) or any(line.text.strip() for line in lines[number + 1 : end])
+        if _asks(lines, number) or (not touch and any(line.text.strip() for line in lines[number + 1 : end]))
     ]
 
 
@@ -203,13 +205,12 @@ def _are_questions(lines: Sequence[Line], chain: Sequence[int], match_count: int
 
 def _is_marked(lines: Sequence[Line], index: int) -> bool:
     """Whether the line is a question by its ending, its numbering or its being bold, or an answer follows."""
+    return _asks(lines, index) or _is_bold(lines[index].text)
+
+
+def _asks(lines: Sequence[Line], index: int) -> bool:
     text = lines[index].text
-    return bool(
-        Q.match(text)
-        or ends_with(text, QUESTION_MARKS)
-        or _is_bold(text)
-        or ANSWER_FOLLOWS.match(_next_text(lines, index))
-    )
+    return bool(Q.match(text) or ends_with(text, QUESTION_MARKS) or ANSWER_FOLLOWS.match(_next_text(lines, index)))
 
 
 def _is_bold(text: str) -> bool:

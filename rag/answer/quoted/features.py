@@ -1,6 +1,6 @@
 """The features, in numbers, that tell which section answers a question."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from heapq import nlargest
@@ -100,10 +100,14 @@ def is_asked(index: Index, evidence: Evidence) -> bool:
 def rarity_in_questions(index: Index, term: str) -> float:
     """A term's weight by its rarity among the sections' written questions. A term in none of them counts as the rarest,
     unless the material hardly has it either."""
-    count, sections = len(index.asked.sections), index.asked.frequency(term)
-    if not sections and hardly_heard(index, term):
-        return 0.0
-    return idf_of(count, sections) * (1.0 if term.isascii() else OF_A_PAIR)
+    return (
+        rarity_of_stem(index, stem(term)) if index.asked.frequency(stem(term)) or not hardly_heard(index, term) else 0.0
+    )
+
+
+def rarity_of_stem(index: Index, stem: str) -> float:
+    """The same of a term that written questions have, given by its stem."""
+    return idf_of(len(index.asked.sections), index.asked.frequency(stem)) * (1.0 if stem.isascii() else OF_A_PAIR)
 
 
 def section_features(
@@ -114,9 +118,11 @@ def section_features(
     named_terms = named_in(evidence.query)
     rarity = {term: rarity_in_passages(index, term) for term in named_terms}
     most = max(sum(rarity.values()), 1e-6)
-    asked_rarity = cache(partial(rarity_in_questions if is_asked(index, evidence) else rarity_in_passages, index))
-    by_stem = {stem(term): term for term in rarity}
-    most_asked = max(sum(map(asked_rarity, rarity)), 1e-6)
+    has_written = is_asked(index, evidence)
+    asked_rarity = cache(partial(rarity_in_questions if has_written else rarity_in_passages, index))
+    stem_rarity = cache(partial(rarity_of_stem if has_written else rarity_in_passages, index))
+    sought = {stem(term): asked_rarity(term) for term in rarity}
+    most_asked = max(sum(sought.values()), 1e-6)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
     answering = np.asarray([max(section.best_of_each) for section in sections])
@@ -126,11 +132,12 @@ def section_features(
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / most
 
-    def asked_alike(written: Iterable[str]) -> tuple[float, float]:
-        """The share of the question's terms in a written question, and how similar both are (F1)."""
-        named = {by_stem.get(stem(term), term) for term in written}
-        both = sum(map(asked_rarity, rarity.keys() & named))
-        return both / most_asked, 2 * both / (most_asked + sum(map(asked_rarity, named))) if both else 0.0
+    def asked_alike(written: Mapping[str, float]) -> tuple[float, float]:
+        """The share of the question's terms in a written question, and how similar both are (F1); both by the rarity of
+        their terms, by stem."""
+        both = sum(rarity for term, rarity in sought.items() if term in written)
+        all_written = sum(sought.get(term, rarity) for term, rarity in written.items())
+        return both / most_asked, 2 * both / (most_asked + all_written) if both else 0.0
 
     asker = asked_in(evidence.query, wanted.language)
     names = {
@@ -145,7 +152,9 @@ def section_features(
         written = questions[section.document].get(section.heading, ())
         # A section that answers the whole page is asked for by the title, unless it has written questions.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
-        shares, alike = zip(*map(asked_alike, [terms(heading), *written]), strict=True)
+        headed = {stem(term): asked_rarity(term) for term in terms(heading)}
+        asking = ({term: stem_rarity(term) for term in question} for question in written)
+        shares, alike = zip(*map(asked_alike, [headed, *asking]), strict=True)
         return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
 
     asked = [asked_of(section) for section in sections]

@@ -136,6 +136,9 @@ def test_what_is_kept_stands_at_its_place() -> None:
         ("==痛苦 + 反思 = 进步== 是公式。", "痛苦 + 反思 = 进步 是公式。"),
         ("用 fp32 算。 ^rope-pit", "用 fp32 算。"),
         ("`a[[x]]`、[[1, 2]]、[[1, x], [2, y]]、a==b 与 c==d、x ^2", None),
+        ("把分布写成 e ^lambda", None),
+        ("召回从 50%% 升到 80%%，", None),
+        ("若 x ==1 而 `y== 2`", None),
     ],
 )
 def test_marks_of_linked_notes_are_read(written: str, read: str | None) -> None:

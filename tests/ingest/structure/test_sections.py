@@ -65,6 +65,7 @@ def test_bold_items_of_a_numbered_list_are_questions() -> None:
     page = "1. **BN 和 LN 的区别**\n\n   归一化的维度。\n\n2. **Dropout 推理时怎么做**\n   - 什么都不做\n"
     page += "\n3. **热身**：步子先小。\n"
     assert questions(page, "page.md") == ["1. BN 和 LN 的区别", "2. Dropout 推理时怎么做"]
+    assert questions("# 三点\n\n1. **速度**\n2. **成本**\n3. **质量**\n\n先看速度。\n", "page.md") == []
 
 
 def test_numbered_lines_next_to_each_other_are_a_list() -> None:

@@ -75,16 +75,16 @@ def test_what_is_asked_about_is_read_next(files: list[File]) -> None:
 def test_a_run_ends_for_what_is_asked_about_and_the_next_takes_up_its_documents(files: list[File]) -> None:
     reading = FirstReading()
     cut_short = reading.choose(files, [])
-    assert not reading.is_outpaced
+    assert not reading.ends_early()
     wait_for(reading, f"step{LAST} 怎么做")
     until(lambda: reading._wanted)
-    assert reading.is_outpaced
+    assert reading.ends_early()
     wanted = reading.choose(files, [])
     assert names(list(wanted)) == [f"{LAST}.md"]
     for number in range(LAST - AT_ONCE, LAST):
         wait_for(reading, f"step{number} 怎么做")
     until(lambda: len(reading._wanted) > AT_ONCE)
-    assert not reading.is_outpaced  # or runs for many questions would cut each other short
+    assert not reading.ends_early()  # or runs for many questions would cut each other short
     left = [file for file in files if file not in wanted]
     asked = reading.choose(left, list(wanted))
     assert names(list(asked)) == [f"{number:02}.md" for number in range(LAST - AT_ONCE, LAST)]

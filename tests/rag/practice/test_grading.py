@@ -225,6 +225,17 @@ def test_sentences_end_where_a_candidate_ends_them_and_notes_may_use_signs(typed
     assert [sentence.text for sentence in read_attempt(typed).claims] == claims
 
 
+def test_the_judge_has_no_say_in_what_english_answers_contradict(practice_assistant: Assistant) -> None:
+    comparer = Comparer(practice_assistant.index, practice_assistant.embedder)
+    judged, alone = EmbedderGrader(comparer, cast("Judge", object())), EmbedderGrader(comparer)
+    chinese, english = read_attempt("先存下 K 和 V。"), read_attempt("It stores K and V.")
+    assert judged.regressions_for(english).made == judged.regressions_for(chinese).made
+    assert judged.regressions_for(english).made != alone.regressions_for(english).made
+    assert judged.regressions_for(english).wrong == alone.regressions_for(english).wrong
+    assert judged.regressions_for(english).wrong_from == alone.regressions_for(english).wrong_from
+    assert judged.regressions_for(chinese).wrong != alone.regressions_for(chinese).wrong
+
+
 def test_words_of_the_material_are_no_order(grader: Grader, rubric: Rubric) -> None:
     """Who answers how models judge speaks of grading."""
     typed = "评分标准要写清楚每一档的例子。"

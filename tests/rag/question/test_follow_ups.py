@@ -104,6 +104,17 @@ def test_the_subject_is_what_the_last_question_was_read_as() -> None:
     assert follow_ups.follow("为什么", talk, swapped).subject == "LoRA 为什么能外推"
 
 
+def test_points_of_an_answer_do_not_pile_up() -> None:
+    said = Turn(Role.ASSISTANT, "有三点：\n\n- 快\n- 省\n- 稳")
+    talk = [Turn(Role.USER, "LoRA 好在哪"), said]
+    second = follow_ups.follow("第二点展开说", talk, Standalone("LoRA 好在哪"))
+    assert second.subject == "LoRA 好在哪 省"
+    assert (
+        follow_ups.follow("第一点呢", [*talk, Turn(Role.USER, "第二点展开说"), said], second).subject
+        == "LoRA 好在哪 快"
+    )
+
+
 def test_words_that_do_not_point_back_still_lean_on_the_root_of_the_talk(
     library_index: Index, hash_embedder: HashEmbedder
 ) -> None:
