@@ -64,12 +64,13 @@ SPEAKING_HITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A refusal of one piece of evidence, or None, and its basis. `unheard` means that the material lacks everything
-    the question names; `unspoken` is the share of it that the retrieved pages do not mention, None if no questions are
-    written for them."""
+    """A refusal of one piece of evidence, or None, and its basis. The material lacks the `unknown` ones of the
+    question's `names`. `unheard` means that it lacks everything the question names; `unspoken` is the share of it that
+    the retrieved pages do not mention, None if no questions are written for them."""
 
     refusal: Refusal | None
     names: tuple[str, ...]
+    unknown: tuple[str, ...]
     features: AnswerabilityFeatures | None
     log_odds: float | None
     unheard: bool = False
@@ -81,12 +82,14 @@ class Decision:
     """Whether to refuse, and the evidence left to answer from.
 
     `log_odds` against an answer, refused above `margin`, are None without a calibration; `names` are the names in the
-    question. `reading` is the reader's log odds, None if it was not asked.
+    question, of which the material lacks the `unknown` ones. `reading` is the reader's log odds, None if it was not
+    asked.
     """
 
     refusal: Refusal | None
     result: QuestionResults
     names: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     features: AnswerabilityFeatures | None = None
     log_odds: float | None = None
     margin: float = 0.0
@@ -122,7 +125,7 @@ def decide(index: Index, result: QuestionResults, *, margin: float = 0.0) -> Dec
     refusal = judged.refusal
     if not result.question.compared or (refusal is not None and not refusal.missing):
         return whole
-    missing = refusal.missing if refusal else ()
+    missing = refusal.missing if refusal else judged.unknown
     silent = [_is_silent(index, side, missing) for side in result.question.compared]
     # A missing name in no side concerns all sides.
     about_all = any(not any(name in side for side in result.question.compared) for name in missing)
@@ -159,8 +162,8 @@ def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = 
 def _whole(judged: Judgement, result: QuestionResults, margin: float) -> Decision:
     """The decision on the whole question."""
     return Decision(
-        judged.refusal, result, judged.names, judged.features, judged.log_odds, margin, unheard=judged.unheard,
-        unspoken=judged.unspoken,
+        judged.refusal, result, judged.names, judged.unknown, judged.features, judged.log_odds, margin,
+        unheard=judged.unheard, unspoken=judged.unspoken,
     )  # fmt: skip
 
 
@@ -190,6 +193,7 @@ def _of_the_rest(whole: Decision, left: QuestionResults, judgements: Sequence[Ju
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)
     return replace(
         whole, refusal=refusal, result=left, features=doubtful.features, log_odds=doubtful.log_odds,
+        unknown=tuple(name for name in whole.unknown if not any(name in part for part in left.silent)),
         unheard=doubtful.unheard, unspoken=doubtful.unspoken,
     )  # fmt: skip
 
@@ -213,7 +217,8 @@ def judge(index: Index, evidence: Evidence, *, margin: float = 0.0) -> Judgement
     else:
         reason = RefusalReason.MISSING_TERMS if unknown else RefusalReason.NOTHING_RELEVANT
         refusal = _refusal(reason, unknown)
-    return Judgement(refusal, tuple(name.written for name in names), features, log_odds, unheard, unspoken)
+    written = tuple(name.written for name in unknown if name.kind is NameKind.NAME)
+    return Judgement(refusal, tuple(name.written for name in names), written, features, log_odds, unheard, unspoken)
 
 
 def _is_asked(index: Index, name: Name) -> bool:

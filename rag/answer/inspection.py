@@ -139,7 +139,7 @@ def _judgement(decision: Decision, *, nearest: bool) -> InspectedJudgement:
         refused=refusal is not None,
         nearest=nearest,
         reason=str(refusal.reason) if refusal else "",
-        missing=refusal.missing if refusal else decision.result.silent,
+        missing=refusal.missing if refusal else (*decision.result.silent, *decision.unknown),
         names=decision.names,
         features=_features(decision),
         unheard=decision.unheard,

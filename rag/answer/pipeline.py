@@ -15,7 +15,7 @@ from rag.answer.evidence import run_search
 from rag.answer.quoted.opening import opens_with_a_sentence
 from rag.answer.quoted.writer import QuoteWriter, select_quotes
 from rag.answer.rank import best_reading, in_words, rank_sections
-from rag.answer.replies import calculated_text, courtesy_text, nearest_text, refusal_text, silent_side_text
+from rag.answer.replies import calculated_text, courtesy_text, missing_text, nearest_text, refusal_text
 from rag.answer.suggestions import suggest
 from rag.answer.trace import (
     AnswerResources,
@@ -182,9 +182,10 @@ def write(trace: Trace) -> Iterator[Event]:
         yield Finished(_asked_back(trace), trace)
         return
     result, is_nearest = trace.decision.result, trace.verdict is AnswerKind.NEAREST
-    lead = silent_side_text(trace.language, result.silent, result.known)
+    unknown = trace.decision.unknown
+    lead = missing_text(trace.language, result.silent, result.known, unknown)
     if is_nearest:
-        lead = nearest_text(trace.language, in_line=opens_with_a_sentence(trace.selection.paragraphs))
+        lead = nearest_text(trace.language, unknown, in_line=opens_with_a_sentence(trace.selection.paragraphs))
     written = Written(llm=trace.resources.llm)
     first_text = 0.0
     if trace.verdict is not AnswerKind.REFUSAL:

@@ -35,6 +35,12 @@ NEAREST = {
     Language.ZH: "没有把握资料直接回答了这个问题，最接近的是：",
     Language.EN: "The material may not answer this directly. The nearest is:",
 }
+# The same if the material lacks a name in the question; and before an answer, which may be about another one.
+NEAREST_TO_UNKNOWN = {
+    Language.ZH: "资料里没有提到 {missing}，最接近的是：",
+    Language.EN: "The material does not mention {missing}. The nearest is:",
+}
+UNKNOWN = {Language.ZH: "资料里没有提到 {missing}。", Language.EN: "The material does not mention {missing}."}
 # Before an answer on the other sides of a question.
 SILENT_SIDE = {
     Language.ZH: "资料里没有提到 {missing}，下面只说 {known}。",
@@ -83,12 +89,14 @@ def refusal_text(language: Language, refusal: Refusal) -> str:
     return text + (_suggested(SUGGESTIONS[language], refusal.suggestions) or f"\n\n{WAY_IN[language]}")
 
 
-def silent_side_text(language: Language, silent: Sequence[str], known: Sequence[str]) -> str:
-    """Which sides the material lacks; empty if it covers all."""
-    if not silent:
-        return ""
-    text = SILENT_SIDE[language].format(missing=_listed(silent, language), known=_listed(known, language))
-    return f"{text}\n\n"
+def missing_text(language: Language, silent: Sequence[str], known: Sequence[str], unknown: Sequence[str] = ()) -> str:
+    """Which sides, or which names, the material lacks; empty if it has all."""
+    lines = []
+    if silent:
+        lines.append(SILENT_SIDE[language].format(missing=_listed(silent, language), known=_listed(known, language)))
+    if unknown:
+        lines.append(UNKNOWN[language].format(missing=_listed(unknown, language)))
+    return "".join(f"{line}\n\n" for line in lines)
 
 
 def calculated_text(language: Language, steps: Sequence[Step]) -> str:
@@ -100,10 +108,11 @@ def calculated_text(language: Language, steps: Sequence[Step]) -> str:
     return "\n\n" + "\n".join((CALCULATED[language], "", *lines))
 
 
-def nearest_text(language: Language, *, in_line: bool) -> str:
-    """The words before a quote that is near the question but may not answer it; with `in_line`, the quote continues
-    their line."""
-    return NEAREST[language] + ("\n\n" if not in_line else "" if language is Language.ZH else " ")
+def nearest_text(language: Language, unknown: Sequence[str] = (), *, in_line: bool) -> str:
+    """The words before a quote that is near the question but may not answer it, with the names that the material lacks;
+    with `in_line`, the quote continues their line."""
+    text = (NEAREST_TO_UNKNOWN if unknown else NEAREST)[language].format(missing=_listed(unknown, language))
+    return text + ("\n\n" if not in_line else "" if language is Language.ZH else " ")
 
 
 def courtesy_text(language: Language, kind: Courtesy, index: Index, *, turn: int = 0) -> str:

@@ -27,6 +27,7 @@ NAME = re.compile(r"(?=\D)(?:.*[A-Z][A-Za-z]*[A-Z]|.*[a-z][A-Z]|.*[A-Za-z]-?\d|.
 # An amount with its unit (7b, 4bit, 0.3ms, 50%), a version, or a rank (top50): part of a name at most.
 AMOUNT = re.compile(r"v?\d[\d.,]*[a-z]{0,4}|top[-_]?\d+")
 OPENING, CLOSING = "\"'`“‘「", "\"'`”’」"
+VERSION = re.compile(r"v?\d+")
 # Latin words in Chinese questions that name nothing.
 FUNCTION_WORDS = frozenset(
     ("vs", "versus", "and", "or", "the", "of", "in", "is", "what", "why", "how", "to", "for", "with", "ai", "vanilla")
@@ -107,9 +108,13 @@ def _spellings(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...
     pieces = tuple(piece for piece in SEPARATORS.split(name) if piece)
     # A different number makes a different name: `zero` and `4` apart do not make `zero-4` known.
     if len(pieces) > 1 and all(
-        len(piece) > 1 and not piece.isdigit() and keywords.frequency(piece) for piece in pieces
+        len(piece) > 1 and not VERSION.fullmatch(piece) and keywords.frequency(piece) for piece in pieces
     ):
         forms.append(pieces)
+    if "/" in name:  # several names: FSDP/ZeRO-3
+        apart = [_spellings(keywords, part) for part in name.split("/") if part]
+        if all(apart):
+            forms.append(tuple(term for spellings in apart for term in spellings[0]))
     if not forms:
         forms = [(term,) for term in _alike(keywords, name, 2) if OPTIONAL.sub("", term) == compact]
     return tuple(forms)

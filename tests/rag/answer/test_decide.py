@@ -94,6 +94,26 @@ def test_the_doubtful_band_is_pointed_to_the_nearest(
         assert len({citation.section for citation in answer.citations}) == 1
 
 
+@pytest.mark.parametrize(
+    ("odds", "question", "opening"),
+    [
+        (-0.5, "LoRA9 的秩怎么选？", "资料里没有提到 LoRA9，最接近的是："),
+        (-3.0, "LoRA9 的秩怎么选？", "资料里没有提到 LoRA9。"),
+        (-3.0, "LoRA9 和 LoRA 的秩有什么区别？", "资料里没有提到 LoRA9"),
+        (-0.5, "How is the rank of LoRA9 chosen?", "The material does not mention LoRA9. The nearest is:"),
+    ],
+)
+def test_what_is_shown_in_place_of_an_unknown_name_says_so(
+    odds: float, question: str, opening: str, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = AnswerabilityFeatures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    monkeypatch.setitem(CALIBRATIONS, assistant.index.manifest.embedder_name, Calibration(odds, nothing))
+    answer = assistant.ask(question)
+    assert answer.text.startswith(opening)
+    assert answer.text.count("LoRA9") == 1
+    assert answer.citations
+
+
 def test_of_two_questions_the_one_that_the_material_knows_is_answered(assistant: Assistant) -> None:
     answer = assistant.ask("LoRA 的秩怎么选？另外 Zorblax 框架怎么装")
     assert answer.kind is AnswerKind.ANSWER

@@ -11,7 +11,7 @@ PASSAGES = (
     "LoRA 冻结权重，只训练低秩矩阵",
     "ZeRO-3 切分参数，ZeRO-2 不切分，4 张卡",
     "Llama 2 用 flash-attention，temperature 越高越随机",
-    "LoRA 的秩，transformer 的参数 find_unused_parameters",
+    "LoRA 的秩，transformer 的参数 find_unused_parameters，v4",
 )
 
 
@@ -41,6 +41,9 @@ def keywords() -> KeywordIndex:
         ("Does Ray scale better than LoRA?", ["Ray"]),
         ('What does "pissa" change?', ["pissa"]),
         ("How large is a layer?", []),
+        ("LoRA/ZeRO-3 怎么配", []),
+        ("LoRA/GRPO 差在哪", ["LoRA/GRPO"]),
+        ("Llama-v4 有几层", ["Llama-v4"]),
     ],
 )
 def test_unknown_names(question: str, unknown: list[str], keywords: KeywordIndex) -> None:
