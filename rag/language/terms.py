@@ -7,6 +7,7 @@
 import re
 import unicodedata
 from functools import cache, lru_cache
+from operator import add
 
 from opencc import OpenCC
 from Stemmer import Stemmer
@@ -44,15 +45,14 @@ def terms(text: str) -> tuple[str, ...]:
     result: list[str] = []
     for match in TERM.finditer(fold(text)):
         word = match[0]
-        if match["latin"]:
-            result.append(word)
+        if match.lastgroup == "chinese" and len(word) > 1:
+            result += map(add, word, word[1:])
+            continue
+        result.append(word)
+        if match.lastgroup == "latin" and not (word.isalpha() or word.isdigit()):
             parts = PART.findall(word)
             if len(parts) > 1:
                 result += parts
-        elif match["chinese"] and len(word) > 1:
-            result += [word[index : index + 2] for index in range(len(word) - 1)]
-        else:
-            result.append(word)
     return tuple(result)
 
 
