@@ -328,7 +328,7 @@ class Storage:
         names = [row[0] for row in rows]
         names += [name for row in rows for listed in row[1:] for name in json.loads(listed)]
         rows = self._rows("SELECT DISTINCT section FROM passages ORDER BY id LIMIT ?", [most])
-        return names + [json.loads(row[0])[-1] for row in rows if json.loads(row[0])]
+        return names + [path[-1] for row in rows if (path := json.loads(row[0]))]
 
     def texts(self, most: int) -> list[str]:
         """The texts of the first passages."""

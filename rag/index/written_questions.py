@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, count, groupby
 from typing import Protocol
 
@@ -106,12 +106,13 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
     """Takes half a second for 50,000 questions."""
     sections: list[SectionName] = []
     term_numbers: defaultdict[str, int] = defaultdict(count().__next__)  # numbered as they appear
+    number = cache(lambda term: term_numbers[stem(term)])
     column, ends, starts = array("i"), array("q"), array("q")
     for section, group in groupby(storage.all_questions(), key=lambda row: row[:2]):
         sections.append(section)
         starts.append(len(ends))
         for asked in chain([terms(section[1])], (asked for _, _, asked in group)):
-            column.extend(map(term_numbers.__getitem__, map(stem, asked)))
+            column.extend(map(number, asked))
             ends.append(len(column))
     starts.append(len(ends))
     last, first, term_of = np.asarray(ends, np.int64), np.asarray(starts, np.int64), np.asarray(column, np.int32)
