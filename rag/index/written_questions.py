@@ -151,7 +151,7 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
         borders=np.searchsorted(held, np.arange(len(term_numbers) + 1)),
         holding=holding,
         frequencies=frequencies,
-        weights=np.bincount(holding, rarity[held], len(last)),
+        weights=np.bincount(holding, rarity[held], len(last)).astype(np.float64),
     )
 
 

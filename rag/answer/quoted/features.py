@@ -99,9 +99,7 @@ def is_asked(index: Index, evidence: Evidence) -> bool:
 def rarity_in_questions(index: Index, term: str) -> float:
     """A term's weight by its rarity among the sections' written questions. A term in none of them counts as the rarest,
     unless the material hardly has it either."""
-    return (
-        index.asked.rarity(stem(term)) if index.asked.frequency(stem(term)) or not hardly_heard(index, term) else 0.0
-    )
+    return index.asked.rarity(stem(term)) if index.asked.frequency(stem(term)) or not hardly_heard(index, term) else 0.0
 
 
 def section_features(

@@ -3,10 +3,10 @@
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.answer.choices import STYLES, StyleName
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
 from rag.answer.quoted.ranking import rank
 from rag.answer.written.context import as_context, choose_context
-from rag.answer.choices import STYLES, StyleName
 from rag.answer.written.prompts import SYSTEM
 from rag.answer.written.reply import prompt_for
 from rag.text.mapped import MappedText

@@ -10,9 +10,9 @@ from importlib.resources import files
 from ingest.library import Library
 from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
+from rag.ui.app.lean_gradio import WRITER, WRITES
 from rag.ui.app.page import Rooms
 from rag.ui.app.policy import CLOCK
-from rag.ui.app.lean_gradio import WRITER, WRITES
 from rag.ui.model_setup.setup import ModelSetup
 from tests.rag.ui.rooms import built
 
