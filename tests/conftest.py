@@ -15,7 +15,7 @@ import pytest
 from rag.embedding import Embedder, load_embedder
 from rag.models import fetch
 from rag.settings import Settings
-from rag.ui.app.without_stubs import write_no_stubs
+from rag.ui.app.lean_gradio import lighten_gradio
 from tests.isolation import MODELS, isolate, the_machine
 from tests.order import Clock, group, noted, place
 from tests.suites import Suite, lately_changed, told, unchanged
@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     isolate(config.stash[HOME])
     hypothesis.settings.register_profile("suite", deadline=None)
     hypothesis.settings.load_profile("suite")
-    write_no_stubs()
+    lighten_gradio()
     if workers := getattr(config, "workerinput", {}).get("workercount"):
         # Each computes with its share of the processors; more threads would spin for them, in the children too.
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))

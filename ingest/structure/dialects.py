@@ -158,14 +158,17 @@ def _fold_pieces(lines: Iterable[Line]) -> Iterator[Line | str]:
     """The lines, cut at the tags of folds; a tag is represented by its name."""
     for line in lines:
         found = [] if line.is_code else list(FOLD.finditer(line.text))
+        if not found:
+            yield line
+            continue
         position = 0
         for tag in found:
             if line.text[position : tag.start()].strip():
                 yield Line(line.content[position : tag.start()])
             yield re.sub(r"[<>\s].*", "", tag[0][1:].lower(), flags=re.DOTALL)
             position = tag.end()
-        if not found or line.text[position:].strip():
-            yield Line(line.content[position:], line.is_code)
+        if line.text[position:].strip():
+            yield Line(line.content[position:])
 
 
 def _opened(line: Line) -> Line:

@@ -26,12 +26,17 @@ def count_tokens(text: str) -> int:
     return len(encoding().encode_ordinary(text))
 
 
-def cut_part(part: Part, budget: int) -> list[Part]:
-    """Cut a block that is larger than `budget` tokens at lines, sentences, words. Each part repeats the fences or the
-    table's header, unless they fill half of it."""
+def cut_part(part: Part, budget: int) -> list[tuple[Part, int]]:
+    """A block, cut at lines, sentences, words if it is larger than `budget` tokens, and the tokens of each part with a
+    line break. Each part repeats the fences or the table's header, unless they fill half of it."""
+    tokens = count_tokens(part.content.text)
+    if tokens <= budget:
+        return [(part, tokens + 1)]
+    return [(piece, count_tokens(piece.content.text) + 1) for piece in _parts_of(part, budget)]
+
+
+def _parts_of(part: Part, budget: int) -> list[Part]:
     content, block = part.content, part.block
-    if count_tokens(content.text) <= budget:
-        return [part]
     before, after = _frame(part)
     head, tail = content[:before], content[after:]
     overhead = count_tokens(head.text) + count_tokens(tail.text)

@@ -1,6 +1,7 @@
 """A structured document -> its outline: what is read of a page once and stored, so that nobody reads headings again."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ingest.reading.loading import Document
@@ -87,7 +88,16 @@ def follow_ups_in(source: str, start: int = 0) -> Iterator[FollowUps]:
     for heading, end in zip(headings, ends, strict=True):
         text = source[heading.end() : min(end, heading.end() + REACH)]
         level = len(heading["marks"] or heading["english"] or "")
-        yield FollowUps(heading.end(), tuple(_questions(text, parse(text), level)))
+        yield FollowUps(heading.end(), tuple(_questions(text, _blocks_of_section(text, level or 6), level)))
+
+
+def _blocks_of_section(text: str, level: int) -> Sequence[Block]:
+    """The blocks of a text, at least up to the next heading of at most `level`."""
+    following = re.search(rf"^#{{1,{level}}} .*", text, re.MULTILINE)
+    blocks = parse(text[: following.end()]) if following else ()
+    if following and blocks and blocks[-1].kind is BlockKind.HEADING and blocks[-1].end == following.end():
+        return blocks
+    return parse(text)  # the line may be a comment in code
 
 
 def _questions(text: str, blocks: Iterable[Block], level: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ line is in one passage.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import accumulate, chain
 
 from ingest.structure.large_blocks import between, count_tokens, cut_part
 from ingest.structure.sections import Part, Section, StructuredDocument, cut_out, put_together
@@ -129,7 +129,7 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
     path = (*above, section.name) if section.head is not None else above
     whole = list(chain.from_iterable(part.own_parts for part in section.walk()))
     has_questions = any(child.is_question for child in section.walk() if child is not section)
-    if not has_questions and section.head is not None and _tokens(whole) <= budget:
+    if not has_questions and section.head is not None and _fit(whole, budget):
         return [(path, whole)]
     packed: list[tuple[tuple[str, ...], list[Part]]] = []
     if section.parts:
@@ -146,27 +146,30 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
             before, after = packed[-1][1], below[0][1]
             # Under a heading shared with other sections, the end of a longer section would lose its own heading.
             is_whole = packed[-1][0] == path or before[0].block.kind is BlockKind.HEADING
-            small = min(_tokens(before), _tokens(after)) < SMALL_PASSAGE_TOKENS
-            if is_whole and small and _tokens([*before, *after]) <= budget:
+            is_small = any(_fit(parts, SMALL_PASSAGE_TOKENS - 1) for parts in (before, after))
+            if is_whole and is_small and _fit([*before, *after], budget):
                 packed[-1] = (path, [*before, *after])
                 continue
         packed += below
     return packed
 
 
-def _tokens(parts: Sequence[Part]) -> int:
-    return count_tokens("\n".join(part.content.text for part in parts))
+def _fit(parts: Sequence[Part], budget: int) -> bool:
+    """Whether parts, joined by line breaks, have at most `budget` tokens. Reads no further than it must: a token may
+    end with a line break but never goes on after it, unless with blank lines, with which no part begins."""
+    last = len(parts) - 1
+    sizes = (count_tokens(part.content.text + "\n" * (place < last)) for place, part in enumerate(parts))
+    return all(size <= budget for size in accumulate(sizes))
 
 
 def _group(parts: Sequence[Part], budget: int) -> list[list[Part]]:
     """Neighbouring blocks in groups of about equal size within the budget; a heading stays with what follows it."""
     pieces = [piece for part in parts for piece in cut_part(part, budget)]
-    sizes = [count_tokens(piece.content.text) + 1 for piece in pieces]
-    total = sum(sizes)
+    total = sum(size for _, size in pieces)
     count = max(1, -(-total // budget))
     groups: list[list[Part]] = [[]]
     filled = 0
-    for piece, size in zip(pieces, sizes, strict=True):
+    for piece, size in pieces:
         balanced = len(groups) < count and filled + size / 2 > total / count
         if groups[-1] and (filled + size > budget or balanced):
             groups.append([])

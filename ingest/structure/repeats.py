@@ -15,17 +15,18 @@ from rag.language.numbering import without_numbering
 from rag.language.terms import fold
 
 DIGEST = 16
-LINE_MARK = re.compile(r"^\s*(?:#+|[-*+•·>])\s+")
-# White space, but for one blank between Latin words or figures.
-BLANK = re.compile(r"(?<=[a-z0-9])\s+(?=[a-z0-9])|(\s+)")
+LINE_MARK = re.compile(r"(?:\s*(?:#+|[-*+•·>])\s+)?")
+# A blank, but not between Latin words or figures.
+BLANK = re.compile(r" (?:(?<![a-z0-9] )|(?![a-z0-9]))")
 # Emphasis, quotation marks, and what ends or divides sentences; not a point or comma within a figure or a name.
 SAYS_NOTHING = re.compile(r"\*\*|[、。：；…“”‘’\"'「」『』]|[.,;:](?=\s|$|[^\x00-\x7f])")
 
 
 def fingerprint(text: str) -> bytes:
     """A digest of a text; texts that are the same in the sense above have the same digest."""
-    folded = fold("\n".join(without_numbering(LINE_MARK.sub("", line)) for line in text.splitlines()))
-    said = BLANK.sub(lambda blank: "" if blank[1] else " ", SAYS_NOTHING.sub("", folded))
+    lines = text.splitlines()
+    folded = fold("\n".join(without_numbering(LINE_MARK.sub("", line, count=1)) for line in lines))
+    said = BLANK.sub("", " ".join(SAYS_NOTHING.sub("", folded).split()))
     return hashlib.blake2b(said.encode(), digest_size=DIGEST).digest()
 
 

@@ -15,7 +15,8 @@ from rag.question.rare_terms import named_in
 UNFINISHED_FILE = "unfinished"
 # Documents per run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
-# With ready vectors, documents only have to be read: a tenth of a second each.
+# With ready vectors, documents only have to be read: a tenth of a second each. A run reads as many as there are, since
+# it also writes these anew, a third as long: all runs together then write each document twice.
 READY_AT_ONCE = 32
 # Bytes of a file that tell its subject: its title and alternative names. More improves nothing.
 HEAD = 1_000
@@ -84,7 +85,8 @@ class FirstReading:
             wanted = [key for key in self._wanted if key in self._unread]
             unread = [file for file in new if _key(file) in self._unread]
             ready = [_key(file) for file in unread if is_ready[_key(file)]]
-            self._chosen = {*wanted[:AT_ONCE]} or {*ready[:READY_AT_ONCE]} or {_key(file) for file in unread[:AT_ONCE]}
+            most = max(READY_AT_ONCE, len(known))
+            self._chosen = {*wanted[:AT_ONCE]} or {*ready[:most]} or {_key(file) for file in unread[:AT_ONCE]}
             self._tried |= self._chosen
             # The last run retries, and reports, what could not be read.
             left = bool(self._unread - self._chosen)

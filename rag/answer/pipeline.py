@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from rag.answer.agent.explore import explore
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.decide import decide, reconsider
 from rag.answer.evidence import run_search
@@ -166,6 +165,8 @@ def _return_courtesy(trace: Trace) -> Iterator[Event]:
 
 def _explore(trace: Trace) -> Generator[Event, None, Trace]:
     """The agent's steps; returns the trace with what they found."""
+    from rag.answer.agent.explore import explore  # loads LangChain's agents, which takes a second
+
     started = perf_counter()
     for item in explore(trace):
         if isinstance(item, Trace):

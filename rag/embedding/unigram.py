@@ -43,9 +43,7 @@ class Unigram:
         vocabulary: list[tuple[str, float]] = model.pop("vocab")
         self.vocabulary = {piece: number for number, (piece, _) in enumerate(vocabulary)}
         self._scores = np.array([score for _, score in vocabulary], np.float64).tolist()
-        self._longest: dict[str, int] = {}
-        for piece in self.vocabulary:
-            self._longest[piece[0]] = max(len(piece), self._longest.get(piece[0], 0))
+        self._longest = {piece[0]: len(piece) for piece in sorted(self.vocabulary, key=len)}
         self._unknown = int(model["unk_id"])
         self._unknown_score = min(self._scores) - UNKNOWN
         self._special = {name: self.vocabulary[name] for name in special}

@@ -54,18 +54,9 @@ class KeywordIndex:
     @classmethod
     def build(cls, documents: Iterable[Sequence[str]]) -> "KeywordIndex":
         """Index passages given as lists of terms, numbered in order. Each list is released once read."""
-        seen: defaultdict[str, int] = defaultdict(count().__next__)  # numbered as they appear
-        term_column, count_column = array("i"), array("i")
-        distinct_column = array("i")
-        for document in documents:
-            occurrences = Counter(document)
-            term_column.extend(map(seen.__getitem__, occurrences))
-            count_column.extend(occurrences.values())
-            distinct_column.append(len(occurrences))
-        passage_count = len(distinct_column)
-        passages = np.repeat(np.arange(passage_count, dtype=np.int32), np.asarray(distinct_column))
-        encoded = [name.encode() for name in seen]
-        return cls._of_postings(encoded, np.asarray(term_column), passages, np.asarray(count_column), passage_count)
+        seen: defaultdict[str, int] = defaultdict(count().__next__)
+        terms, counts, distinct = _counted(documents, seen)
+        return cls._of_postings(seen, terms, np.repeat(np.arange(len(distinct)), distinct), counts, len(distinct))
 
     def updated(
         self, places: NDArray[np.int64], new: Mapping[int, Sequence[str]], passage_count: int
@@ -75,34 +66,29 @@ class KeywordIndex:
         assert self.counts is not None
         stayed = places[self.passages] >= 0
         term_numbers = np.repeat(np.arange(len(self.ceilings)), np.diff(self.starts))[stayed]
-        names = self.names.tobytes()
-        borders = pairwise(self.name_starts.tolist())
-        seen = {names[start:end]: number for number, (start, end) in enumerate(borders)}
-        postings = [
-            (seen.setdefault(term.encode(), len(seen)), number, count)
-            for number, document in new.items()
-            for term, count in Counter(document).items()
-        ]
-        added = np.asarray(postings, np.int64).reshape(-1, 3)
+        names = {name: number for number, name in enumerate(self.terms())}
+        seen = defaultdict(count(len(names)).__next__, names)
+        terms, counts, distinct = _counted(new.values(), seen)
         return self._of_postings(
-            list(seen),
-            np.concatenate((term_numbers, added[:, 0])),
-            np.concatenate((places[self.passages[stayed]], added[:, 1])),
-            np.concatenate((self.counts[stayed], added[:, 2])),
+            seen,
+            np.concatenate((term_numbers, terms)),
+            np.concatenate((places[self.passages[stayed]], np.repeat(np.fromiter(new, np.int64), distinct))),
+            np.concatenate((self.counts[stayed], counts)),
             passage_count,
         )
 
     @classmethod
     def _of_postings(
         cls,
-        encoded: Sequence[bytes],
+        names: Iterable[str],
         terms: NDArray[np.integer[Any]],
         passages: NDArray[np.integer[Any]],
         counts: NDArray[np.integer[Any]],
         passage_count: int,
     ) -> "KeywordIndex":
-        """Build from three parallel columns in any order: a term's position in `encoded`, the passage that contains
-        it, and how often. Omits terms that occur nowhere."""
+        """Build from three parallel columns in any order: a term's position in `names`, the passage that contains it,
+        and how often. Omits terms that occur nowhere."""
+        encoded = [name.encode() for name in names]
         standing = np.flatnonzero(np.bincount(terms, minlength=len(encoded)))
         order_of_names = sorted(standing.tolist(), key=encoded.__getitem__)
         renumbered = np.full(len(encoded), -1, dtype=np.int64)
@@ -117,10 +103,10 @@ class KeywordIndex:
         idf = idf_of(passage_count, frequencies).astype(np.float32)
         often = counts.astype(np.float32)
         saturated = often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[passages] / mean_length))
-        names = [encoded[place] for place in order_of_names]
+        in_order = [encoded[place] for place in order_of_names]
         return cls(
-            names=np.frombuffer(b"".join(names), dtype=np.uint8),
-            name_starts=_starts(np.fromiter(map(len, names), np.int64, len(names))),
+            names=np.frombuffer(b"".join(in_order), dtype=np.uint8),
+            name_starts=_starts(np.fromiter(map(len, in_order), np.int64)),
             starts=_starts(frequencies),
             passages=passages.astype(np.int32),
             weights=(idf[terms] * saturated).astype(np.float32),
@@ -158,7 +144,8 @@ class KeywordIndex:
 
     def terms(self) -> list[str]:
         """All terms in order of their numbers."""
-        return [self._name(number).decode() for number in range(len(self.ceilings))]
+        names, borders = self.names.tobytes(), pairwise(self.name_starts.tolist())
+        return [names[start:end].decode() for start, end in borders]
 
     @cached_property
     def latin_terms(self) -> list[str]:
@@ -248,6 +235,20 @@ def idf_of(passages: int, holding: NDArray[Any]) -> NDArray[Any]: ...
 def idf_of(passages: int, holding: int | NDArray[Any]) -> float | NDArray[Any]:
     """How rare a term is that this many of the passages hold, or how rare each of several is."""
     return np.log1p((passages - holding + 0.5) / (holding + 0.5))
+
+
+def _counted(
+    documents: Iterable[Sequence[str]], numbers: Mapping[str, int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Of each distinct term of each document in turn, its number and how often it stands there; and how many distinct
+    terms each document has."""
+    terms, counts, distinct = array("i"), array("i"), array("i")
+    for document in documents:
+        occurrences = Counter(document)
+        terms.extend(map(numbers.__getitem__, occurrences))
+        counts.extend(occurrences.values())
+        distinct.append(len(occurrences))
+    return np.asarray(terms), np.asarray(counts), np.asarray(distinct)
 
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

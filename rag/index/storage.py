@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -46,6 +46,8 @@ PASSAGES_KEPT = 2_048
 # Outlines that are remembered; some 8 kB of JSON each.
 OUTLINES_KEPT = 64
 _OUTLINES = TypeAdapter(Outline)
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_KINDS = {str(kind): kind for kind in BlockKind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class StoredDocument:
         alternative names of the document that the text lacks, so that they also find passages deep in a page."""
         embedded = passage.embedded_text
         names = (simplified(name) for name in (*self.tags, *self.asked_as))
-        return terms("\n".join((embedded, *(name for name in names if name not in embedded))))
+        return tuple(chain(terms(embedded), *(terms(name) for name in names if name not in embedded)))
 
 
 def write_storage(file: Path, documents: Iterable[StoredDocument]) -> None:
@@ -328,7 +330,7 @@ class Storage:
         names = [row[0] for row in rows]
         names += [name for row in rows for listed in row[1:] for name in json.loads(listed)]
         rows = self._rows("SELECT DISTINCT section FROM passages ORDER BY id LIMIT ?", [most])
-        return names + [json.loads(row[0])[-1] for row in rows if json.loads(row[0])]
+        return names + [path[-1] for row in rows if (path := json.loads(row[0]))]
 
     def texts(self, most: int) -> list[str]:
         """The texts of the first passages."""
@@ -387,15 +389,15 @@ class Storage:
 
 
 def as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def pieces_of(text: str) -> tuple[Piece, ...]:
-    return tuple(Piece(*piece) for piece in json.loads(text))
+    return tuple(map(Piece._make, json.loads(text)))
 
 
 def blocks_of(text: str) -> tuple[Block, ...]:
-    return tuple(Block(start, end, BlockKind(kind), *others) for start, end, kind, *others in json.loads(text))
+    return tuple(Block(start, end, _KINDS[kind], *others) for start, end, kind, *others in json.loads(text))
 
 
 def outline_json(outline: Outline) -> str:

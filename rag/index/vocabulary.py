@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Protocol
 
@@ -60,39 +60,38 @@ class Named(Protocol):
 def read_vocabulary(storage: Named) -> MaterialVocabulary:
     words: Counter[str] = Counter()
     names = storage.names(MOST_NAMES)
-    spelt = Counter(word for name in names for word in LATIN_WORD.findall(name))
+    spelt = Counter(LATIN_WORD.findall("\n".join(names)))
     spellings: dict[str, str] = {}
     for word, count in spelt.most_common():
         spellings.setdefault(word.lower(), word)
         words[word.lower()] += count
     for run, count in Counter(_runs(names)).items():  # headings repeat from document to document
-        for start, end in _words_of(run):
-            words[run[start:end]] += count
+        for start, end in _words_in(len(run)):
+            word = run[start:end]
+            words[word] = words.get(word, 0) + count
     return MaterialVocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 
 def read_sounds(storage: Named) -> Sounds:
     """How words of names sound; takes half a second, which questions of known words save."""
-    counts: Counter[str] = Counter()
+    counts: dict[str, int] = {}
     words: dict[str, str] = {}
     syllables: set[str] = set()
     for run in _runs(storage.names(MOST_NAMES)):
         spoken = pinyin(run)
         syllables.update(spoken)
-        for start, end in _words_of(run):
-            word = run[start:end]
-            counts[word] += 1
-            sound = "".join(spoken[start:end])
-            if counts[word] > counts[words.get(sound, "")]:
+        for start, end in _words_in(len(run)):
+            word, sound = run[start:end], "".join(spoken[start:end])
+            count = counts[word] = counts.get(word, 0) + 1
+            if count > counts.get(words.get(sound, ""), 0):
                 words[sound] = word
     return Sounds(words, frozenset(syllables))
 
 
-def _words_of(run: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each possible word in a name."""
-    for length in WORD_CHARACTERS:
-        for start in range(len(run) - length + 1):
-            yield start, start + length
+@cache
+def _words_in(size: int) -> tuple[tuple[int, int], ...]:
+    """Start and end of each possible word in a name of so many characters."""
+    return tuple((start, start + length) for length in WORD_CHARACTERS for start in range(size - length + 1))
 
 
 @lru_cache(maxsize=1 << 15)  # the next generation has nearly the same names
@@ -103,9 +102,8 @@ def pinyin(chinese: str) -> tuple[str, ...]:
     return tuple(lazy_pinyin(chinese))
 
 
-def _runs(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        yield from re.findall(CHINESE_RUN, simplified(name))
+def _runs(names: Iterable[str]) -> list[str]:
+    return re.findall(CHINESE_RUN, simplified("\n".join(names)))
 
 
 def _translations(texts: Iterable[str], words: Counter[str]) -> dict[str, str]:
@@ -135,5 +133,5 @@ def _beside_brackets(text: str) -> Iterator[tuple[str, str]]:
 
 def _known_end(chinese: str, words: Counter[str]) -> str:
     ends = (chinese[-length:] for length in reversed(WORD_CHARACTERS) if length <= len(chinese))
-    known = next((end for end in ends if words[end]), "")
+    known = next((end for end in ends if end in words), "")
     return known if len(known) >= SHORTEST_TRANSLATED else ""

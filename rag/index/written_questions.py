@@ -4,14 +4,15 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, count, groupby
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.language.terms import stem, terms
+from rag.index.keywords import idf_of
+from rag.language.terms import own_weight, stem, terms
 
 SectionName = tuple[str, str]
 """The name of a document, and a heading in it."""
@@ -36,7 +37,7 @@ class AskedQuestions:
     Terms stand here by their stems, so that "evaluation" answers to "evaluate", numbered as they appear: those of
     question q are `column[ends[q - 1]:ends[q]]`, of the first one `column[:ends[0]]`. The questions with the term of
     number t are `holding[borders[t]:borders[t + 1]]`, in order; `frequencies`, shape (terms,), is the number of
-    sections that are asked for with it.
+    sections that are asked for with it. `weights`, shape (questions,), is the sum of the rarity of a question's terms.
     """
 
     sections: tuple[SectionName, ...]
@@ -47,6 +48,7 @@ class AskedQuestions:
     borders: NDArray[np.int64]
     holding: NDArray[np.int64]
     frequencies: NDArray[np.int64]
+    weights: NDArray[np.float64]
 
     _kept: dict[str, Questions] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -86,16 +88,34 @@ class AskedQuestions:
         number = self.term_numbers.get(stem)
         return 0 if number is None else int(self.frequencies[number])
 
+    def rarity(self, stem: str) -> float:
+        """The weight of a stem by its rarity among the sections that are asked for."""
+        return idf_of(len(self.sections), self.frequency(stem)) * own_weight(stem)
+
+    def named(self, rarity: Mapping[str, float]) -> NDArray[np.float64]:
+        """How much of these stems each question names, by rarity, shape (questions,)."""
+        named = np.zeros(len(self.ends))
+        for name, weight in rarity.items():
+            number = self.term_numbers.get(name)
+            if number is not None:
+                named[self.holding[self.borders[number] : self.borders[number + 1]]] += weight
+        return named
+
+    def numbers(self, section: SectionName) -> slice:
+        """The numbers of the questions of a section without its heading; none if it has none."""
+        place = self._section_places.get(section)
+        return slice(0) if place is None else slice(int(self.starts[place]) + 1, int(self.starts[place + 1]))
+
+    @cached_property
+    def _section_places(self) -> dict[SectionName, int]:
+        return {section: place for place, section in enumerate(self.sections)}
+
     def best(self, rarity: Mapping[str, float]) -> Iterator[SectionName]:
         """The sections with a question that names any of these terms, those first whose best question names most, by
         rarity; of equal ones, the one whose questions name more on the average."""
         if not self.sections:
             return
-        named = np.zeros(len(self.ends))
-        weights = {self.term_numbers.get(stem(term)): weight for term, weight in rarity.items()}
-        for number, weight in weights.items():
-            if number is not None:
-                named[self.holding[self.borders[number] : self.borders[number + 1]]] += weight
+        named = self.named({stem(term): weight for term, weight in rarity.items()})
         most = np.maximum.reduceat(named, self.starts[:-1])
         mean = np.add.reduceat(named, self.starts[:-1]) / np.diff(self.starts)
         order = np.lexsort((-mean, -most))
@@ -106,12 +126,13 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
     """Takes half a second for 50,000 questions."""
     sections: list[SectionName] = []
     term_numbers: defaultdict[str, int] = defaultdict(count().__next__)  # numbered as they appear
+    number = cache(lambda term: term_numbers[stem(term)])
     column, ends, starts = array("i"), array("q"), array("q")
     for section, group in groupby(storage.all_questions(), key=lambda row: row[:2]):
         sections.append(section)
         starts.append(len(ends))
         for asked in chain([terms(section[1])], (asked for _, _, asked in group)):
-            column.extend(map(term_numbers.__getitem__, map(stem, asked)))
+            column.extend(map(number, asked))
             ends.append(len(column))
     starts.append(len(ends))
     last, first, term_of = np.asarray(ends, np.int64), np.asarray(starts, np.int64), np.asarray(column, np.int32)
@@ -119,6 +140,8 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
     section_of = np.repeat(np.arange(len(sections)), np.diff(first))
     held, holding = _distinct(term_of, question_of)
     asked_for, _ = _distinct(term_of, section_of[question_of])
+    frequencies = np.bincount(asked_for, minlength=len(term_numbers))
+    rarity = idf_of(len(sections), frequencies) * np.fromiter(map(own_weight, term_numbers), np.float64)
     return AskedQuestions(
         sections=tuple(sections),
         starts=first,
@@ -127,7 +150,8 @@ def read_asked(storage: HasQuestions) -> AskedQuestions:
         ends=last,
         borders=np.searchsorted(held, np.arange(len(term_numbers) + 1)),
         holding=holding,
-        frequencies=np.bincount(asked_for, minlength=len(term_numbers)),
+        frequencies=frequencies,
+        weights=np.bincount(holding, rarity[held], len(last)).astype(np.float64),
     )
 
 

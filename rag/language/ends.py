@@ -18,11 +18,13 @@ STOPS = FULL_STOPS + QUESTION_MARKS + SEMICOLONS
 PROSE = re.compile(rf"[{FULL_STOPS}{SEMICOLONS}{COLONS}{COMMAS}…]{CLOSING}\s*$|[。！？；](?=.)|[：:]\s*\S")
 # Abbreviations whose full stop ends no sentence ("Hu et al. 发现"), unless the text ends there.
 ABBREVIATIONS = "".join(
-    rf"(?<!\b{name})" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
+    rf"(?<!\b{name}\.)" for name in ("et al", "vs", "cf", "Dr", r"e\.g", r"i\.e", "[Ff]ig", "[Ee]q", "[Ss]ec")
 )
+HALF_WIDTH_ENDS = r"(?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff])"
+# Begins with the marks: the search for them takes no time.
 SENTENCE_END = re.compile(
-    r"(?:[。！？]|[!?](?=[\s!?。！？”’」』）)\"*_]|$|[\u2e80-\u9fff]))+[”’」』）)]*"
-    rf"|(?<=[a-z0-9)])(?:\.(?=\s*$)|{ABBREVIATIONS}\.(?=\s+[A-Z\u4e00-\u9fff]))"
+    rf"[。！？!?.](?:(?:(?<=[。！？])|(?<=[!?]){HALF_WIDTH_ENDS})(?:[。！？]|[!?]{HALF_WIDTH_ENDS})*[”’」』）)]*"
+    rf"|(?<=[a-z0-9)]\.)(?:(?=\s*$)|{ABBREVIATIONS}(?=\s+[A-Z\u4e00-\u9fff])))"
 )
 # For a stream: half-width marks end a sentence only before white space, neither in a URL nor in `a != b`.
 SENTENCE_OF_A_STREAM = re.compile(

@@ -15,7 +15,7 @@ from rag.errors import UsageError
 from rag.index import Index
 from rag.language.asking import HEADING
 from rag.language.language import Language
-from rag.language.numbering import NUMBERING
+from rag.language.numbering import without_numbering
 from rag.language.terms import fold
 from rag.practice.pages import Page, SectionText, page_of
 from rag.text.roles import SectionRole
@@ -153,11 +153,11 @@ def _of_sections(page: Page) -> Iterator[Question]:
     """Headings that ask, each with the text below it and below no deeper one."""
     asking: dict[tuple[str, ...], list[SectionText]] = {}
     for section in page.sections:
-        depths = [depth for depth, name in enumerate(section.path, start=1) if HEADING.match(NUMBERING.sub("", name))]
+        depths = [depth for depth, name in enumerate(section.path, start=1) if HEADING.match(without_numbering(name))]
         if depths:
             asking.setdefault(section.path[: depths[-1]], []).append(section)
     for path, sections in asking.items():
-        yield _question(page, QuestionKind.SECTION, NUMBERING.sub("", path[-1]), sections)
+        yield _question(page, QuestionKind.SECTION, without_numbering(path[-1]), sections)
 
 
 def _question(page: Page, kind: QuestionKind, text: str, sections: Sequence[SectionText]) -> Question:

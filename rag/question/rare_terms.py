@@ -2,14 +2,11 @@
 
 from rag.index import Index
 from rag.language.asking import ONLY_ASKS
-from rag.language.terms import fold, terms
+from rag.language.terms import fold, own_weight, terms
 
 # A term in no more than this share of the passages hardly occurs: it is incidental, or its characters meet across two
 # words.
 HARDLY = 1 / 2_000
-# Weight of a pair of Chinese characters, relative to a name in Latin letters, since neighbouring pairs overlap:
-# 加速推理 is two words, and three pairs.
-OF_A_PAIR = 0.5
 
 
 def named_in(question: str) -> tuple[str, ...]:
@@ -27,7 +24,7 @@ def named_in(question: str) -> tuple[str, ...]:
 
 def rarity_in_passages(index: Index, term: str) -> float:
     """A term's weight by its rarity among the passages: how much it tells which passage is asked for."""
-    return index.keywords.ceiling([term]) * (1.0 if term.isascii() else OF_A_PAIR)
+    return index.keywords.ceiling([term]) * own_weight(term)
 
 
 def hardly_heard(index: Index, term: str) -> bool:

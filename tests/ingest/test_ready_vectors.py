@@ -12,7 +12,7 @@ import pytest
 from ingest import ready_vectors as module
 from ingest.ready_vectors import FILE, ready_vectors
 from ingest.updates.auto_update import AutoUpdate
-from ingest.updates.first_reading import AT_ONCE, FirstReading
+from ingest.updates.first_reading import AT_ONCE, READY_AT_ONCE, FirstReading
 from ingest.updates.token_filling import fill_tokens
 from ingest.workers import File
 from rag.answer.answerability import read_features
@@ -256,6 +256,16 @@ def test_a_first_reading_begins_with_ready_pages_unless_others_are_asked_about(t
     assert [file.relative for file in second] == ["30.md"]
     third = reading.choose([file for file in files[20:] if file not in second], [*first, *second])
     assert [file.relative for file in third] == [f"{number:02}.md" for number in range(20, 20 + AT_ONCE)]
+
+
+def test_a_run_of_ready_pages_reads_as_many_as_are_there(tmp_path: Path) -> None:
+    files = [File(0, f"{number:03}.md", tmp_path / f"{number:03}.md") for number in range(6 * READY_AT_ONCE)]
+    reading = FirstReading(lambda path: True)
+    read: list[int] = []
+    while reading.is_unfinished:
+        done = sum(read)
+        read.append(len(reading.choose(files[done:], files[:done])))
+    assert [count // READY_AT_ONCE for count in read] == [1, 1, 2, 2]
 
 
 def test_without_token_vectors_ready_ones_serve_every_run(ready: Library) -> None:

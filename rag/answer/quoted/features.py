@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from rag.answer.quoted.sections import Section
 from rag.answer.quoted.written_for import key_of, read_written_for
 from rag.index import Index
-from rag.index.keywords import idf_of
 from rag.language.asking import asked_in
 from rag.language.language import Language, language_of
 from rag.language.messages import Intent, answered_by
 from rag.language.terms import stem, terms
-from rag.question.rare_terms import OF_A_PAIR, hardly_heard, named_in, rarity_in_passages
+from rag.question.rare_terms import hardly_heard, named_in, rarity_in_passages
 from rag.question.what_it_is import asks_what_it_is
 from rag.search.retrieval import Evidence
 from rag.text.roles import WHOLE_ANSWERS, SectionRole
@@ -100,14 +99,7 @@ def is_asked(index: Index, evidence: Evidence) -> bool:
 def rarity_in_questions(index: Index, term: str) -> float:
     """A term's weight by its rarity among the sections' written questions. A term in none of them counts as the rarest,
     unless the material hardly has it either."""
-    return (
-        rarity_of_stem(index, stem(term)) if index.asked.frequency(stem(term)) or not hardly_heard(index, term) else 0.0
-    )
-
-
-def rarity_of_stem(index: Index, stem: str) -> float:
-    """The same of a term that written questions have, given by its stem."""
-    return idf_of(len(index.asked.sections), index.asked.frequency(stem)) * (1.0 if stem.isascii() else OF_A_PAIR)
+    return index.asked.rarity(stem(term)) if index.asked.frequency(stem(term)) or not hardly_heard(index, term) else 0.0
 
 
 def section_features(
@@ -120,9 +112,10 @@ def section_features(
     most = max(sum(rarity.values()), 1e-6)
     has_written = is_asked(index, evidence)
     asked_rarity = cache(partial(rarity_in_questions if has_written else rarity_in_passages, index))
-    stem_rarity = cache(partial(rarity_of_stem if has_written else rarity_in_passages, index))
+    stem_rarity = cache(partial(rarity_in_passages, index))
     sought = {stem(term): asked_rarity(term) for term in rarity}
     most_asked = max(sum(sought.values()), 1e-6)
+    sought_in_questions = index.asked.named(sought)
     wants_code, wants_formula = (answered_by(form, evidence.query) for form in (Intent.CODE, Intent.FORMULA))
     has_tokens = index.tokens is not None and evidence.encoded is not None and len(evidence.encoded.tokens) > 0
     answering = np.asarray([max(section.best_of_each) for section in sections])
@@ -132,12 +125,12 @@ def section_features(
     def covered(held: set[str]) -> float:
         return sum(rarity[term] for term in rarity.keys() & held) / most
 
-    def asked_alike(written: Mapping[str, float]) -> tuple[float, float]:
-        """The share of the question's terms in a written question, and how similar both are (F1); both by the rarity of
-        their terms, by stem."""
-        both = sum(rarity for term, rarity in sought.items() if term in written)
-        all_written = sum(sought.get(term, rarity) for term, rarity in written.items())
-        return both / most_asked, 2 * both / (most_asked + all_written) if both else 0.0
+    def shared(written: Mapping[str, float]) -> tuple[float, float]:
+        """Of a text by its stems: the rarity of those sought, and of all."""
+        return (
+            sum(rarity for term, rarity in sought.items() if term in written),
+            sum(sought.get(term, rarity) for term, rarity in written.items()),
+        )
 
     asker = asked_in(evidence.query, wanted.language)
     names = {
@@ -148,14 +141,19 @@ def section_features(
     questions = {document: index.asked.of(document) for document in names}
 
     def asked_of(section: Section) -> tuple[float, float]:
-        """The best share, and the mean of the best F1 values."""
+        """The best share of the question's terms in the heading or a written question, and the mean of the best F1
+        values; both by the rarity of terms."""
         written = questions[section.document].get(section.heading, ())
         # A section that answers the whole page is asked for by the title, unless it has written questions.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
-        headed = {stem(term): asked_rarity(term) for term in terms(heading)}
-        asking = ({term: stem_rarity(term) for term in question} for question in written)
-        shares, alike = zip(*map(asked_alike, [headed, *asking]), strict=True)
-        return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
+        overlaps = [shared({stem(term): asked_rarity(term) for term in terms(heading)})]
+        if has_written:
+            own = index.asked.numbers((section.document, section.heading))
+            overlaps += zip(sought_in_questions[own].tolist(), index.asked.weights[own].tolist(), strict=True)
+        else:
+            overlaps += (shared({term: stem_rarity(term) for term in question}) for question in written)
+        alike = [2 * both / (most_asked + whole) if both else 0.0 for both, whole in overlaps]
+        return max(both for both, _ in overlaps) / most_asked, float(np.mean(nlargest(NEAREST_ASKED, alike)))
 
     asked = [asked_of(section) for section in sections]
     keys = [key_of(section.heading, questions[section.document].get(section.heading, ())) for section in sections]

@@ -3,8 +3,6 @@
 The constant part comes first, so that a server that caches the beginning of a prompt need not read it again.
 """
 
-from langchain_core.prompts import ChatPromptTemplate
-
 _RULES = """\
 You answer questions of people who prepare for LLM-engineer interviews, from quoted material only.
 Rules:
@@ -47,6 +45,3 @@ GO_ON = {
 }
 
 NO_ANSWER = "NO_ANSWER"
-
-ANSWER_PROMPT = ChatPromptTemplate.from_messages([("system", SYSTEM), ("human", HUMAN)])
-SMALL_MODEL_PROMPT = ChatPromptTemplate.from_messages([("system", SYSTEM_OF_SMALL), ("human", HUMAN)])

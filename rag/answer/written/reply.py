@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rag.answer.choices import AnswerStyle
-from rag.answer.written.prompts import ANSWER_PROMPT, LANGUAGES, NO_ANSWER, SMALL_MODEL_PROMPT
+from rag.answer.written.prompts import HUMAN, LANGUAGES, NO_ANSWER, SYSTEM, SYSTEM_OF_SMALL
 from rag.answer.written.reply_guard import Watch
 from rag.chat_models.stopping import CURRENT, Stopped
 from rag.errors import ChatModelError, ChatModelProblem
@@ -14,18 +14,17 @@ from rag.language.terms import CHINESE_RUN
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.prompt_values import PromptValue
 
 # Characters that a model may put before NO_ANSWER.
 QUOTED = " \t\n.。`\"'*"
 
 
-def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool) -> "PromptValue":
-    """The prompt of a chat model; small ones have their own."""
+def prompt_for(question: str, material: str, style: AnswerStyle, *, small: bool) -> tuple[tuple[str, str], ...]:
+    """The messages for a chat model, as (role, text); small ones have their own."""
     is_chinese = bool(re.search(CHINESE_RUN, question))
     language = " ".join(filter(None, (LANGUAGES[is_chinese], style.wish[is_chinese])))
-    template = SMALL_MODEL_PROMPT if small else ANSWER_PROMPT
-    return template.invoke({"question": question, "material": material, "language": language})
+    human = HUMAN.format(question=question, material=material, language=language)
+    return ("system", SYSTEM_OF_SMALL if small else SYSTEM), ("human", human)
 
 
 def stream_reply(model: "BaseChatModel", question: str, prompt: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -46,7 +46,7 @@ class ChatModelWriter:
         prompt = prompt_for(
             result.evidence.query, as_context(chosen), resources.choices.answer_style, small=resources.is_small
         )
-        return Selection(tuple(chosen), tuple((part.type, str(part.content)) for part in prompt.to_messages()))
+        return Selection(tuple(chosen), prompt)
 
     def write(self, trace: Trace) -> Iterator[Event | Written]:
         shown = False
@@ -128,8 +128,7 @@ def prompt_of(trace: Trace) -> tuple[tuple[str, str], ...]:
     if trace.selection.prompt or trace.decision.refusal is not None:
         return trace.selection.prompt
     style, question = trace.resources.choices.answer_style, trace.decision.result.evidence.query
-    prompt = prompt_for(question, as_context(without_orders(trace.selection.paragraphs)), style, small=False)
-    return tuple((part.type, str(part.content)) for part in prompt.to_messages())
+    return prompt_for(question, as_context(without_orders(trace.selection.paragraphs)), style, small=False)
 
 
 def _reply(trace: Trace) -> Iterator[str]:

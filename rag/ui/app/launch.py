@@ -17,7 +17,7 @@ from rag.errors import RagError, UsageError
 from rag.private_files import read_private
 from rag.process import exit_when_terminated, give_back_memory
 from rag.server.address import LOOPBACK, check_open_door, free_port, in_url, shown_host
-from rag.ui.app.without_stubs import write_no_stubs
+from rag.ui.app.lean_gradio import lighten_gradio
 from rag.ui.texts import Language
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def read_users(file: Path) -> Users:
 @contextmanager
 def private_environment() -> Iterator[None]:
     """Gradio reads its environment on import: no telemetry, our own folder, no hidden options."""
-    write_no_stubs()
+    lighten_gradio()
     folder = tempfile.mkdtemp(prefix="interview-rag-")  # made with mode 0700
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
         del os.environ[name]

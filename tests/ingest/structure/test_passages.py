@@ -284,6 +284,14 @@ def test_code_comes_out_of_an_ingest_as_it_went_in(lines: list[str], container: 
 
 
 @given(Pages, st.sampled_from([32, 64, 320]))
+@hypothesis_settings(deadline=None)
+@given(st.lists(st.text("aZ1中。，?*)' \t\u3000\n\r", min_size=1, max_size=9).map("x".__add__) | Prose, min_size=1))
+def test_the_tokens_of_lines_add_up(texts: list[str]) -> None:
+    last = len(texts) - 1
+    parts = sum(count_tokens(text + "\n" * (place < last)) for place, text in enumerate(texts))
+    assert parts == count_tokens("\n".join(texts))
+
+
 @hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_blocks_of_a_passage_cover_its_text(page: str, budget: int) -> None:
     drafts = passages(page, "page.md", budget=budget)

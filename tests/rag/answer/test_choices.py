@@ -53,7 +53,7 @@ def test_a_style_says_less_or_more(tmp_path: Path, hash_embedder: HashEmbedder) 
 
 def test_a_model_is_told_the_style() -> None:
     def last_line(question: str, style: StyleName) -> str:
-        return prompt_for(question, "m", STYLES[style], small=False).to_messages()[-1].text.splitlines()[-1]
+        return prompt_for(question, "m", STYLES[style], small=False)[-1][1].splitlines()[-1]
 
     assert last_line("为什么？", StyleName.SHORT) == "请用中文回答。 只用两三句话回答。"
     assert last_line("Why?", StyleName.STANDARD) == "Answer in English."

@@ -66,7 +66,7 @@ def test_results_are_shown_without_it() -> None:
     """What the page shows of results must not load what a fresh machine lacks."""
     code = (
         "import sys; sys.modules.update(dict.fromkeys(('ir_measures', 'scipy', 'sklearn', 'matplotlib')));"
-        "from rag.ui.app.without_stubs import write_no_stubs; write_no_stubs();"
+        "from rag.ui.app.lean_gradio import lighten_gradio; lighten_gradio();"
         "import rag.ui.quality.results, rag.ui.quality.tab, app"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

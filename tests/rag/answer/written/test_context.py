@@ -3,10 +3,12 @@
 import pytest
 
 from rag.answer.assistant import Assistant
+from rag.answer.choices import STYLES, StyleName
 from rag.answer.quoted.paragraphs import Paragraph, paragraphs
 from rag.answer.quoted.ranking import rank
 from rag.answer.written.context import as_context, choose_context
-from rag.answer.written.prompts import ANSWER_PROMPT, SYSTEM
+from rag.answer.written.prompts import SYSTEM
+from rag.answer.written.reply import prompt_for
 from rag.text.mapped import MappedText
 from rag.text.markdown import parse
 from rag.text.page import PageSection
@@ -66,11 +68,8 @@ def test_a_planted_fence_is_defused(fence: str) -> None:
 
 
 def test_every_prompt_begins_with_the_same_bytes() -> None:
-    prompts = [
-        ANSWER_PROMPT.invoke({"question": text, "material": text, "language": text}).to_messages()
-        for text in ("{一}", "b")
-    ]
-    assert [prompt[0].content for prompt in prompts] == [SYSTEM, SYSTEM]
+    prompts = [prompt_for(text, text, STYLES[StyleName.STANDARD], small=False) for text in ("{一}", "b")]
+    assert [prompt[0] for prompt in prompts] == [("system", SYSTEM)] * 2
     assert [len(prompt) for prompt in prompts] == [2, 2]
 
 

@@ -2,15 +2,17 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from importlib import import_module
 from importlib.resources import files
 
 from ingest.library import Library
 from ingest.updates.auto_update import AutoUpdate
 from rag.answer.assistant import Assistant
+from rag.ui.app.lean_gradio import WRITER, WRITES
 from rag.ui.app.page import Rooms
 from rag.ui.app.policy import CLOCK
-from rag.ui.app.without_stubs import WRITER, WRITES
 from rag.ui.model_setup.setup import ModelSetup
 from tests.rag.ui.rooms import built
 
@@ -19,7 +21,14 @@ def test_what_writes_them_is_still_called_so_and_does_nothing() -> None:
     """The tests import Gradio as the program does."""
     writer = import_module(WRITER)
     assert f"{WRITES}(component_class" in inspect.getsource(writer.ComponentMeta)
-    assert getattr(writer, WRITES).__module__ == "rag.ui.app.without_stubs"
+    assert getattr(writer, WRITES).__module__ == "rag.ui.app.lean_gradio"
+
+
+def test_what_its_server_is_made_of_is_not_loaded_with_it_and_can_be_afterwards() -> None:
+    code = "import sys; from rag.ui.app.lean_gradio import lighten_gradio; lighten_gradio();"
+    code += "import gradio; print('mcp' in sys.modules); import mcp; print(mcp.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split() == ["False", "mcp"]
 
 
 def test_the_clock_that_the_page_stops_is_the_one_of_what_gradio_waits_for() -> None:
