@@ -101,6 +101,15 @@ def _stands_alone(part: str, *, opened: bool) -> bool:
     return len(set(terms(ASKS.sub(" ", simplified(part))))) >= OWN_TERMS_OF_A_PART
 
 
+def names_its_subject(part: str) -> bool:
+    """Whether one of several parts says enough to be asked without those before it.
+
+    >>> names_its_subject("公式是什么"), names_its_subject("RoBERTa 的动态遮盖比静态的好多少")
+    (False, True)
+    """
+    return _own_terms(part) >= OWN_TERMS_OF_A_SUBJECT
+
+
 MAX_ASKS = 4
 # In characters. A longer message, such as a pasted text, is read whole.
 LONGEST = 500
@@ -113,6 +122,8 @@ BEGINS_AN_ASK = told_by("asking", "begins_an_ask", re.IGNORECASE)
 ASIDE = re.compile(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|《[^》]*》|（[^）]*）|\([^)]*\)")
 # With fewer terms beside those that ask, what stands before a gap does not ask by itself.
 OWN_TERMS = 2
+# With fewer, a part is asked about the subject of those before it: 公式是什么, what are the trade-offs.
+OWN_TERMS_OF_A_SUBJECT = 4
 ENDS = " ，,、。？?；;：:！!\n"
 
 

@@ -14,7 +14,7 @@ from rag.language.terms import CHINESE, same_place
 MAX_SIDE_CHARACTERS = 28
 MAX_SIDES = 4
 CLAUSE_END = "，。？！；：,;?!\n"
-LATIN_WORD = r"[A-Za-z0-9.#_][\w.+#()*/-]*"
+LATIN_WORD = r"[A-Za-z0-9.#_][A-Za-z0-9_.+#()*/-]*"
 LATIN_RUN = rf"{LATIN_WORD}(?: {LATIN_WORD}){{0,2}}"
 # Joins two sides if something else in the question compares.
 JOINS = re.compile(rf"\s*{either('comparison', 'joins')}\s*")

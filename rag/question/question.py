@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.language.asking import asks, parts
+from rag.language.asking import asks, names_its_subject, parts
 from rag.language.comparison import Comparison, compare
 from rag.question.follow_ups import Standalone
 
@@ -11,8 +11,8 @@ from rag.question.follow_ups import Standalone
 @dataclass(frozen=True, slots=True)
 class UserQuestion:
     """The standalone question and its sides, if it compares, or its parts, if it is about several subjects: each is
-    searched beside the whole. `asks` are the several things that it asks; a later one about the same subject is a
-    follow-up of those before it."""
+    searched beside the whole. `asks` are the several things that it asks; a later one about the same subject, or that
+    names too little, is a follow-up of those before it."""
 
     standalone: Standalone
     comparison: Comparison | None = None
@@ -37,7 +37,10 @@ def question_of(standalone: Standalone) -> UserQuestion:
         return UserQuestion(standalone, asks=tuple(things) if len(things) > 1 else ())
     subjects = parts(standalone.question)
     comparison = None if subjects else compare(standalone.question)
-    things = [ask for part in subjects or (standalone.question,) for ask in _asks_of(part)]
+    things: list[Standalone] = []
+    for part in subjects or (standalone.question,):
+        before = "" if names_its_subject(part) else " ".join(ask.question for ask in things)
+        things += _asks_of(part, before)
     return UserQuestion(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
 
 

@@ -37,9 +37,10 @@ class Paragraph:
         return sum(unit.end - unit.start for unit in self.units)
 
     def compares(self, names: Sequence[str]) -> bool:
-        """Whether a table of the paragraph holds all the names."""
+        """Whether a table of the paragraph has a column for each of the names."""
         tables = [text for text, unit in zip(self.texts, self.units, strict=True) if unit.kind is UnitKind.TABLE]
-        return bool(names) and any(all(set(terms(name)) <= set(terms(table)) for name in names) for table in tables)
+        heads = [set(terms(table.partition("\n")[0])) for table in tables]
+        return bool(names) and any(all(set(terms(name)) <= head for name in names) for head in heads)
 
     @property
     def heading(self) -> str:

@@ -12,6 +12,8 @@ SIDES = [
     ("MHA、MQA 和 GQA 有什么区别", ("MHA", "MQA", "GQA")),
     ("批归一化和层归一化哪个更适合 NLP", ("批归一化", "层归一化")),
     ("双塔 vs cross encoder", ("双塔", "cross encoder")),
+    ("FSDP和DDP有什么区别", ("FSDP", "DDP")),
+    ("top-k和top-p区别", ("top-k", "top-p")),
     ("gptq awq 核心操作分别是啥", ("gptq", "awq")),
     ("静态 mask 和动态 mask", ("静态 mask", "动态 mask")),
     ("梯度按 norm 还是按 value 裁剪", ("norm", "value")),

@@ -222,8 +222,8 @@ def test_each_side_has_room_on_its_own_page(library_index: Index, hash_embedder:
     assert len(set(places)) == len(places)
 
 
-def test_a_table_that_has_all_sides_is_quoted(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
-    table = "| 区别在哪 | PI | YaRN |\n|---|---|---|\n| 缩放 | 等比 | 分段 |"
+def test_a_table_with_a_column_for_each_side_is_quoted(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    table = "| 区别在哪 | PI | YaRN |\n|---|---|---|\n| 缩放 | 等比 NTK | 分段 |"
     prose = "".join(f"PI 和 YaRN 的区别之{n}在于位置的做法。\n\n" for n in "一二三四五六七八九")
     ingest(tmp_path, hash_embedder, {"page.md": f"{PAGE}{prose}\n\n## 汇总\n{table}\n"})
     index = open_index(tmp_path / "index")

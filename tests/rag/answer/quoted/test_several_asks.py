@@ -169,6 +169,19 @@ def test_a_later_thing_is_searched_with_those_before_it() -> None:
     assert [(ask.question, ask.subject) for ask in parts.asks][-1] == ("QLoRA 用什么数据类型", "")
 
 
+@pytest.mark.parametrize(
+    ("message", "later"),
+    [
+        ("如何计算 all-reduce 的通信量？公式是什么？", ("公式是什么", "如何计算 all-reduce 的通信量")),
+        ("What is MoE? What are the trade-offs?", ("What are the trade-offs?", "What is MoE")),
+    ],
+)
+def test_a_part_that_names_too_little_is_asked_of_those_before_it(message: str, later: tuple[str, str]) -> None:
+    question = question_of(Standalone(message))
+    assert len(question.parts) == 2
+    assert (question.asks[-1].question, question.asks[-1].subject) == later
+
+
 def test_the_score_for_the_whole_counts_in_part(index: Index, hash_embedder: HashEmbedder) -> None:
     searcher = Searcher(index, hash_embedder, 5)
     evidence = ask_evidence(searcher, Standalone("块大小设多大", "分页缓存解决什么问题"))
