@@ -25,15 +25,15 @@ SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 def answer_first(section: Section) -> Section:
     """The section with its best paragraph, and those that it cannot be read without, moved to the front, after the
-    section's first sentence. Unchanged: sections with code, which may run over several paragraphs, and answers of the
-    whole page, which keep their order. A table without an announcing line (the rest of a table cut between passages) is
-    not moved. A section without a heading opens with the sentence that answers."""
-    if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
+    section's first sentence. Unchanged: answers of the whole page, which keep their order. Code, which may run over
+    several paragraphs, is not moved, nor is a table without an announcing line (it may be the rest of a table cut
+    between passages). A section without a heading opens with the sentence that answers."""
+    if section.role in WHOLE_ANSWERS:
         return section
     if not section.is_headed:
-        return _from_answer(section)
-    announced = [p for p in section.best_first if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
-    if not announced or announced[0] == 0:
+        return section if section.holds(UnitKind.CODE) else _from_answer(section)
+    announced = [p for p in section.best_first if p == 0 or section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
+    if announced[0] == 0 or any(unit.kind is UnitKind.CODE for unit in section.paragraphs[announced[0]].units):
         return section
     first, last = _run(section.paragraphs, announced[0])
     if first == 0:
