@@ -51,7 +51,7 @@ class SectionFeatures:
     `sentence` is the late interaction of the sentence most like the question, relative to the best candidate; without
     token vectors `relevance`, from 0 to 1, replaces it. `found` is the search score of the section's best passage,
     relative to the best of all. Terms weighted by rarity in the written questions: `asked` is the share of the
-    question's terms in the heading or in one of the section's written questions, `asked_of_page` the largest such share
+    question's terms in the heading, in a question of a table, or in one of the section's written questions, `asked_of_page` the largest such share
     on its page; `asked_nearly` is the mean F1 of the three that match best, since a question that says more is a
     narrower one. `written_for` is the similarity in meaning to these questions (`rag.answer.quoted.written_for`). Terms
     weighted by rarity in the passages: `text` is the share in the section and its heading (the title, if it answers the
@@ -153,7 +153,8 @@ def section_features(
         # A section that answers the whole page is asked for by the title, unless it has written questions.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
         headed = {stem(term): asked_rarity(term) for term in terms(heading)}
-        asking = ({term: stem_rarity(term) for term in question} for question in written)
+        asking = [{term: stem_rarity(term) for term in question} for question in written]
+        asking += [{stem(term): asked_rarity(term) for term in terms(question)} for question in section.questions]
         shares, alike = zip(*map(asked_alike, [headed, *asking]), strict=True)
         return max(shares), float(np.mean(nlargest(NEAREST_ASKED, alike)))
 

@@ -31,7 +31,7 @@ def answer_first(section: Section) -> Section:
     if section.role in WHOLE_ANSWERS:
         return section
     if not section.is_headed:
-        return section if section.holds(UnitKind.CODE) else _from_answer(section)
+        return _from_answer(section)
     announced = [p for p in section.best_first if p == 0 or section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
     if announced[0] == 0 or any(unit.kind is UnitKind.CODE for unit in section.paragraphs[announced[0]].units):
         return section
