@@ -112,6 +112,17 @@ def is_item(unit: Unit) -> bool:
     return unit.mark not in ("", ">")
 
 
+def read_together(units: Sequence[Unit], place: int) -> list[Unit]:
+    """A unit of a paragraph, then the items that it is nested in, innermost first."""
+    read = [units[place]]
+    depth = units[place].depth + (units[place].begins_line and not is_item(units[place]))
+    for unit in reversed(units[:place]):
+        if is_item(unit) and unit.depth < depth:
+            read.append(unit)
+            depth = unit.depth
+    return read
+
+
 def is_number(mark: str) -> bool:
     """Whether a list mark is a number: such items say little without those before."""
     return mark[:1].isdigit()

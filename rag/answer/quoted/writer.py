@@ -88,7 +88,7 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
             begins_line = unit.begins_line and not same_line
             chunk = _render(unit, part, citation.marker, begins_line=begins_line, nested=_nested(unit, paragraph))
             goes_on = (
-                place or same_line or not unit.begins_line or (unit.mark and before and before.units[-1].mark)
+                place or same_line or not unit.begins_line or (is_item(unit) and before and before.units[-1].mark)
             )  # a sentence after its lead, or a list from which items were left out
             if not (goes_on and _gap(chunks)):
                 chunk = _gap(chunks) + chunk.lstrip()
