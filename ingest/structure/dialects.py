@@ -41,6 +41,7 @@ ANCHOR = re.compile(
     r"""<a\s[^<>]{0,500}?href=["']?(?P<to>[^"'\s<>]{1,1000})["']?[^<>]{0,500}>(?P<said>[^<>]{1,500})</a>"""
 )
 ALTERNATIVE = re.compile(r"""\balt=["'](?P<said>[^"'<>]{1,500})["']""")
+SOURCE = re.compile(r"""\bsrc=["']?(?P<to>[^"'\s<>()]{1,1000})""")
 # What notes of Obsidian and its like add: [[page|text]], ![[picture]], ==highlight==, %%comment%%, ^name at the end.
 WIKI_LINK = re.compile(r"!?\[\[(?![\d\s,.-]+\]\])(?P<to>[^\[\]|\n]{1,200}?)(?:\\?\|(?P<said>[^\[\]\n]{1,200}))?\]\]")
 HIGHLIGHT = re.compile(r"(?<![\w=!<>)\]])==(?=[^\s=])(?P<said>[^\n]{1,500}?)(?<=[^\s=])==(?![\w=(\[\"'])", re.ASCII)
@@ -201,8 +202,8 @@ def _defined(lines: Sequence[Line]) -> list[Line]:
 
 
 def _without_tags(line: Line, removed: list[str]) -> Line:
-    """Remove HTML tags and the marks of notes: superscripts and subscripts become characters; links, highlights and
-    alternative texts of pictures stay."""
+    """Remove HTML tags and the marks of notes: superscripts and subscripts become characters; links, pictures with an
+    alternative text and highlights stay."""
     verbatim = [found.span() for found in INLINE_VERBATIM.finditer(line.text)]
     found = sorted(
         (match.start(), -match.end(), match)
@@ -244,8 +245,11 @@ def _in_place_of(content: MappedText, tag: re.Match[str], removed: list[str]) ->
     said_of_picture = ALTERNATIVE.search(tag[0]) if tag[0].lower().startswith("<img") else None
     if said_of_picture is None:
         return []
-    start, end = said_of_picture.span("said")
-    return [content[tag.start() + start : tag.start() + end]]
+    inside = content[tag.start() : tag.end()]
+    source = SOURCE.search(tag[0])
+    to = inside[slice(*source.span("to"))] if source else MappedText.added("")
+    said = inside[slice(*said_of_picture.span("said"))]
+    return [MappedText.added("!["), said, MappedText.added("]("), to, MappedText.added(")")]
 
 
 def _character(content: MappedText, entity: re.Match[str]) -> MappedText:

@@ -3,7 +3,6 @@
 Each part of code has the fences, each part of a table its header, each part of a long row the row's short cells.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -11,11 +10,11 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from ingest.structure.sections import Part
 from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
+from rag.text.tables import BAR
 from rag.text.tokens import encoding
 
 SENTENCE_BORDERS = ["\n", "(?<=[。！？；!?;])", r"(?<=[.:]) ", "(?<=[，,、])", " ", ""]
 SMALLEST_PART_TOKENS = 16
-BAR = re.compile(r"(?<!\\)\|")
 # Cells up to this size are repeated in each part of a row that is cut.
 SHORT_CELL_TOKENS = 24
 NOTHING = MappedText.added("")

@@ -163,17 +163,34 @@ def _fit(parts: Sequence[Part], budget: int) -> bool:
 
 
 def _group(parts: Sequence[Part], budget: int) -> list[list[Part]]:
-    """Neighbouring blocks in groups of about equal size within the budget; a heading stays with what follows it."""
+    """Neighbouring blocks in groups of about equal size within the budget; a list item stays with the first of what is
+    nested in it."""
     pieces = [piece for part in parts for piece in cut_part(part, budget)]
     total = sum(size for _, size in pieces)
     count = max(1, -(-total // budget))
     groups: list[list[Part]] = [[]]
     filled = 0
-    for piece, size in pieces:
+    for place, (piece, size) in enumerate(pieces):
         balanced = len(groups) < count and filled + size / 2 > total / count
         if groups[-1] and (filled + size > budget or balanced):
-            groups.append([])
-            filled = 0
+            above = _items_above(groups[-1], piece)
+            filled = sum(size for _, size in pieces[place - above : place])
+            if filled + size > budget:
+                above = filled = 0
+            cut = len(groups[-1]) - above
+            groups[-1:] = [groups[-1][:cut], groups[-1][cut:]]
         groups[-1].append(piece)
         filled += size
     return [group for group in groups if group]
+
+
+def _items_above(group: Sequence[Part], piece: Part) -> int:
+    """How many list items at the end of a group have nothing below them but the next, and so on down to `piece`."""
+    count, below = 0, piece.block
+    for part in reversed(group):
+        above = part.block
+        is_nested = below.level > above.level or (below.level == above.level and not below.mark)
+        if not (above.mark and below.kind is not BlockKind.HEADING and is_nested):
+            break
+        count, below = count + 1, above
+    return count

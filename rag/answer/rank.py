@@ -1,6 +1,7 @@
 """The sections that compete for an answer, best first, and the reader's judgement of the first ones."""
 
 from dataclasses import replace
+from itertools import chain
 
 from rag.answer.evidence import QuestionResults, ask_evidence, selection_evidence
 from rag.answer.quoted.ranking import NO_RANKING, PAGES, SIDE_PAGES, SectionRanking, rank
@@ -11,6 +12,8 @@ from rag.embedding import Embedder
 from rag.language.messages import Intent, answered_by
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
+from rag.text.sentences import UnitKind
+from rag.text.tables import rows_in_words
 
 # Sections that the reader reads, best first, and the embedder's tokens of each. Whole sections were no better for 167
 # doubtful development questions, and take twice as long to read (docs/results/refusals.md).
@@ -54,8 +57,10 @@ def best_reading(reader: Reader, embedder: Embedder, ranking: SectionRanking) ->
 
 
 def text_of(section: Section, embedder: Embedder) -> Text:
-    """The section as text for the reader: its best units, as many as fit, in their order."""
+    """The section as text for the reader: its best units, as many as fit, in their order. Of a table it reads every
+    row: of the whole only the beginning, and hardly which name belongs to which value."""
     texts, answering = section.texts, [score for units in section.answering for score in units]
+    kinds = [unit.kind for paragraph in section.paragraphs for unit in paragraph.units]
     sizes = embedder.count_tokens(texts)
     kept, filled = list[int](), 0
     for place in sorted(range(len(texts)), key=lambda place: -answering[place]):
@@ -63,4 +68,5 @@ def text_of(section: Section, embedder: Embedder) -> Text:
             kept.append(place)
             filled += sizes[place]
     names = dict.fromkeys([section.heading, section.title])
-    return Text(" · ".join(names), tuple(texts[place] for place in sorted(kept)))
+    read = (rows_in_words(texts[n]) if kinds[n] is UnitKind.TABLE else [texts[n]] for n in sorted(kept))
+    return Text(" · ".join(names), tuple(chain.from_iterable(read)))

@@ -100,7 +100,8 @@ def stands_in(keywords: KeywordSearch, name: Name, passages: NDArray[np.int64]) 
 
 
 def _spellings(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...]:
-    """The name as it is, in its parts, or with other separators (zero3, flash-attention)."""
+    """The name as it is, in its parts, or with other separators (zero3, flash-attention), else as a part (`w12` of
+    `2025-w12`)."""
     compact = OPTIONAL.sub("", name)
     parts = re.findall(r"[a-z]+|\d+|[+#]+$", compact)
     joined = {name, *(separator.join(parts) for separator in ("", "-", "_"))}
@@ -117,6 +118,8 @@ def _spellings(keywords: KeywordSearch, name: str) -> tuple[tuple[str, ...], ...
             forms.append(tuple(term for spellings in apart for term in spellings[0]))
     if not forms:
         forms = [(term,) for term in _alike(keywords, name, 2) if OPTIONAL.sub("", term) == compact]
+    if not forms:
+        forms = [(term,) for term in keywords.latin_terms if name in term and name in SEPARATORS.split(term)]
     return tuple(forms)
 
 

@@ -43,7 +43,8 @@ WHOLE_UNITS = {
 class Unit:
     """`text[start:end]` of a passage: a sentence, or a block that makes sense only whole.
 
-    `begins_line` says that it opens a line, `mark` is the list mark before it (not part of the slice).
+    `begins_line` says that it opens a line, `mark` is the list mark before it (not part of the slice), `depth` how many
+    lists it stands in.
     """
 
     kind: UnitKind
@@ -51,6 +52,7 @@ class Unit:
     end: int
     begins_line: bool = True
     mark: str = ""
+    depth: int = 0
 
 
 def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
@@ -60,14 +62,15 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
     for block in blocks:
         kind = WHOLE_UNITS.get(block.kind)
         if kind is not None:
-            result.append(Unit(kind, block.start, block.end))
+            depth = 0 if kind is UnitKind.HEADING else block.level
+            result.append(Unit(kind, block.start, block.end, depth=depth))
         elif block.kind is not BlockKind.RULE:
             position, mark = block.body_start, ">" if block.kind is BlockKind.QUOTE else block.mark
             lines = text[block.body_start : block.body_end].splitlines(keepends=True)
             for line in lines if block.kind is BlockKind.QUOTE else unwrapped_lines(lines):
                 end = position + len(line)
                 found = QUOTE_MARK.match(line) if block.kind is BlockKind.QUOTE else None
-                result += _sentences(text, position + (found.end() if found else 0), end, mark)
+                result += _sentences(text, position + (found.end() if found else 0), end, mark, block.level)
                 position, mark = end, mark if block.kind is BlockKind.QUOTE else ""
     return result
 
@@ -138,7 +141,7 @@ def joint(before: str, after: str) -> str:
     return in_one_line(f"{before.strip()[-1:]}\n{after.strip()[:1]}")[1:-1]
 
 
-def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:
+def _sentences(text: str, start: int, end: int, mark: str, depth: int) -> list[Unit]:
     line = text[start:end]
     protected = [match.span() for match in INLINE_VERBATIM.finditer(line)]
     result: list[Unit] = []
@@ -147,9 +150,9 @@ def _sentences(text: str, start: int, end: int, mark: str) -> list[Unit]:
         if any(low < match.start() < high for low, high in protected):
             continue
         stop = start + _end_with_emphasis(line, match.end())
-        _append(result, text, position, stop, mark)
+        _append(result, text, position, stop, mark, depth)
         position = stop
-    _append(result, text, position, end, mark)
+    _append(result, text, position, end, mark, depth)
     return result
 
 
@@ -164,9 +167,11 @@ def _end_with_emphasis(line: str, end: int) -> int:
     return closing.end()
 
 
-def _append(result: list[Unit], text: str, start: int, end: int, mark: str) -> None:
+def _append(result: list[Unit], text: str, start: int, end: int, mark: str, depth: int) -> None:
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
     end -= len(piece) - len(piece.rstrip())
     if start < end:
-        result.append(Unit(UnitKind.SENTENCE, start, end, begins_line=not result, mark="" if result else mark))
+        result.append(
+            Unit(UnitKind.SENTENCE, start, end, begins_line=not result, mark="" if result else mark, depth=depth)
+        )

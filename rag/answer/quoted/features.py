@@ -50,13 +50,14 @@ class SectionFeatures:
     `sentence` is the late interaction of the sentence most like the question, relative to the best candidate; without
     token vectors `relevance`, from 0 to 1, replaces it. `found` is the search score of the section's best passage,
     relative to the best of all. Terms weighted by rarity in the written questions: `asked` is the share of the
-    question's terms in the heading or in one of the section's written questions, `asked_of_page` the largest such share
-    on its page; `asked_nearly` is the mean F1 of the three that match best, since a question that says more is a
-    narrower one. `written_for` is the similarity in meaning to these questions (`rag.answer.quoted.written_for`). Terms
-    weighted by rarity in the passages: `text` is the share in the section and its heading (the title, if it answers the
-    whole page); `named`, for such a section, is the best overlap with one name of the page, 0 if code is wanted.
-    `defined`, for a definition in the reader's language, is the geometric mean of `asked` and the probability that the
-    question only asks what something is. `said` marks a section that an earlier answer has begun to quote.
+    question's terms in the heading, in a question that a table holds, or in one of the section's written questions,
+    `asked_of_page` the largest such share on its page; `asked_nearly` is the mean F1 of the three that match best,
+    since a question that says more is a narrower one. `written_for` is the similarity in meaning to these questions
+    (`rag.answer.quoted.written_for`). Terms weighted by rarity in the passages: `text` is the share in the section and
+    its heading (the title, if it answers the whole page); `named`, for such a section, is the best overlap with one
+    name of the page, 0 if code is wanted. `defined`, for a definition in the reader's language, is the geometric mean
+    of `asked` and the probability that the question only asks what something is. `said` marks a section that an earlier
+    answer has begun to quote.
     """
 
     sentence: float
@@ -141,12 +142,13 @@ def section_features(
     questions = {document: index.asked.of(document) for document in names}
 
     def asked_of(section: Section) -> tuple[float, float]:
-        """The best share of the question's terms in the heading or a written question, and the mean of the best F1
+        """The best share of the question's terms in the heading, a question of a table or a written question, and the mean of the best F1
         values; both by the rarity of terms."""
         written = questions[section.document].get(section.heading, ())
         # A section that answers the whole page is asked for by the title, unless it has written questions.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading
-        overlaps = [shared({stem(term): asked_rarity(term) for term in terms(heading)})]
+        asking = (heading, *section.questions)
+        overlaps = [shared({stem(term): asked_rarity(term) for term in terms(text)}) for text in asking]
         if has_written:
             own = index.asked.numbers((section.document, section.heading))
             overlaps += zip(sought_in_questions[own].tolist(), index.asked.weights[own].tolist(), strict=True)

@@ -1,11 +1,12 @@
 """How similar the units of sections are to a question, by their token vectors."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rag.answer.quoted.paragraphs import Paragraph
+from rag.answer.quoted.paragraphs import Paragraph, read_together
 from rag.answer.quoted.relevance import relevance
 from rag.answer.quoted.sections import Section
 from rag.embedding import Embedder
@@ -13,6 +14,7 @@ from rag.index import Index
 from rag.index.store import TokenScores
 from rag.language.terms import simplified
 from rag.search.retrieval import Evidence
+from rag.text.sentences import Unit
 
 LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)")
 
@@ -41,7 +43,7 @@ def _by_tokens(
     # The tokens of a passage are those of its text, after those of its headings. Folding keeps the length of a text.
     spans = embedder.token_spans([simplified(passage.text) for passage in passages.values()])
     sentences = [
-        np.asarray([(span[:, 0] < u.end) & (span[:, 1] > u.start) for place in places for u in paragraphs[place].units])
+        np.asarray([_within(span, read) for place in places for read in _read(paragraphs[place])])
         for span, places in zip(spans, inside.values(), strict=True)
     ]
     found: list[tuple[float, ...]] = [()] * len(paragraphs)
@@ -52,6 +54,16 @@ def _by_tokens(
             of_units = [(next(scores), text) for text in paragraphs[place].texts]
             found[place] = tuple(-1.0 if _sends_elsewhere(text) else score for score, text in of_units)
     return found
+
+
+def _read(paragraph: Paragraph) -> Iterator[list[Unit]]:
+    """Each unit of a paragraph, with the items that it is nested in: alone it does not say what it is about."""
+    return (read_together(paragraph.units, place) for place in range(len(paragraph.units)))
+
+
+def _within(spans: NDArray[np.int32], units: Sequence[Unit]) -> NDArray[np.bool_]:
+    """Which tokens stand in these units."""
+    return np.logical_or.reduce([(spans[:, 0] < unit.end) & (spans[:, 1] > unit.start) for unit in units])
 
 
 def _sends_elsewhere(text: str) -> bool:

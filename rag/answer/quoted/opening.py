@@ -25,24 +25,24 @@ SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 def answer_first(section: Section) -> Section:
     """The section with its best paragraph, and those that it cannot be read without, moved to the front, after the
-    section's first sentence. Unchanged: sections with code, which may run over several paragraphs, and answers of the
-    whole page, which keep their order. A table without an announcing line (the rest of a table cut between passages) is
-    not moved. A section without a heading opens with the sentence that answers."""
-    if section.holds(UnitKind.CODE) or section.role in WHOLE_ANSWERS:
+    section's first sentence. Unchanged: answers of the whole page, which keep their order. Code, which may run over
+    several paragraphs, is not moved, nor is the rest of a table cut between passages. A section without a heading opens
+    with the sentence that answers."""
+    if section.role in WHOLE_ANSWERS:
         return section
     if not section.is_headed:
         return _from_answer(section)
-    announced = [p for p in section.best_first if section.paragraphs[p].units[0].kind is not UnitKind.TABLE]
-    if not announced or announced[0] == 0:
+    best = next(place for place in section.best_first if not _goes_on_with_a_table(section.paragraphs, place))
+    if best == 0 or any(unit.kind is UnitKind.CODE for unit in section.paragraphs[best].units):
         return section
-    first, last = _run(section.paragraphs, announced[0])
+    first, last = _run(section.paragraphs, best)
     if first == 0:
         return section
     moved = range(first, last + 1)
     opened = section.keeping([*moved, *(place for place in range(len(section.paragraphs)) if place not in moved)])
     lead, *rest = section.paragraphs[0].units
     text = section.paragraphs[0].texts[0]
-    leads, answers = section.best_of_each[0], section.best_of_each[announced[0]]
+    leads, answers = section.best_of_each[0], section.best_of_each[best]
     # A line that ends no sentence would run into the next.
     if not (_leads_in(lead, text) and ends_with(text, FULL_STOPS + SEMICOLONS) and leads >= answers - LEADS_IN):
         return opened
@@ -51,6 +51,12 @@ def answer_first(section: Section) -> Section:
     left += (p for p in opened.paragraphs[len(moved) :] if p is not before)
     paragraphs = (replace(before, units=(lead,)), _from(goes_on, begins_line=False), *others, *left)
     return replace(opened, paragraphs=paragraphs, answering=())
+
+
+def _goes_on_with_a_table(paragraphs: Sequence[Paragraph], place: int) -> bool:
+    """Whether a paragraph begins with the rest of the table at the end of the one before it."""
+    around = (paragraphs[place].units[0], paragraphs[place - 1].units[-1]) if place else ()
+    return bool(around) and all(unit.kind is UnitKind.TABLE for unit in around)
 
 
 def _run(paragraphs: Sequence[Paragraph], place: int) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """The paragraphs of a passage: units that make sense together."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -8,6 +9,7 @@ from rag.language.headings import LABEL
 from rag.language.injection import injection_spans, overlaps
 from rag.language.sentence_kinds import LEGEND_OF_A_BLOCK
 from rag.language.terms import terms
+from rag.text.blocks import Block
 from rag.text.page import PageSection
 from rag.text.sentences import Unit, UnitKind, units
 from rag.types import Passage
@@ -16,6 +18,8 @@ from rag.types import Passage
 PASSAGES_KEPT = 2_048
 # A part of a heading counts as one of its sentences from this length on; a shorter text occurs in it by accident.
 LONG_ENOUGH = 6
+# Pictures, also those that link elsewhere, such as badges.
+PICTURES = re.compile(r"(?:(?:!\[[^\]\n]*\]|\[!\[[^\]\n]*\]\([^)\n]*\)\])\([^)\n]*\)\s*)+")
 BLOCKS = (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE)
 
 
@@ -54,15 +58,18 @@ def quotable(passage: Passage) -> tuple[Paragraph, ...]:
 
 
 def paragraphs(passage: Passage) -> Iterator[Paragraph]:
-    """The paragraphs of a passage in order, without headings and without units that have no place in the source.
+    """The paragraphs of a passage in order, without headings and without units that have no place in the source or are
+    only pictures.
 
     A formula, a table or code belongs to the lines around it that speak of it, a list to the line that announces it,
-    an item of a numbered list to the one before it, a line of a quotation too; a table not to a list that ends above.
+    what is nested in an item to that item, an item of a numbered list to the one before it, a line of a quotation too;
+    a table only to the line that announces it.
     """
     section = passage.sections[0] if passage.sections else PageSection()
     gathered: list[Unit] = []
     announced = False  # whether everything since a line that ends in a colon is what it announces
-    for unit, own, opens in _units(passage):
+    leads = False  # whether the last line leads to a table below it
+    for unit, block, own, opens in _units(passage):
         part = passage.text[unit.start : unit.end]
         if unit.kind is UnitKind.HEADING or _is_own_heading(unit, part, passage):
             if gathered:
@@ -71,11 +78,10 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
             label = "" if unit.kind is UnitKind.HEADING else part.lstrip("# ").replace("**", "").strip()
             section = own.labelled(label)
             continue
-        if passage.content.source_range(unit.start, unit.end) is None:
+        if passage.content.source_range(unit.start, unit.end) is None or PICTURES.fullmatch(part):
             continue
-        last_mark = gathered[-1].mark if gathered else ""
-        is_block = unit.kind in BLOCKS and not (unit.kind is UnitKind.TABLE and last_mark and not announced)
-        goes_on = (unit.mark and announced) or (unit.mark == ">" and not opens)
+        is_block = unit.kind in BLOCKS and (unit.kind is not UnitKind.TABLE or announced or leads)
+        goes_on = (unit.mark and announced) or (unit.mark == ">" and not opens) or _is_nested(unit, gathered)
         explains = bool(gathered) and gathered[-1].kind in BLOCKS and bool(LEGEND_OF_A_BLOCK.match(part))
         counts_on = bool(gathered) and is_number(unit.mark) and any(is_number(before.mark) for before in gathered)
         if gathered and unit.begins_line and not (is_block or explains or counts_on or goes_on):
@@ -83,15 +89,39 @@ def paragraphs(passage: Passage) -> Iterator[Paragraph]:
             gathered, announced = [], False
         gathered.append(unit)
         announced = announced or (not unit.mark and part.endswith((":", "：")))
+        if unit.begins_line:  # the last of several lines, such as names with their values, leads nowhere
+            leads = block.announces and not unit.mark and opens
     if gathered:
         yield Paragraph(passage, section, tuple(gathered))
 
 
-def _units(passage: Passage) -> Iterator[tuple[Unit, PageSection, bool]]:
-    """Each unit, its section, and whether it opens its block."""
+def _units(passage: Passage) -> Iterator[tuple[Unit, Block, PageSection, bool]]:
+    """Each unit with its block and section, and whether it opens the block."""
     for block, section in zip(passage.blocks, passage.sections, strict=True):
         for place, unit in enumerate(units(passage.text, [block])):
-            yield unit, section, place == 0
+            yield unit, block, section, place == 0
+
+
+def _is_nested(unit: Unit, before: Sequence[Unit]) -> bool:
+    """Whether a unit stands within the first list item of those before it."""
+    item = next((one.depth for one in before if is_item(one)), 0)
+    return 0 < item <= unit.depth - is_item(unit)
+
+
+def is_item(unit: Unit) -> bool:
+    """Whether it begins an item of a list."""
+    return unit.mark not in ("", ">")
+
+
+def read_together(units: Sequence[Unit], place: int) -> list[Unit]:
+    """A unit of a paragraph, then the items that it is nested in, innermost first."""
+    read = [units[place]]
+    depth = units[place].depth + (units[place].begins_line and not is_item(units[place]))
+    for unit in reversed(units[:place]):
+        if is_item(unit) and unit.depth < depth:
+            read.append(unit)
+            depth = unit.depth
+    return read
 
 
 def is_number(mark: str) -> bool:

@@ -13,6 +13,7 @@ from rag.search.retrieval import Evidence
 from rag.text.page import PageSection
 from rag.text.roles import SectionRole
 from rag.text.sentences import UnitKind
+from rag.text.tables import cells_of
 from rag.types import Passage
 
 # A section of more characters than this is quoted in parts.
@@ -75,6 +76,18 @@ class Section:
     @property
     def texts(self) -> list[str]:
         return [text for paragraph in self.paragraphs for text in paragraph.texts]
+
+    @property
+    def questions(self) -> list[str]:
+        """The cells of its tables that ask something, as in a list of questions with their answers."""
+        tables = (
+            text
+            for paragraph in self.paragraphs
+            for text, unit in zip(paragraph.texts, paragraph.units, strict=True)
+            if unit.kind is UnitKind.TABLE
+        )
+        cells = (cell for table in tables for row in table.split("\n") for cell in cells_of(row))
+        return [cell for cell in cells if cell.endswith(QUESTION_MARKS)]
 
     @property
     def role(self) -> SectionRole | None:
@@ -171,27 +184,27 @@ def in_sections(title: str, paragraphs: Sequence[Paragraph]) -> list[Section]:
 
 def parts_of(section: Section) -> list[Section]:
     """A section as it is quoted: whole, passage by passage if it is LONG, or paragraph by paragraph if no heading holds
-    it together. A section with code stays whole: code may run over several passages."""
-    if section.holds(UnitKind.CODE):
-        return [section]
+    it together. A section with code stays whole below its heading: code may run over several passages."""
     if not section.is_headed:
         return [replace(section, paragraphs=members) for members in _apart(section.paragraphs)]
-    if section.length <= LONG:
+    if section.length <= LONG or section.holds(UnitKind.CODE):
         return [section]
     passages = groupby(section.paragraphs, key=lambda paragraph: paragraph.passage.number)
     return [replace(section, paragraphs=tuple(members)) for _, members in passages]
 
 
 def _apart(paragraphs: Sequence[Paragraph]) -> Iterator[tuple[Paragraph, ...]]:
-    """Each paragraph by itself, except that one that asks or announces something goes with the next."""
-    waiting: list[Paragraph] = []
+    """Each paragraph by itself, except that one that asks or announces something goes with the next, and code with
+    what stands before it."""
+    together: list[Paragraph] = []
     for paragraph in paragraphs:
-        waiting.append(paragraph)
-        if not paragraph.texts[-1].endswith(LEADS_ON):
-            yield tuple(waiting)
-            waiting = []
-    if waiting:
-        yield tuple(waiting)
+        goes_on = paragraph.units[0].kind is UnitKind.CODE
+        if together and not (goes_on or together[-1].texts[-1].endswith(LEADS_ON)):
+            yield tuple(together)
+            together = []
+        together.append(paragraph)
+    if together:
+        yield tuple(together)
 
 
 def _around(index: Index, document: str, hits: Sequence[Passage]) -> list[Passage]:

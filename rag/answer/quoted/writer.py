@@ -6,12 +6,15 @@ from rag.answer.choices import AnswerStyle
 from rag.answer.evidence import QuestionResults
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.features import Wanted
-from rag.answer.quoted.paragraphs import Paragraph, without_orders
+from rag.answer.quoted.paragraphs import Paragraph, is_item, without_orders
 from rag.answer.trace import Event, Selection, TextAdded, Trace, Written
 from rag.language.asking import asked_in
 from rag.language.language import Language
 from rag.text.sentences import Unit, UnitKind, in_one_line
 from rag.types import Citation, Claim
+
+# Of what is nested in a list item; fewer columns would not do below `10.`.
+INDENT = " " * 4
 
 
 class QuoteWriter:
@@ -82,9 +85,10 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
                 continue
             table = head
             claims.append(Claim(part, (citation.marker,), supported=True))
-            chunk = _render(unit, part, citation.marker, begins_line=unit.begins_line and not same_line)
+            begins_line = unit.begins_line and not same_line
+            chunk = _render(unit, part, citation.marker, begins_line=begins_line, nested=_nested(unit, paragraph))
             goes_on = (
-                place or same_line or not unit.begins_line or (unit.mark and before and before.units[-1].mark)
+                place or same_line or not unit.begins_line or (is_item(unit) and before and before.units[-1].mark)
             )  # a sentence after its lead, or a list from which items were left out
             if not (goes_on and _gap(chunks)):
                 chunk = _gap(chunks) + chunk.lstrip()
@@ -128,9 +132,17 @@ def _gap(chunks: Sequence[str]) -> str:
     return "" if not chunks or chunks[-1].endswith("\n\n") else "\n\n"
 
 
-def _render(unit: Unit, part: str, marker: int, *, begins_line: bool) -> str:
+def _nested(unit: Unit, paragraph: Paragraph) -> int:
+    """How many items of its paragraph a unit stands in."""
+    first = next((one.depth for one in paragraph.units if is_item(one)), unit.depth + 1)
+    return max(0, unit.depth - first + (not is_item(unit)))
+
+
+def _render(unit: Unit, part: str, marker: int, *, begins_line: bool, nested: int) -> str:
     if unit.kind in (UnitKind.CODE, UnitKind.FORMULA, UnitKind.TABLE):
         return f"\n\n{part}\n\n[{marker}]\n\n"
     if unit.mark:
-        return f"\n{'-' if unit.mark in '-*+•' else unit.mark} {part} [{marker}]"
-    return f"\n\n{part} [{marker}]" if begins_line else f" {part} [{marker}]"
+        return f"\n{INDENT * nested}{'-' if unit.mark in '-*+•' else unit.mark} {part} [{marker}]"
+    if not begins_line:
+        return f" {part} [{marker}]"
+    return f"\n{INDENT * nested}{part} [{marker}]" if nested else f"\n\n{part} [{marker}]"

@@ -107,7 +107,9 @@ def test_tags_are_no_text() -> None:
         '共 10<sup>23</sup> 次，H<sub>2</sub>O，<a href="https://a.org/b">见此</a>，<b>要紧</b>。'
         '<img src="x.png" alt="一张图"><del>旧</del>\n\n`<b>` 与 List<String> 不动。\n'
     )
-    assert said(note) == ["共 10²³ 次，H₂O，[见此](https://a.org/b)，要紧。", "一张图", "`<b>` 与 List<String> 不动。"]
+    assert said(note) == [
+        "共 10²³ 次，H₂O，[见此](https://a.org/b)，要紧。", "![一张图](x.png)", "`<b>` 与 List<String> 不动。",
+    ]  # fmt: skip
     assert removed(note) == ("旧",)
 
 

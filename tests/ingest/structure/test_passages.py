@@ -346,3 +346,10 @@ def test_each_part_of_a_long_row_has_its_name() -> None:
     assert all(row.startswith("| 戊项01 |  | ") and row.endswith(" | 7 |") for row in cut_rows)
     assert "".join(row.split(" | ")[2] for row in cut_rows).replace(" ", "") == f"{long}共计八千元。"
     assert parts[-1][-1] == "| 戊项02 | 急 | 短 | 9 |"
+
+
+def test_an_item_is_not_cut_from_what_is_nested_in_it() -> None:
+    text = "\n".join(f"- 第{n}场\n    - 先讲项目，再写代码，最后问了{n}个关于训练的问题。" for n in range(40))
+    for draft in passages(text, "page.md", budget=120):
+        assert draft.blocks[0].level == 1
+        assert draft.blocks[-1].level == 2

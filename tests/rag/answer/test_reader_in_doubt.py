@@ -10,9 +10,10 @@ import rag.answer.rank as ranking_stage
 from rag.answer.assistant import Assistant
 from rag.answer.decide import READ_WITHIN, UNHEARD_OF, Decision, reconsider
 from rag.answer.inspection import as_text, inspection_of
-from rag.answer.rank import READ_FIRST, in_words
+from rag.answer.rank import READ_FIRST, in_words, text_of
 from rag.index.manifest import Manifest
 from rag.reader.reading import Reading, Text
+from rag.text.sentences import UnitKind
 from rag.types import AnswerKind, RefusalReason
 
 QUESTION = "LoRA 的秩怎么选？"
@@ -155,3 +156,10 @@ def test_what_names_unknown_things_keeps_its_reason(assistant: Assistant, monkey
     refusal = assistant.ask("Zorblax 的秩怎么选？").refusal
     assert refusal is not None
     assert refusal.missing == ("Zorblax",)
+
+
+def test_a_table_is_read_row_by_row(assistant: Assistant) -> None:
+    ranking = assistant.prepare("YaRN 和 PI 各改了什么").rankings[0]
+    section = next(one for one in ranking.sections if one.holds(UnitKind.TABLE))
+    rows = ("方法：PI；改了什么：把所有位置等比压缩", "方法：YaRN；改了什么：按波长分段插值")
+    assert text_of(section, assistant.resources.embedder).units[-3:-1] == rows

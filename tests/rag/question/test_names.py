@@ -12,6 +12,7 @@ PASSAGES = (
     "ZeRO-3 切分参数，ZeRO-2 不切分，4 张卡",
     "Llama 2 用 flash-attention，temperature 越高越随机",
     "LoRA 的秩，transformer 的参数 find_unused_parameters，v4",
+    "2025-W12 的周报",
 )
 
 
@@ -28,6 +29,7 @@ def keywords() -> KeywordIndex:
         ("ＬｏＲＡ 的秩怎么选", []),
         ("zero3 切分什么", []),
         ("ZeRO-4 切分什么", ["ZeRO-4"]),
+        ("W12 做了什么，W1 呢", ["W1"]),
         ("ZeRO++ 量化到几位", ["ZeRO++"]),
         ("FlashAttention 快在哪", []),
         ("transfomer 是什么", []),
