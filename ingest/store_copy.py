@@ -27,10 +27,10 @@ from rag.index.keywords import KeywordIndex
 from rag.index.manifest import FrozenModel
 from rag.index.milvus.collect import collect, sweep
 from rag.index.milvus.connection import Connection
-from rag.index.milvus.fetched import Rows
 from rag.index.milvus.generations import Generation, read_live
 from rag.index.milvus.lease import Lease, writing
 from rag.index.milvus.publish import publish
+from rag.index.milvus.rows import RowCaches
 from rag.index.milvus.schema import Table, create_missing
 from rag.index.milvus.store import MilvusIndex, open_generation
 from rag.index.storage import StoredDocument, write_storage
@@ -84,7 +84,7 @@ class StoreCopy:
             )
         logger.info("another writer has published generation %d; it is fetched first", live.number)
         try:
-            index = open_generation(self._connection, live, Rows())
+            index = open_generation(self._connection, live, RowCaches())
         except IndexCorruptError as error:
             if not self._rebuild:
                 raise
@@ -169,7 +169,7 @@ def _write(folder: Path, index: MilvusIndex) -> None:
         write_storage(written / STORAGE_FILE, [_renumbered(document, new) for document in stored])
         save_vectors(index.vectors.rows(old), written)
         if index.tokens is not None:
-            save_tokens(index.tokens.codec, index.fetched.tokens(old), written / TOKENS)
+            save_tokens(index.tokens.codec, index.reader.tokens(old), written / TOKENS)
         KeywordIndex.build(d.keyword_terms(p) for d in stored for p in d.passages if p.number is not None).save(
             written / KEYWORDS
         )

@@ -53,7 +53,7 @@ class ListedConversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ExchangePlace:
     """Where a question was stored: its conversation, its number there, and the number of the exchange it follows."""
 
     conversation: int
@@ -94,7 +94,9 @@ class Conversations:
     def close(self) -> None:
         self.database.close()
 
-    def begin(self, user: str, conversation: int | None, parent: int | None, question: str, state: str) -> Begun:
+    def begin(
+        self, user: str, conversation: int | None, parent: int | None, question: str, state: str
+    ) -> ExchangePlace:
         """Store a question that follows the exchange `parent`; the first one begins and names a conversation.
 
         Replacing the first renames it, unless its reader has named it. A conversation deleted meanwhile comes back, or
@@ -129,7 +131,7 @@ class Conversations:
                 "UPDATE conversations SET updated = ?, tip = ? WHERE id = ?", (now, number, conversation)
             )
         assert conversation is not None
-        return Begun(conversation, int(number), parent)
+        return ExchangePlace(conversation, int(number), parent)
 
     def end(self, user: str, conversation: int, exchange: StoredExchange) -> None:
         """Store the outcome of a question."""

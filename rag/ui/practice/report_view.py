@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from rag.language.language import Language
 from rag.practice.bank import Bank
 from rag.practice.grading import Verdict
-from rag.practice.rounds import Answered, PointMade, Round
+from rag.practice.rounds import AnsweredQuestion, PointMade, Round
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
 from rag.types import Citation
@@ -103,7 +103,7 @@ def _told(score: float, texts: Texts) -> str:
     )
 
 
-def _points(answers: Iterable[Answered], verdicts: tuple[Verdict, ...]) -> list[PointMade]:
+def _points(answers: Iterable[AnsweredQuestion], verdicts: tuple[Verdict, ...]) -> list[PointMade]:
     """Points with these verdicts: one from each answer before a second one from any."""
     found = [
         (turn, point)
@@ -117,7 +117,7 @@ def _order(point: PointMade) -> int:
     return ORDER.index(point.verdict)
 
 
-def _to_read(answered: Answered) -> Citation | None:
+def _to_read(answered: AnsweredQuestion) -> Citation | None:
     """Where to start reading: at the first point that was not made."""
     missed = (point.citation for point in answered.points if point.verdict is not Verdict.FOUND)
     return next(missed, answered.points[0].citation if answered.points else None)
@@ -130,7 +130,7 @@ def _question(bank: Bank, question_id: str, language: Language) -> tuple[str, st
     return question_id, text, question is not None
 
 
-def _answer(bank: Bank, answered: Answered, texts: Texts, language: Language) -> AnswerShown:
+def _answer(bank: Bank, answered: AnsweredQuestion, texts: Texts, language: Language) -> AnswerShown:
     _, title, is_there = _question(bank, answered.question_id, language)
     points = [
         ReportPoint(str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
@@ -168,7 +168,7 @@ def report_as_markdown(
     return "\n".join(lines) + "\n"
 
 
-def _answer_in_markdown(bank: Bank, answered: Answered, texts: Texts) -> Iterator[str]:
+def _answer_in_markdown(bank: Bank, answered: AnsweredQuestion, texts: Texts) -> Iterator[str]:
     gone = "" if answered.question_id in bank.questions else f" {texts.saved_gone}"
     yield f"## {_heading(answered.question_id)} · {answered.score:.0%}{gone}"
     yield ""
@@ -194,7 +194,7 @@ def _cited(citation: Citation) -> str:
     return f"{' '.join(citation.quote.split())} ({place})"
 
 
-def _ends(answered: Sequence[Answered], texts: Texts) -> Iterator[str]:
+def _ends(answered: Sequence[AnsweredQuestion], texts: Texts) -> Iterator[str]:
     """The best and the worst answer, if several answers differ in score."""
     best, worst = (choose(answered, key=lambda one: one.score) for choose in (max, min))
     if best.score > worst.score:

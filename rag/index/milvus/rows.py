@@ -1,4 +1,4 @@
-"""Passage rows fetched from the server, with the latest cached: a row never changes."""
+"""Reads rows of passages from the server and caches the latest: a row never changes."""
 
 import threading
 import time
@@ -51,8 +51,8 @@ class LeastRecentlyUsedCache(Generic[V]):
         return values
 
 
-class Rows:
-    """Everything fetched over a connection, for whichever generation."""
+class RowCaches:
+    """The latest rows read over a connection, of any generation."""
 
     def __init__(self) -> None:
         self.counts: LeastRecentlyUsedCache[TermCounts] = LeastRecentlyUsedCache(KEPT)
@@ -62,17 +62,17 @@ class Rows:
         self.tables: Parts = {}
 
 
-class Fetched:
-    """The rows of one generation; searches only those that meet a condition. Safe to use from several threads."""
+class RowReader:
+    """Reads the rows of one generation, and searches those that meet a condition. Safe to use from several threads."""
 
-    def __init__(self, connection: Connection, generation: Generation, rows: Rows, searched: str = "") -> None:
+    def __init__(self, connection: Connection, generation: Generation, caches: RowCaches, searched: str = "") -> None:
         self.connection = connection
         self.generation = generation
-        self._rows = rows
+        self._caches = caches
         self._searched = f"{generation.visible} and ({searched})" if searched else generation.visible
 
-    def narrowed(self, condition: str) -> "Fetched":
-        return Fetched(self.connection, self.generation, self._rows, condition)
+    def narrowed(self, condition: str) -> "RowReader":
+        return RowReader(self.connection, self.generation, self._caches, condition)
 
     @property
     def consistency(self) -> str:
@@ -89,16 +89,16 @@ class Fetched:
             table, field, query, count=min(count, self.generation.manifest.passages), condition=condition,
             fields=["counts", "length"], consistency=self.consistency,
         )  # fmt: skip
-        self._rows.counts.put({number: _counts(row) for number, _, row in hits})
+        self._caches.counts.put({number: _counts(row) for number, _, row in hits})
         return [(number, score) for number, score, _ in hits]
 
     def counts(self, numbers: Sequence[int]) -> list[TermCounts]:
-        return self._rows.counts.get(
+        return self._caches.counts.get(
             numbers, lambda missing: {n: _counts(row) for n, row in self._read(missing, ["counts", "length"]).items()}
         )
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        return self._rows.passages.get(
+        return self._caches.passages.get(
             numbers,
             lambda missing: {
                 n: passage_of(n, unpacked(row["record"])) for n, row in self._read(missing, ["record"]).items()
@@ -106,7 +106,7 @@ class Fetched:
         )
 
     def vectors(self, numbers: Sequence[int]) -> list[NDArray[np.float32]]:
-        return self._rows.vectors.get(
+        return self._caches.vectors.get(
             numbers,
             lambda missing: {
                 n: np.asarray(row["vector"], np.float32) for n, row in self._read(missing, ["vector"]).items()
@@ -114,7 +114,7 @@ class Fetched:
         )
 
     def tokens(self, numbers: Sequence[int]) -> list[Coded]:
-        return self._rows.tokens.get(numbers, self._read_tokens)
+        return self._caches.tokens.get(numbers, self._read_tokens)
 
     def _read(self, numbers: Sequence[int], fields: Sequence[str]) -> dict[int, Mapping[str, Any]]:
         rows = self.connection.with_values(Table.PASSAGES, "id", numbers, fields, self.consistency)
