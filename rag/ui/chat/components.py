@@ -25,7 +25,7 @@ class ChatComponents:
     updating: gr.HTML
     updates: gr.HTML
     clock: gr.Timer
-    told: gr.HTML
+    privacy: gr.HTML
     scope: gr.HTML
     sources: gr.HTML
     whole: gr.HTML
@@ -34,7 +34,16 @@ class ChatComponents:
     @property
     def view(self) -> list[Any]:
         """The conversation, and what may change with it."""
-        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing, self.told, self.scope]
+        return [
+            self.conversation,
+            self.sources,
+            self.send,
+            self.stop,
+            self.strip,
+            self.listing,
+            self.privacy,
+            self.scope,
+        ]
 
     @property
     def spoken(self) -> tuple[Any, ...]:

@@ -89,11 +89,11 @@ def render_strip(session: Session, material: MaterialTitles | None = None) -> st
 def _said(session: Session) -> str:
     texts = TEXTS[session.language]
     if session.editing:
-        told = texts.editing.format(number=session.place_of(session.editing))
-        return HTML("editing", told=told, texts=texts)
+        notice = texts.editing.format(number=session.place_of(session.editing))
+        return HTML("editing", notice=notice, texts=texts)
     if session.is_answering:
-        return HTML("status", kind="busy", told=texts.busy)
+        return HTML("status", kind="busy", notice=texts.busy)
     judged = session.find(session.judging)
     if judged is not None and judged.liked is not None:
         return HTML("opinion", judged=judged, reasons=REASONS[judged.liked], longest=NOTE_CHARACTERS, texts=texts)
-    return HTML("status", kind="missing", told=texts.conversation_missing) if session.missing else ""
+    return HTML("status", kind="missing", notice=texts.conversation_missing) if session.missing else ""

@@ -47,7 +47,7 @@ class LibraryComponents:
     refresh: gr.Button
     limits: gr.HTML
     run: gr.HTML
-    told: gr.HTML
+    notice: gr.HTML
     words: gr.Textbox
     kind: gr.Dropdown
     topic: gr.Dropdown
@@ -171,15 +171,15 @@ class LibraryHandlers:
             if action == "restore":
                 self._library.restore(name)
                 self._library.sync()
-                return self.tell_run(state) | {self._parts.told: ""}
+                return self.tell_run(state) | {self._parts.notice: ""}
         except UsageError as error:
-            return {self._parts.told: problem(tell(error, TEXTS[state.language]))}
+            return {self._parts.notice: problem(tell(error, TEXTS[state.language]))}
         return {self._parts.listing: self.listed(state, words, kind, topic)}
 
     def _removed(self, state: Session, relative: str) -> Updates:
         self._library.remove(relative)
         self._library.sync()
-        return self.tell_run(state) | {self._parts.told: undo(relative, LIBRARY_TEXTS[state.language])}
+        return self.tell_run(state) | {self._parts.notice: undo(relative, LIBRARY_TEXTS[state.language])}
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language."""
@@ -197,8 +197,8 @@ class LibraryHandlers:
 def limits(library: Library, texts: Texts) -> str:
     if not library.may_change:
         return hint(texts.not_allowed)
-    told = texts.limits.format(megabytes=library.max_megabytes, suffixes=" ".join(library.suffixes))
-    return HTML("limits", megabytes=library.max_megabytes, told=told)
+    notice = texts.limits.format(megabytes=library.max_megabytes, suffixes=" ".join(library.suffixes))
+    return HTML("limits", megabytes=library.max_megabytes, notice=notice)
 
 
 def _summary(assistant: Assistant, rows: list[DocumentRow], texts: Texts) -> str:

@@ -119,7 +119,7 @@ def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bo
     """The progress of a review under way; else the findings of the last one, if there was one."""
     if state.under_way:
         line = texts.documents if state.total else texts.waiting
-        return HTML("progress", told=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)
+        return HTML("progress", notice=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)
     if state.problem is not None:
         return problem(texts.failed.format(problem=tell(state.problem, page)))
     return HTML("found", found=state.found, outdated=outdated, shown=SHOWN, texts=texts) if state.found else ""

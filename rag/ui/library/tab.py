@@ -44,7 +44,7 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
             refresh = gr.Button(
                 texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180, visible=may_change
             )
-        told = gr.HTML(limits(library, texts))
+        notice = gr.HTML(limits(library, texts))
         run = gr.HTML(elem_id="library-run")
         undo = gr.HTML(elem_id="library-told")
         with gr.Row(elem_id="library-filter"):
@@ -58,9 +58,9 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
         files=files,
         replace=replace,
         refresh=refresh,
-        limits=told,
+        limits=notice,
         run=run,
-        told=undo,
+        notice=undo,
         words=words,
         kind=kind,
         topic=topic,
@@ -82,5 +82,5 @@ def _wire(parts: LibraryComponents, handlers: LibraryHandlers, session: gr.State
     run = [parts.run, parts.clock]
     parts.files.upload(handlers.add, [session, parts.files, parts.replace], [parts.files, *run], **TELLING)
     parts.refresh.click(handlers.read_all, session, run, **AT_ONCE)
-    parts.listing.select(handlers.act, filtered, [parts.listing, parts.told, *run], **AT_ONCE)
+    parts.listing.select(handlers.act, filtered, [parts.listing, parts.notice, *run], **AT_ONCE)
     parts.listing.submit(handlers.refuse, session, **TELLING)

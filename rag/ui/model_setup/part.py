@@ -53,7 +53,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
             [], label=texts.model, info=texts.model_hint, allow_custom_value=True, value=None, elem_id="model-name",
             interactive=free,
         )  # fmt: skip
-        told = gr.HTML(elem_id="model-told", js_on_load=read_asset("model_setup/key_box.js"))
+        notice = gr.HTML(elem_id="model-told", js_on_load=read_asset("model_setup/key_box.js"))
         with gr.Row():
             test = gr.Button(texts.try_it, elem_id="model-test", **small)
             use = gr.Button(texts.use, variant="primary", elem_id="model-use", **small)
@@ -77,7 +77,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
         use=use,
         forget_key=forget_key,
         forget=forget,
-        told=told,
+        notice=notice,
         local=local,
         download=download,
         cancel=cancel,
@@ -92,15 +92,15 @@ def _wire(parts: ModelSetupComponents, handlers: ModelSetupHandlers, session: gr
     entered = [session, parts.url, parts.key]
     opened = [parts.status, parts.preset, parts.url, parts.model, *parts.local_view]
     tab.select(handlers.open, [session, parts.url], opened, **AT_ONCE)
-    chosen = [parts.url, parts.key, parts.model, parts.told]
+    chosen = [parts.url, parts.key, parts.model, parts.notice]
     parts.preset.input(handlers.choose_preset, [session, parts.preset, parts.url], chosen, **AT_ONCE)
-    parts.look.click(handlers.look, entered, [parts.told, parts.model], **ASKING)
-    parts.test.click(handlers.try_it, [*entered, parts.model], parts.told, **ASKING)
+    parts.look.click(handlers.look, entered, [parts.notice, parts.model], **ASKING)
+    parts.test.click(handlers.try_it, [*entered, parts.model], parts.notice, **ASKING)
 
-    told = [parts.told, parts.status, parts.key]
-    used = parts.use.click(handlers.use, [*entered, parts.model], [*told, parts.kept], **AT_ONCE)
-    without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], told, **AT_ONCE)
-    without = parts.forget.click(handlers.forget, [session, parts.url], told, **AT_ONCE)
+    outputs = [parts.notice, parts.status, parts.key]
+    used = parts.use.click(handlers.use, [*entered, parts.model], [*outputs, parts.kept], **AT_ONCE)
+    without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], outputs, **AT_ONCE)
+    without = parts.forget.click(handlers.forget, [session, parts.url], outputs, **AT_ONCE)
 
     parts.download.click(handlers.start, session, parts.local_view, **AT_ONCE)
     parts.cancel.click(handlers.cancel, session, parts.local_view, **AT_ONCE)

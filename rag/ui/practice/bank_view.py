@@ -85,7 +85,7 @@ def names_in(bank: Bank, language: Language) -> dict[str, str]:
 def bank_shell(material: PracticeMaterial, wanted: Filter, texts: Texts, language: Language) -> str:
     """The filter. The questions are a separate part, which changes as words are typed."""
     if not material.bank.questions:
-        return ELEMENTS("empty", title=texts.view_bank, told=texts.bank_empty)
+        return ELEMENTS("empty", title=texts.view_bank, notice=texts.bank_empty)
     topics = [(texts.all_topics, ALL)]
     topics += [(material.topic(topic, language, texts.top), f"/{topic}") for topic in material.bank.topics()]
     topic = ALL if wanted.topic is None else f"/{wanted.topic}"

@@ -51,7 +51,7 @@ def card_part(
 
 
 def done_shell(practice: Practice, texts: Texts) -> str:
-    return HTML("recall_done", told=texts.deck_done.format(count=practice.dealt), texts=texts)
+    return HTML("recall_done", notice=texts.deck_done.format(count=practice.dealt), texts=texts)
 
 
 STATEMENT_COUNTS = (10, 20)
@@ -82,8 +82,8 @@ def result_shell(practice: Practice, names: Mapping[str, str], texts: Texts) -> 
     """The number of statements judged correctly, and those that were not."""
     judged = list(zip(practice.statements, practice.judged, strict=False))
     missed = [statement for statement, was_right in judged if not was_right]
-    told = texts.statements_done.format(count=len(judged), right=len(judged) - len(missed))
-    return HTML("statement_result", told=told, missed=missed, names=names, texts=texts)
+    notice = texts.statements_done.format(count=len(judged), right=len(judged) - len(missed))
+    return HTML("statement_result", notice=notice, missed=missed, names=names, texts=texts)
 
 
 QUESTION_COUNTS = range(5, 9)
@@ -102,7 +102,7 @@ def rounds_part(
     rounds: Sequence[Round], names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts
 ) -> str:
     """The rounds so far, newest first; empty if there are none. `names` maps topics to their names."""
-    listed = [(round, _told(round, names, now, practice, texts)) for round in rounds[:ROUNDS_SHOWN]]
+    listed = [(round, _round_line(round, names, now, practice, texts)) for round in rounds[:ROUNDS_SHOWN]]
     return HTML("rounds", listed=listed, texts=texts)
 
 
@@ -113,7 +113,7 @@ def round_shell(round: Round, question: Question, draft: str, texts: Texts, lang
     )
 
 
-def _told(round: Round, names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts) -> str:
+def _round_line(round: Round, names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts) -> str:
     if round.is_finished:
         so_far = texts.score.format(score=percent(score_of_round(round)))
     else:

@@ -49,7 +49,7 @@ class PointShown:
     """`said` is the stretch of the attempt that makes the point; None if there is none."""
 
     verdict: Verdict
-    told: str
+    label: str
     is_essential: bool
     is_own: bool
     verdicts: Sequence[Verdict]
@@ -59,12 +59,12 @@ class PointShown:
 
 def grade_part(graded: Graded, texts: Texts, language: Language) -> str:
     grade = graded.grade
-    told = " · ".join(filter(None, (graded_by(grade, texts), graded.due)))
+    notice = " · ".join(filter(None, (graded_by(grade, texts), graded.due)))
     return HTML(
         "part",
         graded=graded,
         heading=_heading(grade, texts),
-        told=told,
+        notice=notice,
         stretches=marked(grade),
         points=[_point(point, graded, texts, language) for point in grade.points],
         mistakes=[(grade.attempt[slice(*made.attempt)], made.mistake.right) for made in grade.mistakes],

@@ -46,14 +46,14 @@ class PracticeComponents:
     navigation: gr.HTML
     shell: gr.HTML
     part: gr.HTML
-    told: gr.HTML
+    notice: gr.HTML
     saved: gr.HTML
     whole: gr.HTML
     parcel: gr.HTML
 
     @property
     def view(self) -> list[Any]:
-        return [self.navigation, self.shell, self.part, self.told]
+        return [self.navigation, self.shell, self.part, self.notice]
 
 
 class PracticeHandlers:
@@ -185,11 +185,11 @@ class PracticeHandlers:
         try:
             shell, part = self._rendering.shown(state, _now())
         except RagError as error:
-            shell, part, told = "", "", self._problem(state, error)
+            shell, part, notice = "", "", self._problem(state, error)
         else:
-            told = self._status(state, said, graded, edition)
+            notice = self._status(state, said, graded, edition)
         navigation = self._rendering.navigation(state)
-        return told | {self._parts.navigation: navigation, self._parts.shell: shell, self._parts.part: part}
+        return notice | {self._parts.navigation: navigation, self._parts.shell: shell, self._parts.part: part}
 
     def _part(self, state: Session, said: str, graded: str, edition: int) -> Updates:
         kept, now = self._resources.kept(user_of(state)), _now()
@@ -220,18 +220,18 @@ class PracticeHandlers:
         the text of that edition of an attempt that was `graded`."""
         at = {"place": self._practising.place(state), "renders": state.practice.renders}
         status = ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment(), **at)
-        return {self._parts.told: status}
+        return {self._parts.notice: status}
 
     def _problem(self, state: Session, error: RagError) -> Updates:
         return self._alert(tell(error, TEXTS[state.language]))
 
     def _alert(self, text: str) -> Updates:
-        return {self._parts.told: _alert(text)}
+        return {self._parts.notice: _alert(text)}
 
     def _parcel(self, name: str, media_type: str, data: bytes) -> Updates:
         """A file as HTML, for copying.js to save."""
         file = {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()}
-        return {self._parts.parcel: parcel(_moment(), file), self._parts.told: ""}
+        return {self._parts.parcel: parcel(_moment(), file), self._parts.notice: ""}
 
 
 def _alert(text: str) -> str:

@@ -161,8 +161,8 @@ class Practising:
 
     def _graded(self, session: Session, question: Question, attempt: str) -> Grade:
         if len(attempt) > MOST_CHARACTERS:
-            told = PRACTICE_TEXTS[session.language].too_long
-            raise UsageError(told.format(count=f"{len(attempt):,}", most=f"{MOST_CHARACTERS:,}"))
+            notice = PRACTICE_TEXTS[session.language].too_long
+            raise UsageError(notice.format(count=f"{len(attempt):,}", most=f"{MOST_CHARACTERS:,}"))
         rubric = rubric_of(self._resources.material().bank, question)
         return self._resources.grader(session.preferences).grade(attempt, rubric)
 

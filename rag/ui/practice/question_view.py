@@ -53,8 +53,8 @@ def question_shell(item: QuestionWithProgress, practice: Practice, texts: Texts,
 def _last(item: QuestionWithProgress, practice: Practice, texts: Texts) -> str:
     """When the question is due again, and the last score."""
     card = item.kept.cards.get(item.question.id)
-    told = [texts.next_due.format(when=day(card.due, item.now, practice, texts))] if card is not None else []
+    parts = [texts.next_due.format(when=day(card.due, item.now, practice, texts))] if card is not None else []
     scored = next((review for review in reversed(item.reviews) if review.score is not None), None)
     if scored is not None and scored.score is not None:
-        told.append(texts.last_score.format(score=percent(scored.score)))
-    return " · ".join(told)
+        parts.append(texts.last_score.format(score=percent(scored.score)))
+    return " · ".join(parts)

@@ -86,7 +86,7 @@ class Rendering:
     def _today(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
         material, plan = self._resources.material(), self._resources.store.plan(user_of(session))
         if not material.bank.questions:
-            return ELEMENTS("empty", title=texts.view_today, told=texts.bank_empty), ""
+            return ELEMENTS("empty", title=texts.view_today, notice=texts.bank_empty), ""
         shell = today_shell(plan, material.roles, session.practice.today(now), texts, session.language)
         return shell, self.today_part(session, kept, now)
 

@@ -66,7 +66,7 @@ def report_part(
     dated = sorted((cards[a.question_id].due, a.question_id) for a in done if a.question_id in cards)
     return HTML(
         "page",
-        told=_told(score_of_round(round), texts) if done else texts.no_score,
+        headline=_score_line(score_of_round(round), texts) if done else texts.no_score,
         summary=summary,
         share=share,
         scored=texts.score.format(score=share),
@@ -96,7 +96,7 @@ def score_of_round(round: Round) -> float:
     return sum(answered.score for answered in round.answered) / max(1, len(round.answered))
 
 
-def _told(score: float, texts: Texts) -> str:
+def _score_line(score: float, texts: Texts) -> str:
     """How the round went, in everyday words."""
     return str(
         texts.report_good if score >= GOOD_FROM else texts.report_fair if score >= HARD_FROM else texts.report_weak

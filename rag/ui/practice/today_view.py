@@ -38,7 +38,7 @@ class TodaysQuestion:
     id: str
     text: str
     kind: str
-    told: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Field:
 
     topic: str
     name: str
-    told: str
+    standing: str
     hint: str
     due: str
     share: int
@@ -69,7 +69,7 @@ def today_part(
     listed = _listed(day, material, texts, language)
     fields = fields_of(glance.topics, material, texts, language)
     return HTML(
-        "part", day=day, told=_told(day, now, texts), lines=_lines(day, texts), listed=listed, round=round,
+        "part", day=day, headline=_headline(day, now, texts), lines=_lines(day, texts), listed=listed, round=round,
         glance=_glance(glance, texts), fields=fields, texts=texts,
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def fields_of(
         Field(
             row.topic,
             name=material.topic(row.topic, language, texts.top),
-            told=_standing(row, texts),
+            standing=_standing(row, texts),
             hint=texts.field_hint.format(known=row.known, shaky=row.shaky, new=row.new),
             due=texts.topic_due.format(count=row.due) if row.due else "",
             share=round(100 * (row.known + row.shaky / 2) / max(1, _total(row))),
@@ -94,7 +94,7 @@ def fields_of(
     ]
 
 
-def _told(day: Today, now: datetime, texts: Texts) -> str:
+def _headline(day: Today, now: datetime, texts: Texts) -> str:
     if not day.questions:
         return str(texts.today_done if day.done else texts.today_nothing)
     name = texts.tonight if now.hour >= EVENING else texts.for_today
@@ -125,7 +125,7 @@ def _listed(day: Today, material: PracticeMaterial, texts: Texts, language: Lang
         ("new", texts.standing_new, day.new),
     ]
     questions = material.bank.questions
-    return [TodaysQuestion(q, asked(questions[q], language), kind, told) for kind, told, names in kinds for q in names]
+    return [TodaysQuestion(q, asked(questions[q], language), kind, reason) for kind, reason, ids in kinds for q in ids]
 
 
 def _glance(glance: Glance, texts: Texts) -> list[tuple[str, str]]:

@@ -86,16 +86,16 @@ class PreferencesHandlers:
         wanted, _ = from_store({"llm": llm, "style": style, "caution": caution, "only_supported": only, "top_k": top_k})
         if wanted.top_k == self._assistant.settings.top_k:
             wanted = replace(wanted, top_k=None)
-        texts, told = PREFERENCES_TEXTS[state.language], ""
+        texts, notice = PREFERENCES_TEXTS[state.language], ""
         error = problem_of(self._assistant, wanted.llm)
         if error is not None:
-            told = self._refusal(texts, ChatModelName(llm), error)
+            notice = self._refusal(texts, ChatModelName(llm), error)
             wanted = replace(wanted, llm=state.preferences.llm)
         state.preferences = wanted
         return {
             self._parts.kept: to_store(wanted, state.language),
             self._parts.llm: str(wanted.llm or ChatModelName.AUTO),
-            self._parts.notice: told,
+            self._parts.notice: notice,
             self._parts.where: _where(writer_of(self._assistant, wanted), texts),
             self._parts.tested: "",
         }
@@ -143,8 +143,8 @@ class PreferencesHandlers:
                 return
             seconds = try_model(model)
         except RagError as error:
-            told = texts.test_failed.format(problem=failure(error, texts))
-            yield problem(told, details=error.message, summary=texts.test_details)
+            notice = texts.test_failed.format(problem=failure(error, texts))
+            yield problem(notice, details=error.message, summary=texts.test_details)
             return
         yield done(texts.test_done.format(model=answerer(chosen).model, seconds=f"{seconds:.1f}"))
 
