@@ -46,7 +46,7 @@ class ChatComponents:
         ]
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         labels = (self.question, self.new, self.sought, self.bar, self.attach, self.attached, self.reading)
         return (*labels, self.switch, self.updating, self.updates, self.clock, *self.view)

@@ -96,14 +96,14 @@ def answer_after(
 def look_on(session: Session, keeper: Keeper) -> Generator[None, None, None]:
     """Yields while the newest answer of the shown branch, requested in another tab or in this one before a reload, is
     being written. Stopping stops it; leaving does not."""
-    writer, exchange, opened = keeper.writer(session), session.find(session.tip or 0), session.opened
+    writer, exchange, opened = keeper.writer(session), session.find(session.tip or 0), session.conversation_count
     if writer is None or exchange is None or not session.claim():
         return
     try:
-        while exchange.state in UNFINISHED and session.opened == opened and not session.stopping:
+        while exchange.state in UNFINISHED and session.conversation_count == opened and not session.stopping:
             yield
             time.sleep(LOOK_SECONDS)
-        if session.stopping and session.opened == opened:
+        if session.stopping and session.conversation_count == opened:
             writer.stop()
             while exchange.state in UNFINISHED:
                 time.sleep(REFRESH)

@@ -184,7 +184,7 @@ class ChatHandlers:
             yield self.show(state)
 
     def do(self, state: Session, action: ChatAction) -> Updates:
-        state.done += 1
+        state.action_count += 1
         actions.act(state, action, self._keeper)
         edited, shown = state.find(state.editing), self.show(state)
         if action.name == ChatActionName.EDIT and edited is not None:
@@ -204,7 +204,7 @@ class ChatHandlers:
 
     def pick(self, state: Session, event: gr.EventData) -> str:
         action = ChatAction.read(event._data)
-        state.done += 1
+        state.action_count += 1
         if state.find(action.number) is not None and action.rest.isdecimal():
             state.show(action.number, int(action.rest))
         return panel(state)
@@ -217,7 +217,7 @@ class ChatHandlers:
         return render_offers(ChatAction.read(event._data).rest, self.material(), state.language)
 
     def seek(self, state: Session, words: str) -> str:
-        state.sought = words
+        state.search_words = words
         return self.list(state)
 
     def hand_out(self, state: Session, event: gr.EventData) -> str:
@@ -234,7 +234,7 @@ class ChatHandlers:
     def import_conversation(self, state: Session, event: gr.EventData) -> Updates:
         """Import a conversation from a file as a new one."""
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
-        state.done += 1
+        state.action_count += 1
         try:
             self._keeper.import_conversation(state, read_packed(sent, partial(page_of, self._assistant.index), texts))
         except UsageError as error:

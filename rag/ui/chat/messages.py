@@ -102,8 +102,8 @@ def panel(session: Session) -> str:
 def _counts(session: Session) -> dict[str, int]:
     """The session's state for the browser's scripts."""
     return {
-        "begun": session.begun,
-        "done": session.done,
+        "begun": session.question_count,
+        "done": session.action_count,
         "missing": session.missing,
         "written": _elsewhere(session),
         "earlier": session.left_out,

@@ -40,7 +40,7 @@ def build_chat(
     parts = _components(assistant, overlays, first, may_add=may_add, has_updates=auto_update is not None)
     handlers = ChatHandlers(assistant, parts, auto_update, library)
     _wire(parts, handlers, session)
-    return PagePart(parts.spoken, handlers.speak)
+    return PagePart(parts.with_texts, handlers.speak)
 
 
 def _components(

@@ -47,14 +47,14 @@ class Keeper:
         it belongs to the one in which it was asked, and is not shown."""
         if session.user is None:
             return session.begin(question, parent=parent, number=session.unkept_number())
-        opened, conversation = session.opened, session.conversation
+        opened, conversation = session.conversation_count, session.conversation
         begun = None
         with self._reporting(session):
             begun = self.conversations.begin(
                 session.user, conversation, session.kept_before(parent), question, State.SEARCHING
             )
         number = session.unkept_number() if begun is None else begun.number
-        if session.opened != opened:
+        if session.conversation_count != opened:
             elsewhere = begun.conversation if begun else None
             return self._under_way(session, Exchange(number, question, None, conversation=elsewhere))
         if begun is not None and conversation not in (None, begun.conversation):  # deleted for good elsewhere
@@ -83,11 +83,11 @@ class Keeper:
 
     def list(self, session: Session) -> Sequence[ListedConversation]:
         """Those that match the search and have the chosen tag. A tag that is no longer in use is chosen no more."""
-        if session.tagged and session.tagged not in self.tags(session):
-            session.tagged = ""
+        if session.tag_filter and session.tag_filter not in self.tags(session):
+            session.tag_filter = ""
         with self._reporting(session, wrote=False):
             if session.user is not None:
-                return self.conversations.list(session.user, session.sought, session.tagged)
+                return self.conversations.list(session.user, session.search_words, session.tag_filter)
         return ()
 
     def tags(self, session: Session) -> Sequence[str]:
@@ -100,7 +100,7 @@ class Keeper:
         missing, the present one stays, and the reader is told."""
         if not number or session.conversation != conversation:
             self._bring(session, conversation)
-        if session.conversation == conversation and number in session.known and not session.is_answering:
+        if session.conversation == conversation and number in session.all_exchanges and not session.is_answering:
             if number not in [exchange.number for exchange in session.exchanges]:
                 session.turn_to(number)
             session.reach(number)
@@ -113,18 +113,18 @@ class Keeper:
             return
         session.clear()
         session.conversation = conversation
-        session.known = {exchange.number: from_stored(exchange, conversation) for exchange in stored.exchanges}
-        for number in session.known:
+        session.all_exchanges = {exchange.number: from_stored(exchange, conversation) for exchange in stored.exchanges}
+        for number in session.all_exchanges:
             if (conversation, number) in self._written:
-                session.known[number] = self._written[conversation, number][1]
-        session.asked = max(session.known, default=0)
+                session.all_exchanges[number] = self._written[conversation, number][1]
+        session.last_number = max(session.all_exchanges, default=0)
         with self._reporting(session, wrote=False):
             for number, liked in self.feedback.ratings(session.user, conversation).items():
-                if number in session.known:
-                    session.known[number].liked = liked
-        session.tip = stored.tip if stored.tip in session.known else session.asked or None
+                if number in session.all_exchanges:
+                    session.all_exchanges[number].liked = liked
+        session.tip = stored.tip if stored.tip in session.all_exchanges else session.last_number or None
         session.show(session.tip or 0)
-        session.only = names_of(session.known[session.tip].used.get("only")) if session.tip else ()
+        session.only = names_of(session.all_exchanges[session.tip].used.get("only")) if session.tip else ()
 
     def load(self, session: Session, conversation: int) -> StoredConversation | None:
         with self._reporting(session, wrote=False):

@@ -63,7 +63,7 @@ class LibraryComponents:
         return [self.heading, self.run, self.clock, self.kind, self.topic, self.listing]
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         return (self.tab, self.files, self.replace, self.refresh, self.limits, self.words, *self.view)
 

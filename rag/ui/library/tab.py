@@ -26,7 +26,7 @@ def build_library(
     parts = _components(library, overlays, tab, LIBRARY_TEXTS[first])
     handlers = LibraryHandlers(assistant, library, parts)
     _wire(parts, handlers, session)
-    return [PagePart(parts.spoken, handlers.speak), build_review(assistant, session, tab, first)]
+    return [PagePart(parts.with_texts, handlers.speak), build_review(assistant, session, tab, first)]
 
 
 def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts) -> LibraryComponents:

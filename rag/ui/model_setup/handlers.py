@@ -44,7 +44,7 @@ class Entered:
 class ModelSetupComponents:
     """`kept` is the browser's copy of the reader's settings."""
 
-    kept: gr.BrowserState
+    storage: gr.BrowserState
     heading: gr.HTML
     status: gr.HTML
     preset: gr.Radio
@@ -68,7 +68,7 @@ class ModelSetupComponents:
         return [self.local, self.download, self.cancel, self.clock, self.arrived]
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         asked = (self.heading, self.status, self.preset, self.url, self.key, self.look, self.model, self.test, self.use)
         return (*asked, self.forget_key, self.forget, self.local, self.download, self.cancel)
@@ -156,7 +156,7 @@ class ModelSetupHandlers:
             parts.notice: done(texts.used.format(model=entered.model)) + _warning(entered.url, texts),
             parts.status: self.status(state),
             parts.key: self._key_box(state, entered.url),
-            parts.kept: to_store(state.preferences, state.language),
+            parts.storage: to_store(state.preferences, state.language),
         }
 
     def forget_key(self, state: Session, url: str) -> Updates:

@@ -21,21 +21,21 @@ ASKING = in_turn("set up")
 def build_model_setup(
     setup: ModelSetup,
     session: gr.State,
-    kept: gr.BrowserState,
+    storage: gr.BrowserState,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
 ) -> PagePart:
     """Build the chat model setup. Only for readers who may change everyone's chat model, which the caller has
     checked."""
-    parts = _components(setup, kept, MODEL_SETUP_TEXTS[first])
+    parts = _components(setup, storage, MODEL_SETUP_TEXTS[first])
     handlers = ModelSetupHandlers(setup, parts)
     for event in _wire(parts, handlers, session, tab):
         on_change(event)
-    return PagePart(parts.spoken, handlers.speak)
+    return PagePart(parts.with_texts, handlers.speak)
 
 
-def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> ModelSetupComponents:
+def _components(setup: ModelSetup, storage: gr.BrowserState, texts: Texts) -> ModelSetupComponents:
     free = not setup.fixed_by
     small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 120, "interactive": free}
     with gr.Column(elem_id="model-setup"):
@@ -65,7 +65,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
             cancel = gr.Button(texts.cancel, elem_id="model-cancel", size="sm", scale=0, min_width=120, visible=False)
         arrived = gr.State(setup.download.status().state is ModelState.PRESENT)
     return ModelSetupComponents(
-        kept=kept,
+        storage=storage,
         heading=head,
         status=status,
         preset=preset,
@@ -98,7 +98,7 @@ def _wire(parts: ModelSetupComponents, handlers: ModelSetupHandlers, session: gr
     parts.test.click(handlers.try_it, [*entered, parts.model], parts.notice, **ASKING)
 
     outputs = [parts.notice, parts.status, parts.key]
-    used = parts.use.click(handlers.use, [*entered, parts.model], [*outputs, parts.kept], **AT_ONCE)
+    used = parts.use.click(handlers.use, [*entered, parts.model], [*outputs, parts.storage], **AT_ONCE)
     without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], outputs, **AT_ONCE)
     without = parts.forget.click(handlers.forget, [session, parts.url], outputs, **AT_ONCE)
 

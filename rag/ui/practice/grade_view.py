@@ -46,14 +46,14 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class PointShown:
-    """`said` is the stretch of the attempt that makes the point; None if there is none."""
+    """`stretch` is the part of the attempt that makes the point; None if there is none."""
 
     verdict: Verdict
     label: str
     is_essential: bool
     is_own: bool
     verdicts: Sequence[Verdict]
-    said: str | None
+    stretch: str | None
     quote: Citation
 
 

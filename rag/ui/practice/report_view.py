@@ -39,7 +39,7 @@ class AnswerShown:
     score: str
     question: str
     gone: bool
-    said: str
+    attempt: str
     points: list[ReportPoint]
 
 
@@ -87,8 +87,8 @@ def in_english(bank: Bank, round: Round) -> Round:
         question = bank.questions.get(one.question_id)
         points = rubric_of(bank, question).points if question is not None else ()
         english = {point.citation.start: point.english for point in points if point.english is not None}
-        said = (replace(made, citation=english.get(made.citation.start, made.citation)) for made in one.points)
-        answered.append(replace(one, points=tuple(said)))
+        in_english = (replace(made, citation=english.get(made.citation.start, made.citation)) for made in one.points)
+        answered.append(replace(one, points=tuple(in_english)))
     return replace(round, answered=tuple(answered))
 
 

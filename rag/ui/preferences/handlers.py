@@ -37,7 +37,7 @@ class PreferencesComponents:
     """`kept` is the browser's copy of the settings."""
 
     tab: gr.Tab
-    kept: gr.BrowserState
+    storage: gr.BrowserState
     heading: gr.HTML
     who: gr.Accordion
     llm: gr.Radio
@@ -68,7 +68,7 @@ class PreferencesComponents:
         return (self.who, self.answers, self.more, self.looks)
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         others = (*self.folds, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
         return (self.tab, self.heading, self.states, *self.fields, *others)
@@ -93,7 +93,7 @@ class PreferencesHandlers:
             wanted = replace(wanted, llm=state.preferences.llm)
         state.preferences = wanted
         return {
-            self._parts.kept: to_store(wanted, state.language),
+            self._parts.storage: to_store(wanted, state.language),
             self._parts.llm: str(wanted.llm or ChatModelName.AUTO),
             self._parts.notice: notice,
             self._parts.where: _where(writer_of(self._assistant, wanted), texts),
@@ -108,7 +108,7 @@ class PreferencesHandlers:
             return UNCHANGED
         state.preferences = replace(state.preferences, llm=wanted.llm)
         return {
-            self._parts.kept: to_store(state.preferences, state.language),
+            self._parts.storage: to_store(state.preferences, state.language),
             self._parts.llm: str(wanted.llm),
             self._parts.where: _where(writer_of(self._assistant, state.preferences), PREFERENCES_TEXTS[state.language]),
         }
@@ -116,7 +116,7 @@ class PreferencesHandlers:
     def forget(self, state: Session) -> Updates:
         state.preferences = Choices()
         return self.values(state) | {
-            self._parts.kept: to_store(Choices(), state.language),
+            self._parts.storage: to_store(Choices(), state.language),
             self._parts.notice: "",
             self._parts.where: _where(self._assistant, PREFERENCES_TEXTS[state.language]),
         }

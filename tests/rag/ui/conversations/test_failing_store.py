@@ -120,7 +120,7 @@ def test_a_branch_of_what_was_not_kept(assistant: Assistant, keeper: Keeper, tmp
 
 @pytest.mark.parametrize("parents", [{1: 1}, {1: 2, 2: 1}, {1: None, 2: 3, 3: 2}])
 def test_no_circle_is_walked_for_ever(parents: dict[int, int | None]) -> None:
-    session = Session(known={n: Exchange(n, "q", parent) for n, parent in parents.items()}, tip=max(parents))
+    session = Session(all_exchanges={n: Exchange(n, "q", parent) for n, parent in parents.items()}, tip=max(parents))
     assert len(session.exchanges) <= len(parents)
     assert session.place_of(1) <= len(parents)
     session.turn_to(1)

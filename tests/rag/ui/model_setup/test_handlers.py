@@ -64,7 +64,7 @@ def test_from_the_address_to_an_answer(setup: ModelSetup, server: ChatServer) ->
     assert ZH.used.format(model="big") in used[PARTS.notice]
     assert ZH.with_key in used[PARTS.status]
     assert used[PARTS.key]["value"] == ""
-    assert used[PARTS.kept]["llm"] == "auto"
+    assert used[PARTS.storage]["llm"] == "auto"
     assert KEY not in json.dumps([used, handlers.speak(session), handlers.open(session, "")], default=str)
     assert setup.assistant.ask(QUESTION).llm == "endpoint"
     assert set(server.keys) == {f"Bearer {KEY}"}
@@ -202,7 +202,7 @@ def test_who_writes_by_setting_stays_and_the_reader_who_set_one_up_gets_it(
     session = Session()
     used = ModelSetupHandlers(setup, PARTS).use(session, server.url, "", "big")
     assert re.search("(llm|INTERVIEW_RAG_LLM) = extractive", used[PARTS.status])
-    assert used[PARTS.kept]["llm"] == "endpoint"
+    assert used[PARTS.storage]["llm"] == "endpoint"
     assert setup.assistant.llm == "extractive"
     assert setup.assistant.choosing(session.preferences).ask(QUESTION).llm == "endpoint"
 
