@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 STATE_FILE = "store.json"
 
 
-class Mirrored(FrozenModel):
+class StoreState(FrozenModel):
     """The store's index and generation that the folder equalled, and its manifest."""
 
     uri: str
@@ -107,7 +107,7 @@ class StoreCopy:
         if live.mirrors == live_manifest(self._settings.index):
             return True
         try:
-            known = Mirrored.model_validate_json((self._settings.index / STATE_FILE).read_bytes())
+            known = StoreState.model_validate_json((self._settings.index / STATE_FILE).read_bytes())
         except (OSError, ValidationError):
             return False
         if current_generation(self._settings.index) is None:
@@ -116,7 +116,7 @@ class StoreCopy:
         return here == (known.uri, known.prefix, known.generation)
 
     def _remember(self, live: Generation) -> None:
-        known = Mirrored(
+        known = StoreState(
             uri=self._connection.uri,
             prefix=self._connection.prefix,
             generation=live.number,

@@ -15,7 +15,7 @@ from rag.index.milvus.generations import Generation
 from rag.index.milvus.records import TermCounts, coded_of, joined_bytes, passage_of, unpacked
 from rag.index.milvus.schema import Table
 from rag.index.milvus.tables import Parts
-from rag.index.tokens import Coded
+from rag.index.tokens import PassageTokens
 from rag.types import Passage
 
 V = TypeVar("V")
@@ -58,7 +58,7 @@ class RowCaches:
         self.counts: LeastRecentlyUsedCache[TermCounts] = LeastRecentlyUsedCache(KEPT)
         self.passages: LeastRecentlyUsedCache[Passage] = LeastRecentlyUsedCache(KEPT)
         self.vectors: LeastRecentlyUsedCache[NDArray[np.float32]] = LeastRecentlyUsedCache(KEPT)
-        self.tokens: LeastRecentlyUsedCache[Coded] = LeastRecentlyUsedCache(KEPT_TOKENS)
+        self.tokens: LeastRecentlyUsedCache[PassageTokens] = LeastRecentlyUsedCache(KEPT_TOKENS)
         self.tables: Parts = {}
 
 
@@ -113,7 +113,7 @@ class RowReader:
             },
         )
 
-    def tokens(self, numbers: Sequence[int]) -> list[Coded]:
+    def tokens(self, numbers: Sequence[int]) -> list[PassageTokens]:
         return self._caches.tokens.get(numbers, self._read_tokens)
 
     def _read(self, numbers: Sequence[int], fields: Sequence[str]) -> dict[int, Mapping[str, Any]]:
@@ -122,7 +122,7 @@ class RowReader:
         self._require(numbers, found)
         return found
 
-    def _read_tokens(self, numbers: Sequence[int]) -> dict[int, Coded]:
+    def _read_tokens(self, numbers: Sequence[int]) -> dict[int, PassageTokens]:
         parts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         fields = ["owner", "place", "data"]
         for row in self.connection.with_values(
