@@ -148,7 +148,7 @@ def _reply(
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
-            notice = texts.stopped if exchange.said else texts.stopped_early
+            notice = texts.stopped if exchange.reply else texts.stopped_early
             reading = _reading(exchange, texts)
             after = HTML(
                 "stopped", exchange=exchange, reading=reading, is_reading=is_reading, notice=notice,

@@ -34,7 +34,7 @@ class MaterialTitles:
         english = self.english.get(name) if language is Language.EN else ""
         return english or self.documents.get(name) or name.rstrip("/")
 
-    def named(self, words: str) -> list[str]:
+    def matching(self, words: str) -> list[str]:
         """The topics, then the documents, whose name or title, in either language, contains all the words."""
         wanted = fold(words).split()
         every = [(name, *self.topics[name].values()) for name in self.topics]
@@ -61,7 +61,7 @@ def render_chips(only: Sequence[str], material: MaterialTitles, language: Langua
 
 def render_offers(words: str, material: MaterialTitles, language: Language) -> str:
     """Matches for the text typed after a `#`, as HTML."""
-    names = material.named(words)[:NAMED]
+    names = material.matching(words)[:NAMED]
     offered = [(name, material.title(name, language), name in material.topics) for name in names]
     return HTML("offers", words=words, offered=offered, texts=TEXTS[language])
 

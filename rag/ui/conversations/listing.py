@@ -106,7 +106,7 @@ def _found(item: ListedConversation, words: Sequence[str]) -> tuple[str, str, st
     marked."""
     name = words_of(item.title) if SIGNS.intersection(item.title) else item.title
     title = marked(name, words)
-    return name, title, snippet(item.said, words) or ("" if "<mark>" in title else snippet(item.question, words))
+    return name, title, snippet(item.reply, words) or ("" if "<mark>" in title else snippet(item.question, words))
 
 
 def feedback_export(texts: Texts) -> str:

@@ -39,14 +39,14 @@ RESTORABLE = 600.0
 
 @dataclass(frozen=True, slots=True)
 class ListedConversation:
-    """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `said` and `number` are those
+    """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `reply` and `number` are those
     of the first exchange that matches the search; an empty `tag` is none."""
 
     id: int
     title: str
     updated: float
     question: str = ""
-    said: str = ""
+    reply: str = ""
     number: int = 0
     pinned: bool = False
     tag: str = ""
@@ -69,7 +69,7 @@ class StoredExchange:
     parent: int | None
     question: str
     state: str
-    said: str = ""
+    reply: str = ""
     record: str = ""
 
 
@@ -139,7 +139,7 @@ class Conversations:
             connection.execute(
                 "UPDATE exchanges SET ended = ?, state = ?, said = ?, record = ? WHERE conversation = ? AND number = ?"
                 " AND EXISTS (SELECT 1 FROM conversations WHERE id = conversation AND user = ?)",
-                (time.time(), exchange.state, exchange.said, exchange.record, conversation, exchange.number, user),
+                (time.time(), exchange.state, exchange.reply, exchange.record, conversation, exchange.number, user),
             )
 
     def add(self, user: str, title: str, exchanges: Sequence[StoredExchange], tag: str = "") -> int:
@@ -154,7 +154,7 @@ class Conversations:
             connection.executemany(
                 "INSERT INTO exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (conversation, one.number, one.parent, one.question, now, now, one.state, one.said, one.record)
+                    (conversation, one.number, one.parent, one.question, now, now, one.state, one.reply, one.record)
                     for one in exchanges
                 ],
             )

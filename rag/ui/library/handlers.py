@@ -91,7 +91,7 @@ class LibraryHandlers:
         report = self._assistant.index.manifest.report
         return unread_of(self._library, self.rows(), report, self._library.run().report)
 
-    def listed(self, state: Session, words: str, kind: str, topic: str) -> str:
+    def render_list(self, state: Session, words: str, kind: str, topic: str) -> str:
         every = in_language(self.rows(), state.language)
         texts, may_remove = LIBRARY_TEXTS[state.language], self._library.may_change
         # A topic's value has a mark in front, so that "no topic" is not "all topics".
@@ -136,7 +136,7 @@ class LibraryHandlers:
                 choices=[(texts.all_topics, ALL), *((title, f"/{name}") for name, title in sorted(topics.items()))],
                 label=texts.topic,
             ),
-            self._parts.listing: self.listed(state, *chosen),
+            self._parts.listing: self.render_list(state, *chosen),
         }
 
     def add(self, state: Session, paths: list[str] | None, may_replace: bool) -> Updates:
@@ -174,7 +174,7 @@ class LibraryHandlers:
                 return self.tell_run(state) | {self._parts.notice: ""}
         except UsageError as error:
             return {self._parts.notice: problem(tell(error, TEXTS[state.language]))}
-        return {self._parts.listing: self.listed(state, words, kind, topic)}
+        return {self._parts.listing: self.render_list(state, words, kind, topic)}
 
     def _removed(self, state: Session, relative: str) -> Updates:
         self._library.remove(relative)

@@ -74,10 +74,10 @@ def _wire(parts: LibraryComponents, handlers: LibraryHandlers, session: gr.State
     filtered = [session, *parts.filters]
     # Words that a reader types while the room opens are searched once it is open.
     opened = parts.tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
-    opened.then(handlers.listed, filtered, parts.listing, **AT_ONCE)
+    opened.then(handlers.render_list, filtered, parts.listing, **AT_ONCE)
     parts.clock.tick(handlers.look, filtered, parts.view, **AT_ONCE)
     changes = [parts.words.change, parts.kind.change, parts.topic.change]
-    gr.on(changes, handlers.listed, filtered, parts.listing, trigger_mode="always_last", **AT_ONCE)
+    gr.on(changes, handlers.render_list, filtered, parts.listing, trigger_mode="always_last", **AT_ONCE)
 
     run = [parts.run, parts.clock]
     parts.files.upload(handlers.add, [session, parts.files, parts.replace], [parts.files, *run], **TELLING)

@@ -85,7 +85,7 @@ class ModelSetupHandlers:
 
     def open(self, state: Session, url: str) -> Updates:
         """Status, preset, address, model, and the local model. Typed text stays."""
-        kept, parts = self._setup.kept(), self._parts
+        kept, parts = self._setup.stored_endpoint(), self._parts
         shown = self.local(state) | {parts.status: self.status(state)}
         if url.strip() or kept is None:
             return shown
@@ -177,7 +177,7 @@ class ModelSetupHandlers:
 
     def status(self, state: Session) -> str:
         """The endpoint that is set up, and the settings that override it, as HTML."""
-        texts, kept = MODEL_SETUP_TEXTS[state.language], self._setup.kept()
+        texts, kept = MODEL_SETUP_TEXTS[state.language], self._setup.stored_endpoint()
         if self._setup.fixed_by:
             return problem(texts.fixed.format(where=self._setup.fixed_by))
         if kept is None:

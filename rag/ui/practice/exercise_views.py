@@ -7,7 +7,7 @@ from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.rounds import Level, Round
 from rag.practice.schedule import Rating
-from rag.ui.practice.bank_view import asked, badges, standings
+from rag.ui.practice.bank_view import badges, standings, wording
 from rag.ui.practice.elements import ago, percent
 from rag.ui.practice.report_view import score_of_round
 from rag.ui.practice.resources import CardsAndJottings
@@ -30,7 +30,7 @@ def recall_setup(topics: Sequence[tuple[str, str]], due: int, texts: Texts) -> s
 
 def card_shell(question: Question, topic: str, practice: Practice, texts: Texts, language: Language) -> str:
     place = texts.place.format(place=practice.dealt - len(practice.deck) + 1, count=practice.dealt)
-    return HTML("recall_shell", question=asked(question, language), topic=topic, place=place, texts=texts)
+    return HTML("recall_shell", question=wording(question, language), topic=topic, place=place, texts=texts)
 
 
 def card_part(
@@ -109,7 +109,7 @@ def rounds_part(
 def round_shell(round: Round, question: Question, draft: str, texts: Texts, language: Language) -> str:
     place = texts.place.format(place=len(round.answered) + 1, count=round.count)
     return HTML(
-        "interview_shell", question=question, text=asked(question, language), place=place, draft=draft, texts=texts
+        "interview_shell", question=question, text=wording(question, language), place=place, draft=draft, texts=texts
     )
 
 

@@ -183,7 +183,7 @@ class PracticeHandlers:
     def _all(self, state: Session, said: str = "", graded: str = "", edition: int = 0) -> Updates:
         state.practice.renders += 1
         try:
-            shell, part = self._rendering.shown(state, _now())
+            shell, part = self._rendering.draw(state, _now())
         except RagError as error:
             shell, part, notice = "", "", self._problem(state, error)
         else:
@@ -192,7 +192,7 @@ class PracticeHandlers:
         return notice | {self._parts.navigation: navigation, self._parts.shell: shell, self._parts.part: part}
 
     def _part(self, state: Session, said: str, graded: str, edition: int) -> Updates:
-        kept, now = self._resources.kept(user_of(state)), _now()
+        kept, now = self._resources.progress_of(user_of(state)), _now()
         match state.practice.view:
             case View.TODAY:
                 part = self._rendering.today_part(state, kept, now)
@@ -201,12 +201,12 @@ class PracticeHandlers:
             case View.QUESTION:
                 part = self._rendering.grade_part(state, kept, now)
             case _:
-                _, part = self._rendering.shown(state, now)
+                _, part = self._rendering.draw(state, now)
         return self._status(state, said, graded, edition) | {self._parts.part: part}
 
     def _export(self, state: Session, action: PracticeAction, now: datetime) -> Updates:
         file_type = member_of(ExportAs, action.fields.get("format")) or ExportAs.ANKI
-        bank, kept = self._resources.material().bank, self._resources.kept(user_of(state))
+        bank, kept = self._resources.material().bank, self._resources.progress_of(user_of(state))
         rows = rows_of(bank, action.filter, kept, now)
         questions = [question for row in rows for question in (row.question, *row.follow_ups)]
         if not questions:

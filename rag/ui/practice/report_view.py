@@ -12,7 +12,7 @@ from rag.practice.rounds import AnsweredQuestion, PointMade, Round
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
 from rag.types import Citation
-from rag.ui.practice.bank_view import asked, names_in
+from rag.ui.practice.bank_view import names_in, wording
 from rag.ui.practice.elements import ago, day, percent
 from rag.ui.session.practice import Practice
 from rag.ui.templates import macros_of
@@ -126,7 +126,7 @@ def _to_read(answered: AnsweredQuestion) -> Citation | None:
 def _question(bank: Bank, question_id: str, language: Language) -> tuple[str, str, bool]:
     """A question's id and text, and whether the material still has it."""
     question = bank.questions.get(question_id)
-    text = question_id.partition("#")[2] if question is None else asked(question, language)
+    text = question_id.partition("#")[2] if question is None else wording(question, language)
     return question_id, text, question is not None
 
 

@@ -11,7 +11,7 @@ from rag.practice.plan import MOST_DAILY, Plan, Today
 from rag.practice.rounds import Round
 from rag.practice.schedule import TopicProgress
 from rag.ui.elements import figures
-from rag.ui.practice.bank_view import asked
+from rag.ui.practice.bank_view import wording
 from rag.ui.practice.field_map import TALL, WIDE, boxes
 from rag.ui.practice.resources import PracticeMaterial
 from rag.ui.templates import macros_of
@@ -125,7 +125,9 @@ def _listed(day: Today, material: PracticeMaterial, texts: Texts, language: Lang
         ("new", texts.standing_new, day.new),
     ]
     questions = material.bank.questions
-    return [TodaysQuestion(q, asked(questions[q], language), kind, reason) for kind, reason, ids in kinds for q in ids]
+    return [
+        TodaysQuestion(q, wording(questions[q], language), kind, reason) for kind, reason, ids in kinds for q in ids
+    ]
 
 
 def _glance(glance: Glance, texts: Texts) -> list[tuple[str, str]]:
@@ -170,5 +172,5 @@ def progress_part(
     """The table of topics, and the due questions."""
     head = (texts.topic, texts.standing_new, texts.standing_shaky, texts.standing_known, texts.standing_due)
     body = [(names.get(row.topic, row.topic), *map(str, (row.new, row.shaky, row.known, row.due))) for row in rows]
-    links = [(question.id, asked(question, language)) for question in due[:DUE_SHOWN]]
+    links = [(question.id, wording(question, language)) for question in due[:DUE_SHOWN]]
     return HTML("progress_part", table=figures([head, *body]), due=links, texts=texts)

@@ -158,9 +158,9 @@ class PreferencesHandlers:
         texts, parts = PREFERENCES_TEXTS[state.language], self._parts
         words: dict[Block, dict[str, Any]] = {
             parts.llm: {"label": texts.llm, "choices": models(texts)},
-            parts.style: {"label": texts.style, "choices": named(texts, "style", StyleName)},
+            parts.style: {"label": texts.style, "choices": choices_of(texts, "style", StyleName)},
             parts.caution: {
-                "label": texts.caution, "choices": named(texts, "caution", Caution), "info": texts.caution_hint,
+                "label": texts.caution, "choices": choices_of(texts, "caution", Caution), "info": texts.caution_hint,
             },
             parts.only: {"label": texts.only_supported},
             parts.top_k: {"label": texts.top_k, "info": texts.top_k_hint},
@@ -203,7 +203,7 @@ def models(texts: Texts) -> list[tuple[str, str]]:
     return [(getattr(texts, f"llm_{name}"), str(name)) for name in ChatModelName]
 
 
-def named(texts: Texts, field: str, names: Any) -> list[tuple[str, str]]:
+def choices_of(texts: Texts, field: str, names: Any) -> list[tuple[str, str]]:
     return [(getattr(texts, f"{field}_{name}"), str(name)) for name in names]
 
 

@@ -10,7 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.elements import hint, introduction
-from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, models, named, themes
+from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, choices_of, models, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.session.part import AT_ONCE, EACH, PagePart, in_turn
 from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
@@ -67,10 +67,10 @@ def _components(
             tested = gr.HTML(elem_id="preferences-tested")
         with gr.Accordion(texts.answers, open=False, elem_id="preferences-answers") as answers:
             style = gr.Radio(
-                named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
+                choices_of(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
             )
             caution = gr.Radio(
-                named(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
+                choices_of(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
                 elem_id="preferences-caution",
             )  # fmt: skip
         with gr.Accordion(texts.more, open=False, elem_id="preferences-more") as more:

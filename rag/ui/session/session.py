@@ -92,7 +92,7 @@ class Exchange:
         return self.used.get(EARLY) is True
 
     @property
-    def said(self) -> str:
+    def reply(self) -> str:
         return self.answer.text if self.answer is not None else "".join(self.chunks).strip()
 
     def title_of(self, citation: Citation, tag: str) -> str:
@@ -105,7 +105,7 @@ class Exchange:
         """The turns that a later question may lean on. A question that failed has no answer, but it was asked."""
         asked = Turn(Role.USER, self.question)
         refused = self.answer is not None and self.answer.refused
-        return [asked, Turn(Role.ASSISTANT, self.said, refused)] if self.said else [asked]
+        return [asked, Turn(Role.ASSISTANT, self.reply, refused)] if self.reply else [asked]
 
     @property
     def suggestions(self) -> tuple[str, ...]:

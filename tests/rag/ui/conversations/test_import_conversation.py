@@ -358,5 +358,5 @@ def test_one_that_was_stopped_has_what_was_said(assistant: Assistant, keeper: Ke
     row = {"id": "1-1", "parent": None, "state": "writing", "question": "问", "answer": "说到一半", "llm": "", "new": 1}
     session = added({"title": " ", "exchanges": [row]}, assistant, keeper)
     assert session.exchanges[0].state is State.STOPPED
-    assert session.exchanges[0].said == "说到一半"
+    assert session.exchanges[0].reply == "说到一半"
     assert [item.title for item in keeper.list(session)] == ["问"]

@@ -105,7 +105,7 @@ def test_a_reader_who_leaves_finds_the_answer_being_written(
     seen = chat.look_on(again, keeper)
     next(seen)
     assert again.busy
-    assert session.exchanges[0].chunks[0].strip() in again.exchanges[0].said
+    assert session.exchanges[0].chunks[0].strip() in again.exchanges[0].reply
     seen.close()
     assert not again.busy
     assert again.exchanges[0].state is State.WRITING
