@@ -86,7 +86,8 @@ class Comparer:
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.index, self.embedder = index, embedder
         self._remembered: dict[str, Encoded] = {}
-        self.weight = lru_cache(REMEMBERED * 100)(self._weight)
+        # A term's rarity.
+        self.weight = lru_cache(REMEMBERED * 100)(lambda term: index.keywords.ceiling([term]))
 
     def encode(self, attempt: Attempt) -> EncodedAttempt:
         """The claims of an attempt, encoded once for all points."""
@@ -178,10 +179,6 @@ class Comparer:
         weights = {term: self.weight(term) * (IN_QUESTION if term in asked else 1.0) for term in terms(point)}
         total = max(sum(weights.values()), 1e-9)
         return {term: weight / total for term, weight in weights.items()}
-
-    def _weight(self, term: str) -> float:
-        """A term's rarity."""
-        return self.index.keywords.ceiling([term])
 
     def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
         tokens = self.index.tokens
