@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.previous_generation import Key
-from ingest.report import Cleaned, Counts, Failure, Stage, Warned
+from ingest.report import CleanedDocument, Counts, DocumentWarning, Failure, Stage
 from ingest.workers import File, Workers
 from rag.errors import DocumentError, Unreadable
 from rag.index.storage import DocumentEntry, StoredDocument
@@ -34,11 +34,11 @@ class Documents:
         self.counts = Counts()
         # New documents left for the next run.
         self.left = 0
-        self.warnings: list[Warned] = []
-        self.cleaned: list[Cleaned] = []
+        self.warnings: list[DocumentWarning] = []
+        self.cleaned: list[CleanedDocument] = []
 
     def leave_out(self, path: Path, reason: str) -> None:
-        self.warnings.append(Warned(_shown(str(path)), f"left out: {reason}"))
+        self.warnings.append(DocumentWarning(_shown(str(path)), f"left out: {reason}"))
 
     def read(
         self, files: Sequence[File], is_interrupted: Callable[[], bool] = lambda: False
@@ -102,9 +102,9 @@ class Documents:
             self.counts.stale += 1
             return replace(known, stale=True)
         document = outcome.document
-        self.warnings += (Warned(file.relative, warning) for warning in outcome.warnings)
+        self.warnings += (DocumentWarning(file.relative, warning) for warning in outcome.warnings)
         if outcome.removed:
-            self.cleaned.append(Cleaned(file.relative, outcome.removed))
+            self.cleaned.append(CleanedDocument(file.relative, outcome.removed))
         if known is None:
             self.counts.added += 1
         elif known.sha256 == document.sha256:

@@ -16,7 +16,7 @@ Key = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Earlier:
+class PreviousGeneration:
     """`index` is the live generation if it is intact, `storage` the documents that are still readable. `is_kept` says
     that unchanged documents may be reused; a rebuild may not."""
 
@@ -39,7 +39,7 @@ class Earlier:
             self.storage.close()
 
 
-def open_earlier(settings: Settings, identity: str, *, rebuild: bool) -> Earlier:
+def open_earlier(settings: Settings, identity: str, *, rebuild: bool) -> PreviousGeneration:
     """Raises IndexCorruptError or IndexMismatchError, except for a rebuild."""
     try:
         index = open_index(settings.index)
@@ -59,10 +59,10 @@ def open_earlier(settings: Settings, identity: str, *, rebuild: bool) -> Earlier
             + ", ".join(f"{name} {made_with.get(name)!r}, the settings name {wanted[name]!r}" for name in differing),
             hint=REBUILD_HINT,
         )
-    return Earlier(manifest.roots, index, index.storage, is_kept=not rebuild)
+    return PreviousGeneration(manifest.roots, index, index.storage, is_kept=not rebuild)
 
 
-def _salvage(index_folder: Path) -> Earlier:
+def _salvage(index_folder: Path) -> PreviousGeneration:
     """The roots of an index that cannot be opened, and the documents in its newest intact store."""
     roots: tuple[Root, ...] = ()
     for folder, raw in sealed_generations(index_folder):
@@ -70,7 +70,7 @@ def _salvage(index_folder: Path) -> Earlier:
             roots = roots or tuple(Root.model_validate(root) for root in raw["roots"])
             if raw["format"] in FORMATS:
                 verify_file(folder / STORAGE_FILE, Manifest.model_validate(raw).files[STORAGE_FILE])
-                return Earlier(roots, storage=Storage(folder / STORAGE_FILE))
+                return PreviousGeneration(roots, storage=Storage(folder / STORAGE_FILE))
         except (KeyError, TypeError, ValidationError, IndexCorruptError):
             continue
-    return Earlier(roots)
+    return PreviousGeneration(roots)

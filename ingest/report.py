@@ -49,7 +49,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaned:
+class CleanedDocument:
     """The lines that cleaning removed from a document."""
 
     path: str
@@ -74,7 +74,7 @@ def _shortened(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class DocumentWarning:
     """Content of a file that was not read, or altered."""
 
     path: str
@@ -99,8 +99,8 @@ class Report:
     roots: tuple[Root, ...] = ()
     changes: Changes = field(default_factory=Changes)
     probe: Probe | None = None
-    warnings: tuple[Warned, ...] = ()
-    cleaned: tuple[Cleaned, ...] = ()
+    warnings: tuple[DocumentWarning, ...] = ()
+    cleaned: tuple[CleanedDocument, ...] = ()
 
     def summary(self) -> dict[str, Any]:
         """The figures alone."""

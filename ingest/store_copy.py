@@ -27,10 +27,10 @@ from rag.index.keywords import KeywordIndex
 from rag.index.manifest import FrozenModel
 from rag.index.milvus.collect import collect, sweep
 from rag.index.milvus.connection import Connection
-from rag.index.milvus.fetched import Rows
 from rag.index.milvus.generations import Generation, read_live
 from rag.index.milvus.lease import Lease, writing
 from rag.index.milvus.publish import publish
+from rag.index.milvus.rows import RowCaches
 from rag.index.milvus.schema import Table, create_missing
 from rag.index.milvus.store import MilvusIndex, open_generation
 from rag.index.storage import StoredDocument, write_storage
@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 STATE_FILE = "store.json"
 
 
-class Mirrored(FrozenModel):
+class StoreState(FrozenModel):
     """The store's index and generation that the folder equalled, and its manifest."""
 
     uri: str
@@ -84,7 +84,7 @@ class StoreCopy:
             )
         logger.info("another writer has published generation %d; it is fetched first", live.number)
         try:
-            index = open_generation(self._connection, live, Rows())
+            index = open_generation(self._connection, live, RowCaches())
         except IndexCorruptError as error:
             if not self._rebuild:
                 raise
@@ -107,7 +107,7 @@ class StoreCopy:
         if live.mirrors == live_manifest(self._settings.index):
             return True
         try:
-            known = Mirrored.model_validate_json((self._settings.index / STATE_FILE).read_bytes())
+            known = StoreState.model_validate_json((self._settings.index / STATE_FILE).read_bytes())
         except (OSError, ValidationError):
             return False
         if current_generation(self._settings.index) is None:
@@ -116,7 +116,7 @@ class StoreCopy:
         return here == (known.uri, known.prefix, known.generation)
 
     def _remember(self, live: Generation) -> None:
-        known = Mirrored(
+        known = StoreState(
             uri=self._connection.uri,
             prefix=self._connection.prefix,
             generation=live.number,
@@ -169,7 +169,7 @@ def _write(folder: Path, index: MilvusIndex) -> None:
         write_storage(written / STORAGE_FILE, [_renumbered(document, new) for document in stored])
         save_vectors(index.vectors.rows(old), written)
         if index.tokens is not None:
-            save_tokens(index.tokens.codec, index.fetched.tokens(old), written / TOKENS)
+            save_tokens(index.tokens.codec, index.reader.tokens(old), written / TOKENS)
         KeywordIndex.build(d.keyword_terms(p) for d in stored for p in d.passages if p.number is not None).save(
             written / KEYWORDS
         )

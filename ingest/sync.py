@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ingest.changes import Changes, compare, moved_and_removed
 from ingest.documents import Documents
 from ingest.keywords import keywords_of
-from ingest.previous_generation import Earlier, Key, open_earlier
+from ingest.previous_generation import Key, PreviousGeneration, open_earlier
 from ingest.probe import Probe, Question, probe
 from ingest.ready_vectors import ready_vectors
 from ingest.report import Report, Stage
 from ingest.sources import absolute, choose_roots, documents_of, name_documents
-from ingest.vectors import Computed, Known, embed, known_vectors
+from ingest.vectors import Computed, KnownVectors, embed, known_vectors
 from ingest.workers import File, PassageError, Workers, open_workers
 from rag.errors import IndexCorruptError, IngestError
 from rag.index.generation import (
@@ -148,7 +148,7 @@ class _Run:
         settings: Settings,
         workers: Workers,
         identity: str,
-        earlier: Earlier,
+        earlier: PreviousGeneration,
         questions: Sequence[Question],
         progress: Progress,
         started: float,
@@ -347,10 +347,10 @@ class _Run:
         last = max((int(folder.name) for folder in folders if folder.name.isdigit()), default=0)
         return int(live or last) + 1
 
-    def _known(self, stored: Mapping[Key, StoredDocument]) -> Known:
+    def _known(self, stored: Mapping[Key, StoredDocument]) -> KnownVectors:
         index = self.earlier.index
         if index is None or not self.earlier.is_kept:
-            return Known()
+            return KnownVectors()
         return known_vectors(index, (p for d in stored.values() for p in d.passages), self.computed)
 
     def _fit(self, documents: list[StoredDocument], known: Set[str]) -> list[StoredDocument]:

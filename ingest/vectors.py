@@ -13,7 +13,7 @@ from ingest.workers import Workers
 from rag.embedding import Embedder, Progress
 from rag.index.generation import DiskIndex
 from rag.index.storage import StoredPassage
-from rag.index.tokens import PER_BYTE, PER_WORD, Coded, TokenCodec
+from rag.index.tokens import PER_BYTE, PER_WORD, PassageTokens, TokenCodec
 
 # The mean vector of these tokens is the centre of all codes. It need not be exact, but must always be the same, or an
 # updated index would differ from a new one.
@@ -26,12 +26,12 @@ CENTRE_TEXTS = (
 )
 
 
-Computed = tuple[NDArray[np.float32], Coded]
+Computed = tuple[NDArray[np.float32], PassageTokens]
 """The vector of a passage, and its tokens."""
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownVectors:
     """Reusable results: vectors and tokens by embedding key; tokens may be missing.
 
     `keys` are those of all passages that fit the embedder; duplicates among them have no vector.
@@ -39,21 +39,23 @@ class Known:
 
     keys: frozenset[str] = frozenset()
     vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    tokens: Mapping[str, Coded] = field(default_factory=dict)
+    tokens: Mapping[str, PassageTokens] = field(default_factory=dict)
     codec: TokenCodec | None = None
 
 
 @dataclass(frozen=True)
-class Embedded:
+class PassageVectors:
     """`vectors`, shape (n, dimension), and `tokens` in passage order, None if they are to be made later; no codec: no
     tokens are kept."""
 
     vectors: NDArray[np.float32]
-    tokens: Sequence[Coded | None] = ()
+    tokens: Sequence[PassageTokens | None] = ()
     codec: TokenCodec | None = None
 
 
-def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage], computed: Mapping[str, Computed]) -> Known:
+def known_vectors(
+    index: DiskIndex, passages: Iterable[StoredPassage], computed: Mapping[str, Computed]
+) -> KnownVectors:
     """An index's vectors and tokens, and those computed since, by embedding key."""
     vectors, tokens = index.vectors.all(), index.tokens
     missing = frozenset() if tokens is None else frozenset(tokens.missing.tolist())
@@ -64,7 +66,7 @@ def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage], computed:
         if passage.number is not None:
             filled[passage.embedding_key] = passage.number
     late = {key: of_passage for key, of_passage in computed.items() if key in filled and tokens is not None}
-    return Known(
+    return KnownVectors(
         frozenset(keys),
         {key: vectors[number] for key, number in filled.items()} | {key: vector for key, (vector, _) in late.items()},
         {key: tokens.passage(number) for key, number in filled.items() if number not in missing}
@@ -78,14 +80,14 @@ def known_vectors(index: DiskIndex, passages: Iterable[StoredPassage], computed:
 def embed(
     texts: Mapping[str, str],
     order: Sequence[str],
-    known: Known,
+    known: KnownVectors,
     ready: Mapping[str, NDArray[np.float32]],
     workers: Workers,
     *,
     with_tokens: bool,
     scratch: Path,
     progress: Progress,
-) -> Embedded:
+) -> PassageVectors:
     """Vectors of the passages whose keys are in `order`; `texts` are those to embed, by key, unless their vector is
     `ready`: such a passage has no tokens yet.
 
@@ -111,12 +113,12 @@ def embed(
     else:
         dimension = len(next(iter(vectors.values())))
     stacked = np.stack([vectors[key] for key in order]) if order else np.zeros((0, dimension), np.float32)
-    return Embedded(stacked, [tokens.get(key) for key in order] if codec is not None else (), codec)
+    return PassageVectors(stacked, [tokens.get(key) for key in order] if codec is not None else (), codec)
 
 
 def _kept_on_disk(
-    results: Iterable[tuple[int, NDArray[np.float32], Coded | None]], codec: TokenCodec, scratch: Path
-) -> Iterator[tuple[int, NDArray[np.float32], Coded]]:
+    results: Iterable[tuple[int, NDArray[np.float32], PassageTokens | None]], codec: TokenCodec, scratch: Path
+) -> Iterator[tuple[int, NDArray[np.float32], PassageTokens]]:
     """The place of each text, its vector and its tokens, stored on disk: those of 100,000 passages are 4 GB."""
     kept: list[tuple[int, NDArray[np.float32], int]] = []
     width = len(codec.centre) // PER_BYTE
@@ -136,7 +138,7 @@ def _kept_on_disk(
         )
         start += count * (8 + width)
         rows = codes.reshape(count, width)
-        yield place, vector, Coded(rows, scales.view(np.float16), lengths.view(np.float16), ids.view(np.int32))
+        yield place, vector, PassageTokens(rows, scales.view(np.float16), lengths.view(np.float16), ids.view(np.int32))
 
 
 def _codec(embedder: Embedder) -> TokenCodec | None:

@@ -17,7 +17,7 @@ from rag.settings import Settings, WorkersName
 if TYPE_CHECKING:
     from ingest.prepare import Prepared
     from rag.embedding import Embedder, Progress
-    from rag.index.tokens import Coded, TokenCodec
+    from rag.index.tokens import PassageTokens, TokenCodec
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Workers(Protocol):
 
     def encode(
         self, texts: Sequence[str], codec: "TokenCodec | None", progress: "Progress"
-    ) -> "Iterator[tuple[int, NDArray[np.float32], Coded | None]]":
+    ) -> "Iterator[tuple[int, NDArray[np.float32], PassageTokens | None]]":
         """The vector of each text, and its tokens if there is a codec."""
 
 
@@ -80,7 +80,7 @@ class InProcess:
 
     def encode(
         self, texts: Sequence[str], codec: "TokenCodec | None", progress: "Progress"
-    ) -> "Iterator[tuple[int, NDArray[np.float32], Coded | None]]":
+    ) -> "Iterator[tuple[int, NDArray[np.float32], PassageTokens | None]]":
         embedder = self._load_embedder()
         if codec is None:
             for place, vector in enumerate(embedder.embed_passages(texts, progress)):

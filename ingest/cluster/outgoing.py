@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ingest.cluster.pool import Task
-from ingest.cluster.worker import Sent
+from ingest.cluster.worker import SentFile
 from ingest.prepare import file_state, most_bytes
 from ingest.reading.loading import read_file
 from ingest.workers import File
@@ -28,7 +28,7 @@ class Outgoing:
         self._sent: dict[int, tuple[File, tuple[int, int, int]]] = {}
 
     def tasks(self) -> Iterator[Task]:
-        items: list[Sent] = []
+        items: list[SentFile] = []
         places: list[int] = []
         size = 0
         for place, file in self._files:
@@ -42,7 +42,7 @@ class Outgoing:
                 yield Task("read", tuple(items), tuple(places), size)
                 items, places, size = [], [], 0
             self._sent[place] = file, state
-            items.append(Sent(file.root, file.relative, file.path.suffix, data))
+            items.append(SentFile(file.root, file.relative, file.path.suffix, data))
             places.append(place)
             size += len(data)
         if items:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingest.cluster.version import differences, program
-from ingest.cluster.worker import Greeting, Job, Loaded, Worker
+from ingest.cluster.worker import EmbedderLimits, Greeting, Job, Worker
 from rag.errors import IngestError, RagError
 
 # How often a task may cost an actor.
@@ -48,7 +48,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostTask:
     """Stands for the result of a task of one item that has cost ATTEMPTS actors."""
 
     cause: str
@@ -78,7 +78,7 @@ class Pool:
         self._most_bytes = most_bytes
         self._actor = ray.remote(Worker).options(num_cpus=1, max_restarts=0, max_task_retries=0)
         self._deaths_in_a_row = self._failed_starts = 0
-        self.loaded: Loaded | None = None
+        self.loaded: EmbedderLimits | None = None
         """Of the embedder, once a worker has it."""
         self.bytes_in_flight = 0
         with connected(ray):
@@ -104,7 +104,7 @@ class Pool:
         with connected(self._ray):
             return self._ray.put(value)
 
-    def wait(self, count: int = 1) -> Loaded:
+    def wait(self, count: int = 1) -> EmbedderLimits:
         """Wait until `count` workers are ready. Raises as `run` does."""
         with connected(self._ray):
             while self.loaded is None or sum(actor.coming is None for actor in self._actors) < count:
@@ -205,7 +205,7 @@ class Pool:
             return
         except self._ray.exceptions.RayTaskError as error:
             raise _raised_by_worker(error) from error
-        if isinstance(answer, Loaded):
+        if isinstance(answer, EmbedderLimits):
             self.loaded = answer
             actor.coming = None
             return
@@ -232,7 +232,7 @@ class Pool:
         elif first.deaths < ATTEMPTS:
             again.append(first)
         else:
-            yield first, Lost(_cause(error))
+            yield first, LostTask(_cause(error))
 
     def _count_death(self, error: BaseException) -> None:
         self._deaths_in_a_row += 1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ingest.reading.parser_process import ParserProcess
     from rag.embedding import Embedder
     from rag.errors import DocumentError
-    from rag.index.tokens import Coded, TokenCodec
+    from rag.index.tokens import PassageTokens, TokenCodec
     from rag.settings import Settings
 
 
@@ -43,7 +43,7 @@ class Greeting:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class EmbedderLimits:
     """Dimension and longest text of a worker's embedder."""
 
     dimension: int
@@ -51,7 +51,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentFile:
     """A file as sent: its bytes, since the node need not see the folder."""
 
     root: int
@@ -67,7 +67,7 @@ class EncodedBatch:
 
     vectors: "NDArray[np.float32]"
     counts: "NDArray[np.int64]"
-    tokens: "Coded | None" = None
+    tokens: "PassageTokens | None" = None
 
 
 class Worker:
@@ -86,12 +86,12 @@ class Worker:
         own_process()
         return Greeting(platform.node(), os.getpid(), program())
 
-    def load(self) -> Loaded:
+    def load(self) -> EmbedderLimits:
         """Load the embedder."""
         embedder = self._loaded()
-        return Loaded(embedder.dimension, embedder.max_tokens)
+        return EmbedderLimits(embedder.dimension, embedder.max_tokens)
 
-    def read(self, files: Sequence[Sent]) -> "list[Prepared | DocumentError | OSError]":
+    def read(self, files: Sequence[SentFile]) -> "list[Prepared | DocumentError | OSError]":
         """Each file as `ingest.prepare` prepares it. Formats are parsed in a confined process of the node."""
         from ingest.prepare import prepare_bytes
         from ingest.reading.parser_process import ParserProcess
@@ -111,7 +111,7 @@ class Worker:
     def encode(self, texts: Sequence[str], codec: "TokenCodec | None") -> EncodedBatch:
         import numpy as np
 
-        from rag.index.tokens import Coded
+        from rag.index.tokens import PassageTokens
 
         embedder = self._loaded()
         if codec is None:
@@ -121,7 +121,7 @@ class Worker:
         return EncodedBatch(
             np.stack([encoded[place].vector for place in range(len(texts))]),
             np.asarray([len(text.scales) for text in coded], np.int64),
-            Coded(
+            PassageTokens(
                 np.concatenate([text.codes for text in coded]),
                 np.concatenate([text.scales for text in coded]),
                 np.concatenate([text.lengths for text in coded]),

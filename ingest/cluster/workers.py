@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.cluster.connection import joined, own_cores
-from ingest.cluster.pool import ATTEMPTS, Lost, Pool, connected
+from ingest.cluster.pool import ATTEMPTS, LostTask, Pool, connected
 from ingest.cluster.worker import EncodedBatch, Job, fetch_and_load
 from ingest.workers import File, InProcess, PassageError
 from rag.errors import DocumentError, IngestError, Unreadable
-from rag.index.tokens import Coded, TokenCodec
+from rag.index.tokens import PassageTokens, TokenCodec
 from rag.models import MODELS
 from rag.settings import IndexEffect, Settings, index_settings
 
@@ -106,7 +106,7 @@ class RayWorkers:
         outgoing = Outgoing(self._settings, files)
         for task, results in self.pool().run(outgoing.tasks()):
             yield from outgoing.unreadable()
-            if isinstance(results, Lost):
+            if isinstance(results, LostTask):
                 results = [_killer(task.items[0].relative, results)]
             for place, result in zip(task.places, results, strict=True):
                 file, is_settled = outgoing.settled(place)
@@ -124,7 +124,7 @@ class RayWorkers:
 
     def encode(
         self, texts: Sequence[str], codec: TokenCodec | None, progress: "Progress"
-    ) -> Iterator[tuple[int, NDArray[np.float32], Coded | None]]:
+    ) -> Iterator[tuple[int, NDArray[np.float32], PassageTokens | None]]:
         if self._pool is None and len(texts) <= self._few_texts:
             yield from self._here.encode(texts, codec, progress)
             return
@@ -133,7 +133,7 @@ class RayWorkers:
         pool = self.pool()
         done = 0
         for task, batch in pool.run(text_tasks("encode", texts, len(pool), pool.share(codec))):
-            if isinstance(batch, Lost):
+            if isinstance(batch, LostTask):
                 raise _deadly_text(task.items[0], batch)
             for place, (vector, coded) in zip(task.places, _parts(batch), strict=True):
                 yield place, vector, coded
@@ -148,7 +148,7 @@ class RayWorkers:
         with self._lock:
             pool = self.pool()
             for task, found in pool.run(text_tasks("ask", texts, len(pool), method)):
-                if isinstance(found, Lost):
+                if isinstance(found, LostTask):
                     raise _deadly_text(task.items[0], found)
                 for place, answer in zip(task.places, found, strict=True):
                     answers[place] = answer
@@ -208,7 +208,7 @@ def _size(file: File) -> int:
         return 0
 
 
-def _parts(batch: EncodedBatch) -> Iterator[tuple[NDArray[np.float32], Coded | None]]:
+def _parts(batch: EncodedBatch) -> Iterator[tuple[NDArray[np.float32], PassageTokens | None]]:
     """The vector and the tokens of each text. Vectors are copies: others would hold the batch in the object store."""
     ends = np.cumsum(batch.counts)
     for place, vector in enumerate(batch.vectors):
@@ -216,11 +216,11 @@ def _parts(batch: EncodedBatch) -> Iterator[tuple[NDArray[np.float32], Coded | N
         if batch.tokens is not None:
             part = slice(int(ends[place] - batch.counts[place]), int(ends[place]))
             tokens = batch.tokens
-            coded = Coded(tokens.codes[part], tokens.scales[part], tokens.lengths[part], tokens.token_ids[part])
+            coded = PassageTokens(tokens.codes[part], tokens.scales[part], tokens.lengths[part], tokens.token_ids[part])
         yield vector.copy(), coded
 
 
-def _killer(name: str, lost: Lost) -> DocumentError:
+def _killer(name: str, lost: LostTask) -> DocumentError:
     return DocumentError(
         f"{name}: {ATTEMPTS} workers that were to read it died: {lost.cause}",
         hint=DEATH_HINT,
@@ -228,7 +228,7 @@ def _killer(name: str, lost: Lost) -> DocumentError:
     )
 
 
-def _deadly_text(text: str, lost: Lost) -> PassageError:
+def _deadly_text(text: str, lost: LostTask) -> PassageError:
     return PassageError(
         f"{ATTEMPTS} workers that were to embed {text[:60]!r}… died: {lost.cause}", text, hint=DEATH_HINT
     )

@@ -26,7 +26,7 @@ from rag.answer.trace import (
     TextAdded,
     TextDiscarded,
     Trace,
-    Written,
+    WrittenAnswer,
 )
 from rag.answer.verdict import refusal_of, verdict_on, wants_agent
 from rag.answer.written.writer import ChatModelWriter
@@ -187,7 +187,7 @@ def write(trace: Trace) -> Iterator[Event]:
     lead = missing_text(trace.language, result.silent, result.known, unknown)
     if is_nearest:
         lead = nearest_text(trace.language, unknown, in_line=opens_with_a_sentence(trace.selection.paragraphs))
-    written = Written(llm=trace.resources.llm)
+    written = WrittenAnswer(llm=trace.resources.llm)
     first_text = 0.0
     if trace.verdict is not AnswerKind.REFUSAL:
         if lead:
@@ -195,7 +195,7 @@ def write(trace: Trace) -> Iterator[Event]:
             yield TextAdded(lead)
         writer = QuoteWriter() if is_nearest else writer_for(trace.resources)
         for event in writer.write(trace):
-            if isinstance(event, Written):
+            if isinstance(event, WrittenAnswer):
                 written = event
                 continue
             if isinstance(event, TextAdded):

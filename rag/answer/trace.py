@@ -177,7 +177,7 @@ Event = EvidenceFound | ModelLoading | StepTaken | TextAdded | TextDiscarded | F
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """`chunks` are the pieces of the text as shown, `left_out` counts the omitted sentences, and `fallback` is why
     quotes replaced a chat model, or why it broke off."""
 
@@ -203,5 +203,5 @@ class AnswerWriter(Protocol):
     def select(self, trace: Trace) -> Selection:
         """The text to quote, or to give to a chat model."""
 
-    def write(self, trace: Trace) -> Iterator[Event | Written]:
+    def write(self, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         """Text as it is checked; last, all of it as `Written`."""

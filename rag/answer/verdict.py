@@ -2,7 +2,7 @@
 
 from rag.answer.choices import MARGINS, Caution
 from rag.answer.decide import judge
-from rag.answer.trace import Trace, Written
+from rag.answer.trace import Trace, WrittenAnswer
 from rag.settings import AgentMode
 from rag.types import AnswerKind, Refusal, RefusalReason
 
@@ -36,7 +36,7 @@ def is_refused_unsupported(trace: Trace) -> bool:
     return not resources.is_small and judge(resources.index, evidence, margin=margin).refusal is not None
 
 
-def refusal_of(trace: Trace, written: Written) -> Refusal | None:
+def refusal_of(trace: Trace, written: WrittenAnswer) -> Refusal | None:
     """The refusal of a question, or of what was written about it if nothing of that is supported."""
     if trace.decision.refusal is not None or written.is_supported:
         return trace.decision.refusal

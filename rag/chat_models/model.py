@@ -13,10 +13,6 @@ if TYPE_CHECKING:
 EVIDENCE_TOKENS = 2_000
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class ChatModel:
     """An opened chat model. `name` is its kind, `model_name` its own name.
@@ -30,4 +26,4 @@ class ChatModel:
     model: "BaseChatModel"
     evidence_tokens: int = EVIDENCE_TOKENS
     is_small: bool = False
-    is_ready: Callable[[], bool] = _always
+    is_ready: Callable[[], bool] = lambda: True

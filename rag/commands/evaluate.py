@@ -205,12 +205,8 @@ def _give(
     if options.out:
         write_file(options.out, json.dumps(result, ensure_ascii=False, indent=1) + "\n")
     if options.per_query:
-        write_file(options.per_query, _lines(rows))
+        write_file(options.per_query, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     if options.json:
         print_json(result)
     else:
         sys.stdout.write(as_text(result))
-
-
-def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

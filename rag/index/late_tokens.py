@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rag.embedding import Embedder, Encoded
 from rag.index.generation import DiskIndex
 from rag.index.store import Index, Numbers, VectorSearch
-from rag.index.tokens import Coded, SomeTokens, TokenIndex
+from rag.index.tokens import PassageTokens, SomeTokens, TokenIndex
 
 # Passages whose tokens one comparison makes: .04 to .3 s each, and an answer compares some four times. More do not
 # improve answers (docs/results/tokens.md).
@@ -27,9 +27,9 @@ class LateTokens(TokenIndex):
     more are made. Safe to use from several threads."""
 
     of_passages: VectorSearch
-    make: Callable[[Sequence[int]], Sequence[Coded]]
+    make: Callable[[Sequence[int]], Sequence[PassageTokens]]
     at_once: int = MADE_AT_ONCE
-    made: dict[int, Coded] = field(default_factory=dict)
+    made: dict[int, PassageTokens] = field(default_factory=dict)
     making: threading.Lock = field(default_factory=threading.Lock)
 
     @cached_property
@@ -39,7 +39,7 @@ class LateTokens(TokenIndex):
     def comparable(self, numbers: Numbers) -> NDArray[np.bool_]:
         return np.ones(len(numbers), np.bool_)
 
-    def passage(self, number: int) -> Coded:
+    def passage(self, number: int) -> PassageTokens:
         return self.made.get(number) or super().passage(number)
 
     def vectors(self, number: int) -> NDArray[np.float32]:
@@ -114,7 +114,7 @@ def with_late_tokens(index: Index, embedder: Embedder) -> Index:
     if isinstance(tokens, LateTokens):
         return index
 
-    def make(numbers: Sequence[int]) -> list[Coded]:
+    def make(numbers: Sequence[int]) -> list[PassageTokens]:
         texts = storage.embedded_texts(numbers)
         encoded = dict(embedder.encode_passages([texts[number][1] for number in numbers]))
         return [tokens.codec.encode(encoded[place]) for place in range(len(numbers))]

@@ -39,7 +39,7 @@ DECODED_AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class PassageTokens:
     """The tokens of one passage: `codes`, shape (n, dimension / PER_BYTE); the others have shape (n,).
 
     Multiplying a code's levels by its scale, then dividing by its length, restores a unit vector.
@@ -64,12 +64,12 @@ class TokenCodec:
         random = np.random.default_rng(0).standard_normal((len(centre), len(centre)))
         return cls(np.linalg.qr(random)[0].astype(np.float32), centre.astype(np.float32))
 
-    def nothing(self) -> Coded:
+    def nothing(self) -> PassageTokens:
         """The coded form of no tokens."""
         none = np.zeros(0, np.float16)
-        return Coded(np.zeros((0, len(self.centre) // PER_BYTE), np.uint8), none, none, np.zeros(0, np.int32))
+        return PassageTokens(np.zeros((0, len(self.centre) // PER_BYTE), np.uint8), none, none, np.zeros(0, np.int32))
 
-    def encode(self, text: Encoded) -> Coded:
+    def encode(self, text: Encoded) -> PassageTokens:
         """Code a passage's tokens. PER_WORD must divide the dimension."""
         rotated = (text.tokens - self.centre) @ self.rotation
         scales = np.sqrt(np.mean(rotated * rotated, axis=1)).astype(np.float16)
@@ -82,7 +82,7 @@ class TokenCodec:
             codes |= levels[:, place::PER_BYTE] << BITS * place
         decoded = LEVELS[levels] * scales[:, np.newaxis] + self.centre @ self.rotation
         lengths = np.linalg.norm(decoded, axis=1).astype(np.float16)
-        return Coded(codes, scales, lengths, text.token_ids.astype(np.int32))
+        return PassageTokens(codes, scales, lengths, text.token_ids.astype(np.int32))
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,9 @@ class TokenIndex:
         """Those that have tokens: in a complete index, all."""
         return ~np.isin(numbers, self.missing)
 
-    def passage(self, number: int) -> Coded:
+    def passage(self, number: int) -> PassageTokens:
         part = slice(int(self.starts[number]), int(self.starts[number + 1]))
-        return Coded(self.codes[part], self.scales[part], self.lengths[part], self.token_ids[part])
+        return PassageTokens(self.codes[part], self.scales[part], self.lengths[part], self.token_ids[part])
 
     def vectors(self, number: int) -> NDArray[np.float32]:
         """Unit vectors of a passage's tokens, shape (n, dimension), decoded approximately."""
@@ -213,7 +213,7 @@ class SomeTokens(TokenIndex):
     @classmethod
     def of(
         cls,
-        passages: Sequence[Coded],
+        passages: Sequence[PassageTokens],
         codec: TokenCodec,
         vocabulary: NDArray[np.int32],
         frequencies: NDArray[np.int32],
@@ -234,7 +234,7 @@ class SomeTokens(TokenIndex):
         )
 
 
-def save_tokens(codec: TokenCodec, passages: Sequence[Coded | None], prefix: Path) -> None:
+def save_tokens(codec: TokenCodec, passages: Sequence[PassageTokens | None], prefix: Path) -> None:
     """Write the tokens of passages in order, as arrays whose names begin with `prefix`; those of None are still to be
     made. Writes piece by piece, so the passages may be mapped from other files."""
     missing = [number for number, coded in enumerate(passages) if coded is None]

@@ -50,14 +50,14 @@ class Sounds:
     syllables: frozenset[str]
 
 
-class Named(Protocol):
-    """Source of a vocabulary: names of documents and sections, and texts of passages, `most` of each."""
+class VocabularySource(Protocol):
+    """Names of documents and sections, and texts of passages, `most` of each."""
 
     def names(self, most: int) -> list[str]: ...
     def texts(self, most: int) -> list[str]: ...
 
 
-def read_vocabulary(storage: Named) -> MaterialVocabulary:
+def read_vocabulary(storage: VocabularySource) -> MaterialVocabulary:
     words: Counter[str] = Counter()
     names = storage.names(MOST_NAMES)
     spelt = Counter(LATIN_WORD.findall("\n".join(names)))
@@ -72,7 +72,7 @@ def read_vocabulary(storage: Named) -> MaterialVocabulary:
     return MaterialVocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 
-def read_sounds(storage: Named) -> Sounds:
+def read_sounds(storage: VocabularySource) -> Sounds:
     """How words of names sound; takes half a second, which questions of known words save."""
     counts: dict[str, int] = {}
     words: dict[str, str] = {}

@@ -18,7 +18,7 @@ from rag.language.terms import fold
 from rag.practice.attempt import Attempt, Span, read_attempt
 from rag.practice.clashes import clash_with
 from rag.practice.judge import Judge, directions
-from rag.practice.likeness import Comparer, PointComparison, Read
+from rag.practice.likeness import Comparer, EncodedAttempt, PointComparison
 from rag.practice.regressions import Regressions, with_judge, with_judge_in_english, without_judge
 from rag.practice.rubric import ESSENTIAL, Mistake, Point, Rubric
 
@@ -185,30 +185,30 @@ class EmbedderGrader:
         typed = read_attempt(attempt, rubric.text)
         if ungraded := _without_claims(typed, rubric, self.method):
             return ungraded
-        read = self.comparer.read(typed)
-        points = self._graded_points(typed, read, rubric)
-        mistakes = without_made(self._mistakes(read, rubric), points)
-        known = self.comparer.known_to(read, rubric.passages)
+        claims = self.comparer.encode(typed)
+        points = self._graded_points(typed, claims, rubric)
+        mistakes = without_made(self._mistakes(claims, rubric), points)
+        known = self.comparer.known_to(claims, rubric.passages)
         spoken_of = [graded.attempt for graded in points if graded.attempt]
         beyond = tuple(
             (sentence.start, sentence.end)
-            for sentence, share in zip(read.sentences, known, strict=True)
+            for sentence, share in zip(claims.sentences, known, strict=True)
             if share < KNOWN and not _overlaps((sentence.start, sentence.end), spoken_of)
         )
         return Grade(rubric.question_id, attempt, points, mistakes, beyond, self.method, notes_on(typed))
 
     def features(
-        self, attempt: Attempt, read: Read, rubric: Rubric
+        self, attempt: Attempt, claims: EncodedAttempt, rubric: Rubric
     ) -> list[tuple[NDArray[np.float64], PointComparison] | None]:
         """The regressions' input for each point, and the attempt's nearest sentences: for the nearer wording, Chinese
         or English. None if nothing can be compared."""
         self.comparer.remember(
             [rubric.question, *(text for point in rubric.points for text in wordings(point, attempt))]
         )
-        nearest = [self._nearest(attempt, read, point, rubric.question) for point in rubric.points]
-        alike = {place: (*pair, self._row(read, *pair)) for place, pair in enumerate(nearest) if pair}
+        nearest = [self._nearest(attempt, claims, point, rubric.question) for point in rubric.points]
+        alike = {place: (*pair, self._row(claims, *pair)) for place, pair in enumerate(nearest) if pair}
         said = [
-            (text, [read.sentences[place].text for place in compared.nearest] if _is_worth_reading(row) else [])
+            (text, [claims.sentences[place].text for place in compared.nearest] if _is_worth_reading(row) else [])
             for text, compared, row in alike.values()
         ]
         found = {
@@ -217,22 +217,24 @@ class EmbedderGrader:
         }
         return [found.get(place) for place in range(len(nearest))]
 
-    def _nearest(self, attempt: Attempt, read: Read, point: Point, question: str) -> tuple[str, PointComparison] | None:
+    def _nearest(
+        self, attempt: Attempt, claims: EncodedAttempt, point: Point, question: str
+    ) -> tuple[str, PointComparison] | None:
         found = [
             (text, compared)
             for text in wordings(point, attempt)
-            if (compared := self.comparer.compare(read, text, question))
+            if (compared := self.comparer.compare(claims, text, question))
         ]
         return max(found, key=lambda pair: pair[1].features.whole, default=None)
 
-    def _row(self, read: Read, text: str, compared: PointComparison) -> NDArray[np.float64]:
-        clash = clash_with(read.sentences, text, self.comparer.weight)
+    def _row(self, claims: EncodedAttempt, text: str, compared: PointComparison) -> NDArray[np.float64]:
+        clash = clash_with(claims.sentences, text, self.comparer.weight)
         return np.concatenate([compared.features.row(), clash.row()])
 
-    def _graded_points(self, attempt: Attempt, read: Read, rubric: Rubric) -> tuple[PointGrade, ...]:
+    def _graded_points(self, attempt: Attempt, claims: EncodedAttempt, rubric: Rubric) -> tuple[PointGrade, ...]:
         graded = []
         regressions = self.regressions_for(attempt)
-        for point, found in zip(rubric.points, self.features(attempt, read, rubric), strict=True):
+        for point, found in zip(rubric.points, self.features(attempt, claims, rubric), strict=True):
             if found is None:
                 graded.append(PointGrade(point, Verdict.UNSURE))
                 continue
@@ -241,22 +243,22 @@ class EmbedderGrader:
             graded.append(PointGrade(point, verdict, None if verdict is Verdict.MISSING else compared.span))
         return tuple(graded)
 
-    def _mistakes(self, read: Read, rubric: Rubric) -> list[MistakeMade]:
+    def _mistakes(self, claims: EncodedAttempt, rubric: Rubric) -> list[MistakeMade]:
         """The mistakes that a sentence makes: it is near the wrong claim, nearer than to its correction and to any
         point."""
         made = []
         likely = [
             mistake
             for mistake in rubric.mistakes
-            if self.comparer.shared_terms(read, mistake.wrong.quote) >= MISTAKEN_TERMS
+            if self.comparer.shared_terms(claims, mistake.wrong.quote) >= MISTAKEN_TERMS
         ]
         self.comparer.remember([mistake.wrong.quote for mistake in likely])
         for mistake in likely:
-            wrong = self.comparer.compare(read, mistake.wrong.quote, "")
+            wrong = self.comparer.compare(claims, mistake.wrong.quote, "")
             if wrong is None or wrong.features.best < MISTAKEN:
                 continue
-            sentence = read.sentences[wrong.sentence]
-            alone = self.comparer.only(read, wrong.sentence)
+            sentence = claims.sentences[wrong.sentence]
+            alone = self.comparer.only(claims, wrong.sentence)
             said = self.comparer.compare(alone, mistake.wrong.quote, "")
             if said is None or said.features.least < MISTAKEN_THROUGHOUT:
                 continue

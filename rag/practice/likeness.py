@@ -70,7 +70,7 @@ class PointComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class EncodedAttempt:
     """The claims of an attempt, encoded: tokens of all, `owner` gives the sentence of each."""
 
     sentences: tuple[Sentence, ...]
@@ -86,14 +86,15 @@ class Comparer:
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.index, self.embedder = index, embedder
         self._remembered: dict[str, Encoded] = {}
-        self.weight = lru_cache(REMEMBERED * 100)(self._weight)
+        # A term's rarity.
+        self.weight = lru_cache(REMEMBERED * 100)(lambda term: index.keywords.ceiling([term]))
 
-    def read(self, attempt: Attempt) -> Read:
+    def encode(self, attempt: Attempt) -> EncodedAttempt:
         """The claims of an attempt, encoded once for all points."""
         texts = [sentence.text for sentence in attempt.claims]
         encoded = self.embedder.encode_queries(texts) if texts else []
         tokens = [self._centred(one.tokens) for one in encoded]
-        return Read(
+        return EncodedAttempt(
             attempt.claims,
             _centred_rows(np.stack([one.vector for one in encoded]), self._centre) if encoded else self._nothing(),
             np.concatenate(tokens) if tokens else self._nothing(),
@@ -101,19 +102,19 @@ class Comparer:
             tuple(frozenset(terms(text)) for text in texts),
         )
 
-    def compare(self, read: Read, point: str, question: str) -> PointComparison | None:
+    def compare(self, claims: EncodedAttempt, point: str, question: str) -> PointComparison | None:
         """Compares an attempt with a point of a question; None if either has no tokens."""
         wanted, asked = self._encoded([point, question])
-        if not len(read.tokens) or not len(wanted.tokens):
+        if not len(claims.tokens) or not len(wanted.tokens):
             return None
-        cosines = wanted.tokens @ read.tokens.T
+        cosines = wanted.tokens @ claims.tokens.T
         known = (wanted.tokens @ asked.tokens.T).max(axis=1, initial=-1.0)
         rarity = self._rarity(wanted.token_ids)
         weights = rarity * np.where(known >= ASKED, IN_QUESTION, 1.0)
         weights /= max(float(weights.sum()), 1e-9)
-        near = np.full((len(wanted.tokens), len(read.sentences)), -1.0, np.float32)
-        for number in range(len(read.sentences)):
-            near[:, number] = cosines[:, read.owner == number].max(axis=1, initial=-1.0)
+        near = np.full((len(wanted.tokens), len(claims.sentences)), -1.0, np.float32)
+        for number in range(len(claims.sentences)):
+            near[:, number] = cosines[:, claims.owner == number].max(axis=1, initial=-1.0)
         everywhere = near.max(axis=1)
         single = weights @ near
         best = int(single.argmax())
@@ -121,20 +122,20 @@ class Comparer:
         paired = weights @ pairs
         pair = int(paired.argmax())
         term_weights = self._term_weights(point, question)
-        said = frozenset().union(*read.term_sets)
+        said = frozenset().union(*claims.term_sets)
         exact = frozenset(EXACT.findall(fold(point))) - set(terms(question))
         # Two sentences are shown if the second adds to the first.
         first = last = best
         if near.shape[1] > 1 and paired[pair] > single[best] + ADDS:
             first, last = pair, pair + 1
-        span = read.sentences[first].start, read.sentences[last].end
+        span = claims.sentences[first].start, claims.sentences[last].end
         features = PointFeatures(
             whole=float(weights @ everywhere),
             pair=float(paired[pair]),
             best=float(single[best]),
             same=float(weights[everywhere >= SAME].sum()),
             least=_least(everywhere, weights),
-            likeness=float((read.vectors @ wanted.vector).max()),
+            likeness=float((claims.vectors @ wanted.vector).max()),
             terms=sum(weight for term, weight in term_weights.items() if term in said),
             exact=len(exact & said) / len(exact) if exact else 0.5,
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
@@ -142,20 +143,24 @@ class Comparer:
         )
         return PointComparison(features, span, tuple(np.argsort(-single, kind="stable").tolist()))
 
-    def only(self, read: Read, sentence: int) -> Read:
+    def only(self, claims: EncodedAttempt, sentence: int) -> EncodedAttempt:
         """One sentence of an attempt."""
-        own = read.owner == sentence
+        own = claims.owner == sentence
         part = slice(sentence, sentence + 1)
-        return Read(
-            read.sentences[part], read.vectors[part], read.tokens[own], read.owner[own] * 0, read.term_sets[part]
+        return EncodedAttempt(
+            claims.sentences[part],
+            claims.vectors[part],
+            claims.tokens[own],
+            claims.owner[own] * 0,
+            claims.term_sets[part],
         )
 
-    def shared_terms(self, read: Read, text: str) -> float:
+    def shared_terms(self, claims: EncodedAttempt, text: str) -> float:
         """The share of a text's terms, by rarity, that the attempt has."""
-        said = frozenset().union(*read.term_sets)
+        said = frozenset().union(*claims.term_sets)
         return sum(weight for term, weight in self._term_weights(text, "").items() if term in said)
 
-    def known_to(self, read: Read, passages: Sequence[int]) -> NDArray[np.float32]:
+    def known_to(self, claims: EncodedAttempt, passages: Sequence[int]) -> NDArray[np.float32]:
         """How much of each sentence a page's passages state, shape (sentences,)."""
         said = [
             frozenset(terms(passage.text)) for passage in self.index.storage.passages(list(dict.fromkeys(passages)))
@@ -164,7 +169,7 @@ class Comparer:
         return np.asarray(
             [
                 sum(self.weight(term) for term in held & everything) / max(sum(map(self.weight, held)), 1e-9)
-                for held in read.term_sets
+                for held in claims.term_sets
             ],
             np.float32,
         )
@@ -174,10 +179,6 @@ class Comparer:
         weights = {term: self.weight(term) * (IN_QUESTION if term in asked else 1.0) for term in terms(point)}
         total = max(sum(weights.values()), 1e-9)
         return {term: weight / total for term, weight in weights.items()}
-
-    def _weight(self, term: str) -> float:
-        """A term's rarity."""
-        return self.index.keywords.ceiling([term])
 
     def _rarity(self, token_ids: NDArray[np.int32]) -> NDArray[np.float32]:
         tokens = self.index.tokens

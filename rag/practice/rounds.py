@@ -34,7 +34,7 @@ class PointMade:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredQuestion:
     """A question of a round with its attempt; `mistakes` are the corrections of those it made."""
 
     question_id: str
@@ -54,7 +54,7 @@ class Round:
     begun: datetime
     count: int
     planned: tuple[str, ...]
-    answered: tuple[Answered, ...] = ()
+    answered: tuple[AnsweredQuestion, ...] = ()
 
     @property
     def is_finished(self) -> bool:
@@ -108,7 +108,7 @@ def answer(bank: Bank, round: Round, grade: Grade) -> Round:
         )
     points = tuple(PointMade(graded.verdict, graded.point.citation) for graded in grade.points)
     corrections = tuple(made.mistake.right for made in grade.mistakes)
-    answered = (*round.answered, Answered(grade.question_id, grade.attempt, grade.score, points, corrections))
+    answered = (*round.answered, AnsweredQuestion(grade.question_id, grade.attempt, grade.score, points, corrections))
     planned = round.planned[1:]
     question = bank.find(grade.question_id)
     page = bank.questions.get(question.parent or "", question)

@@ -71,7 +71,7 @@ def examples(assistant: Assistant, attempts: Sequence[AttemptRow], judge: Judge 
         attempt = read_attempt(row.attempt, rubric.text)
         if attempt.is_empty or attempt.is_foreign or not attempt.claims or row.flipped is not None:
             continue
-        seen = grader.features(attempt, grader.comparer.read(attempt), rubric)
+        seen = grader.features(attempt, grader.comparer.encode(attempt), rubric)
         features = {point.text: found[0] for point, found in zip(rubric.points, seen, strict=True) if found}
         for point, verdict in labelled(row, rubric):
             if point.text in features:
@@ -93,7 +93,7 @@ def by_heart(assistant: Assistant, judge: Judge) -> Examples:
         said = "\n".join(unit.citation.quote for section in spoken for unit in section.units)
         rubric = rubric_of(bank, question)
         attempt = read_attempt(said, rubric.text)
-        seen = grader.features(attempt, grader.comparer.read(attempt), rubric)
+        seen = grader.features(attempt, grader.comparer.encode(attempt), rubric)
         rows += [found[0] for found in seen if found]
         pages += [question.document for found in seen if found]
     count = len(rows)

@@ -25,7 +25,7 @@ from rag.evaluation.intervals import share
 from rag.evaluation.progress import bar
 from rag.index import Index, open_index
 from rag.index.late_tokens import LateTokens
-from rag.index.tokens import Coded, TokenIndex
+from rag.index.tokens import PassageTokens, TokenIndex
 from rag.settings import ChatModelName
 from rag.types import AnswerKind
 
@@ -37,7 +37,7 @@ def without_tokens(index: Index, at_once: int) -> tuple[Index, LateTokens]:
     whole = index.tokens
     assert isinstance(whole, TokenIndex)
 
-    def make(numbers: Sequence[int]) -> list[Coded]:
+    def make(numbers: Sequence[int]) -> list[PassageTokens]:
         return [whole.passage(number) for number in numbers]
 
     kept = {part.name: getattr(whole, part.name) for part in fields(TokenIndex)}

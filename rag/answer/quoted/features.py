@@ -142,8 +142,8 @@ def section_features(
     questions = {document: index.asked.of(document) for document in names}
 
     def asked_of(section: Section) -> tuple[float, float]:
-        """The best share of the question's terms in the heading, a question of a table or a written question, and the mean of the best F1
-        values; both by the rarity of terms."""
+        """The best share of the question's terms in the heading, a question of a table or a written question, and the
+        mean of the best F1 values; both by the rarity of terms."""
         written = questions[section.document].get(section.heading, ())
         # A section that answers the whole page is asked for by the title, unless it has written questions.
         heading = section.title if section.role in WHOLE_ANSWERS and not written else section.heading

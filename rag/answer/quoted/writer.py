@@ -7,7 +7,7 @@ from rag.answer.evidence import QuestionResults
 from rag.answer.quoted.choosing import choose_paragraphs
 from rag.answer.quoted.features import Wanted
 from rag.answer.quoted.paragraphs import Paragraph, is_item, without_orders
-from rag.answer.trace import Event, Selection, TextAdded, Trace, Written
+from rag.answer.trace import Event, Selection, TextAdded, Trace, WrittenAnswer
 from rag.language.asking import asked_in
 from rag.language.language import Language
 from rag.text.sentences import Unit, UnitKind, in_one_line
@@ -23,7 +23,7 @@ class QuoteWriter:
     def select(self, trace: Trace) -> Selection:
         return Selection(tuple(select_quotes(trace, trace.resources.choices.answer_style)))
 
-    def write(self, trace: Trace) -> Iterator[Event | Written]:
+    def write(self, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         chosen = trace.selection.paragraphs
         written = write_quotes(chosen, sources_of(trace, chosen))
         yield from map(TextAdded, written.chunks)
@@ -55,7 +55,7 @@ def sources_of(trace: Trace, chosen: Sequence[Paragraph]) -> dict[str, str]:
     return {name: storage.source(name) or "" for name in {paragraph.passage.document for paragraph in chosen}}
 
 
-def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, first: int = 1) -> Written:
+def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, first: int = 1) -> WrittenAnswer:
     """Quote paragraphs sentence by sentence, with markers from `first` on. `sources` maps a document to its text."""
     chunks: list[str] = []
     claims: list[Claim] = []
@@ -94,7 +94,7 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
                 chunk = _gap(chunks) + chunk.lstrip()
             chunks.append(chunk)
         before = paragraph
-    return Written(tuple(chunks), tuple(claims), tuple(citations))
+    return WrittenAnswer(tuple(chunks), tuple(claims), tuple(citations))
 
 
 def _table(text: str) -> tuple[str, str]:

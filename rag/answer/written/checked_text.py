@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from rag.answer.trace import Written
+from rag.answer.trace import WrittenAnswer
 from rag.answer.written.claims import evidence_sentences, supporting, without_model_markers
 from rag.answer.written.prompts import AGENT_SYSTEM, SYSTEM, SYSTEM_OF_SMALL
 from rag.index import Index
@@ -79,8 +79,10 @@ class CheckedText:
         yield from self._check(rest)
 
     @property
-    def written(self) -> Written:
-        return Written(tuple(self._chunks), tuple(self._claims), tuple(self._citations), self._left_out, self._llm)
+    def written(self) -> WrittenAnswer:
+        return WrittenAnswer(
+            tuple(self._chunks), tuple(self._claims), tuple(self._citations), self._left_out, self._llm
+        )
 
     def _check(self, raw: str) -> Iterator[str]:
         is_code = _may_be_code(raw) and parse(raw)[0].kind is BlockKind.CODE

@@ -8,7 +8,7 @@ from itertools import chain
 from rag.answer.choices import STYLES, StyleName
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, without_orders
 from rag.answer.quoted.writer import QuoteWriter, select_quotes, sources_of, wanted_of, write_quotes
-from rag.answer.trace import Event, ModelLoading, Selection, TextAdded, TextDiscarded, Trace, Written
+from rag.answer.trace import Event, ModelLoading, Selection, TextAdded, TextDiscarded, Trace, WrittenAnswer
 from rag.answer.verdict import is_refused_unsupported
 from rag.answer.written.checked_text import UNSUPPORTED_MARK, CheckedText
 from rag.answer.written.claims import without_model_markers
@@ -48,7 +48,7 @@ class ChatModelWriter:
         )
         return Selection(tuple(chosen), prompt)
 
-    def write(self, trace: Trace) -> Iterator[Event | Written]:
+    def write(self, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         shown = False
         try:
             if trace.resources.chat_model is not None and not trace.resources.chat_model.is_ready():
@@ -63,13 +63,13 @@ class ChatModelWriter:
         if shown:
             yield TextDiscarded()
         if problem is ChatModelProblem.UNSUPPORTED and is_refused_unsupported(trace):
-            yield Written(llm=trace.resources.llm, fallback=problem)
+            yield WrittenAnswer(llm=trace.resources.llm, fallback=problem)
             return
         quotes = QuoteWriter()
         for item in quotes.write(replace(trace, selection=quotes.select(trace))):
-            yield replace(item, fallback=problem) if isinstance(item, Written) else item
+            yield replace(item, fallback=problem) if isinstance(item, WrittenAnswer) else item
 
-    def _write_checked(self, trace: Trace) -> Iterator[Event | Written]:
+    def _write_checked(self, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         """Raises ChatModelError if nothing that the model wrote is supported; a large model may decline to answer."""
         resources = trace.resources
         assert resources.chat_model is not None
@@ -152,20 +152,20 @@ def _citable(trace: Trace) -> list[Passage]:
     return list({passage.number: passage for passage in (*read, *hits)}.values())
 
 
-def _quotes_beside(trace: Trace, written: Written) -> Written:
+def _quotes_beside(trace: Trace, written: WrittenAnswer) -> WrittenAnswer:
     """Under a heading, the paragraphs that the model's text does not cite; only the best if a large model wrote it."""
     resources = trace.resources
     style = resources.choices.answer_style if resources.is_small else STYLES[StyleName.SHORT]
     left = _uncited(select_quotes(trace, style), written)
     if not left:
-        return Written()
+        return WrittenAnswer()
     heading = ALSO[trace.language]
     gap = "" if written.chunks[-1].endswith("\n\n") else "\n\n"
     quotes = write_quotes(left, sources_of(trace, left), first=len(written.citations) + 1)
     return replace(quotes, chunks=(f"{gap}{heading}\n\n", *quotes.chunks))
 
 
-def _uncited(chosen: Sequence[Paragraph], written: Written) -> list[Paragraph]:
+def _uncited(chosen: Sequence[Paragraph], written: WrittenAnswer) -> list[Paragraph]:
     """The parts of the paragraphs that an answer does not cite; a line that announces a block stays with it."""
     cited = [(citation.document, citation.start, citation.end) for citation in written.citations]
 

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
-from rag.evaluation.progress import Track, bar
+from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
 from rag.language.pointing import ELSEWHERE
 from rag.settings import Settings
@@ -53,6 +53,9 @@ class LabelledRow(IdentifiedRow):
     question: str
     standalone: str | None = None
     answerable: Answerable
+
+
+Row = TypeVar("Row", bound=LabelledRow)
 
 
 class AskedRow(LabelledRow):
@@ -117,28 +120,28 @@ def load_asked(file: Path) -> list[AskedRow]:
 
 
 def evaluate_asked(
-    file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
+    file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The result as JSON, and a row for each question. Raises UsageError."""
-    rows = choose(load_asked(file), split, limit, file)
-    assistant = Assistant.open(settings)
-    outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
-    return result_of(file, split, assistant, rows, outcomes, measures), [as_row(outcome) for outcome in outcomes]
+    return evaluate_rows(file, choose(load_asked(file), split, limit, file), split, settings, ask, measures, as_row)
 
 
-def result_of(
+def evaluate_rows(
     file: Path,
+    rows: Sequence[Row],
     split: Split,
-    assistant: Assistant,
-    rows: Sequence[LabelledRow],
-    outcomes: Sequence[Outcome],
+    settings: Settings,
+    ask: Callable[[Assistant, Row], Outcome],
     measures: Callable[[Sequence[Outcome]], Mapping[str, dict[str, Any]]],
-) -> dict[str, Any]:
-    """The result of a file of labelled questions as JSON, also for each style."""
+    as_row: Callable[[Outcome], dict[str, Any]],
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Ask labelled questions. The result as JSON, with the measures of all and of each style, and a row for each."""
+    assistant = Assistant.open(settings)
+    outcomes = [ask(assistant, row) for row in bar(rows, assistant.llm)]
     styles: dict[str, list[Outcome]] = {}
     for row, outcome in zip(rows, outcomes, strict=True):
         styles.setdefault(row.style, []).append(outcome)
-    return {
+    result = {
         "dataset": file.stem,
         "split": str(split),
         "llm": str(assistant.llm),
@@ -150,6 +153,7 @@ def result_of(
         "machine": machine(),
         "date": today(),
     }
+    return result, [as_row(outcome) for outcome in outcomes]
 
 
 def answer_to(assistant: Assistant, row: LabelledRow) -> Answer:

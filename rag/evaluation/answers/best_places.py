@@ -28,13 +28,12 @@ from rag.evaluation.answers.asked import (
     SourceSection,
     answer_to,
     body_length,
-    result_of,
+    evaluate_rows,
     section_of,
     sections,
 )  # fmt: skip
 from rag.evaluation.datasets import Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
-from rag.evaluation.progress import Track, bar
 from rag.settings import Settings
 from rag.types import Answer, AnswerKind, Citation
 
@@ -97,13 +96,10 @@ def load_placed(file: Path) -> list[PlacedRow]:
 
 
 def evaluate_placed(
-    file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None, track: Track = bar
+    file: Path, settings: Settings, *, split: Split = Split.ALL, limit: int | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The result as JSON, and a row for each question. Raises UsageError."""
-    rows = choose(load_placed(file), split, limit, file)
-    assistant = Assistant.open(settings)
-    outcomes = [ask(assistant, row) for row in track(rows, assistant.llm)]
-    return result_of(file, split, assistant, rows, outcomes, measures), [as_row(outcome) for outcome in outcomes]
+    return evaluate_rows(file, choose(load_placed(file), split, limit, file), split, settings, ask, measures, as_row)
 
 
 def ask(assistant: Assistant, row: PlacedRow) -> PlacedOutcome:

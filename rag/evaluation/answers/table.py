@@ -43,7 +43,8 @@ def gates(
 
     `measures` and `seconds` are those of a result: {"value", …} by name, and by name and quantile.
     """
-    measured = {name: (target, measures.get(name)) for name, target in _of_measures(llm).items()}
+    targets = QUOTES if llm == "extractive" else CHAT_MODEL
+    measured = {name: (target, measures.get(name)) for name, target in targets.items()}
     if llm == "local":
         measured |= {f"{name}_p50": (target, seconds[name]["p50"]) for name, target in LOCAL_SECONDS.items()}
     return {
@@ -51,10 +52,6 @@ def gates(
         for name, (target, value) in measured.items()
         if value
     }
-
-
-def _of_measures(llm: str) -> Mapping[str, Target]:
-    return QUOTES if llm == "extractive" else CHAT_MODEL
 
 
 NAMES = {

@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 
 from rag.embedding import Embedder
 from rag.evaluation.extra import evaluation_extra
-from rag.evaluation.retrieval.system_interface import Builder, Ranked, System, SystemInputs
+from rag.evaluation.retrieval.system_interface import Builder, RetrievedPassage, System, SystemInputs
 from rag.language.terms import terms
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _vector_store(splitter: Splitter, inputs: SystemInputs) -> System:
     with evaluation_extra():
         from langchain_community.vectorstores import FAISS
     store = FAISS.from_documents(_pieces(inputs, splitter()), LangChainEmbeddings(inputs.embedder))
-    return lambda question, count: _ranked(store.similarity_search(question, k=count))
+    return lambda question, count: _passages(store.similarity_search(question, k=count))
 
 
 def _bm25(words: Callable[[], Preprocess] | None, inputs: SystemInputs) -> System:
@@ -105,9 +105,9 @@ def _bm25(words: Callable[[], Preprocess] | None, inputs: SystemInputs) -> Syste
     with evaluation_extra():
         retriever = BM25Retriever.from_documents(_pieces(inputs, tutorial_splitter()), **options)
 
-    def search(question: str, count: int) -> list[Ranked]:
+    def search(question: str, count: int) -> list[RetrievedPassage]:
         retriever.k = count
-        return _ranked(retriever.invoke(question))
+        return _passages(retriever.invoke(question))
 
     return search
 
@@ -117,5 +117,5 @@ def _pieces(inputs: SystemInputs, splitter: "RecursiveCharacterTextSplitter") ->
     return [piece for piece in splitter.split_documents(documents) if piece.page_content.strip()]
 
 
-def _ranked(documents: Sequence[Document]) -> list[Ranked]:
-    return [Ranked(document.page_content, (document.metadata["document"],)) for document in documents]
+def _passages(documents: Sequence[Document]) -> list[RetrievedPassage]:
+    return [RetrievedPassage(document.page_content, (document.metadata["document"],)) for document in documents]

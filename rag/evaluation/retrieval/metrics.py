@@ -8,7 +8,7 @@ a chat model, gets to see first.
 from collections.abc import Mapping, Sequence
 
 from rag.evaluation.extra import evaluation_extra
-from rag.evaluation.retrieval.system_interface import Ranked
+from rag.evaluation.retrieval.system_interface import RetrievedPassage
 
 NDCG = "ndcg@10"
 # Our names, and those of ir-measures.
@@ -35,7 +35,7 @@ def ranking_measures(
     return values
 
 
-def evidence_measures(passages: Sequence[Ranked], quotes: Sequence[Sequence[str]]) -> dict[str, float]:
+def evidence_measures(passages: Sequence[RetrievedPassage], quotes: Sequence[Sequence[str]]) -> dict[str, float]:
     """Whether all quotes are in the first characters of the passages, which are joined in order by line breaks. A quote
     may have several wordings, any of which will do.
 

@@ -14,7 +14,7 @@ CHARACTERS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RetrievedPassage:
     """A retrieved passage: its text, and the ids of the documents that contain it, its own before those that repeat
     it."""
 
@@ -32,25 +32,27 @@ class SystemInputs:
     texts: Mapping[str, str]
     names: Mapping[str, str]
 
-    def ranked(self, passages: Iterable[Passage]) -> list[Ranked]:
+    def with_documents(self, passages: Iterable[Passage]) -> list[RetrievedPassage]:
         """Passages of our index with the ids of their documents."""
         return [
-            Ranked(p.text, tuple(dict.fromkeys(self.names[n] for n in (p.document, *(q.document for q in p.also_in)))))
+            RetrievedPassage(
+                p.text, tuple(dict.fromkeys(self.names[n] for n in (p.document, *(q.document for q in p.also_in))))
+            )
             for p in passages
         ]
 
 
-System = Callable[[str, int], Sequence[Ranked]]
+System = Callable[[str, int], Sequence[RetrievedPassage]]
 """A question and the number of passages wanted -> the passages, best first; fewer only if there are no more."""
 Builder = Callable[[SystemInputs], System]
 
 
-def document_ranking(passages: Iterable[Ranked]) -> list[str]:
+def document_ranking(passages: Iterable[RetrievedPassage]) -> list[str]:
     """Documents in the order of their first passage."""
     return list(dict.fromkeys(chain.from_iterable(passage.documents for passage in passages)))
 
 
-def retrieve(system: System, question: str, *, first: int, characters: int = 0) -> list[Ranked]:
+def retrieve(system: System, question: str, *, first: int, characters: int = 0) -> list[RetrievedPassage]:
     """The passages for a question, enough for DOCUMENTS documents and `characters` characters, if there are as many.
 
     They begin with those that a user gets who asks for `first`; a longer search may rank differently, so it only adds.

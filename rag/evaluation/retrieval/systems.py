@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rag.errors import UsageError
 from rag.evaluation.retrieval import langchain_systems as langchain
-from rag.evaluation.retrieval.system_interface import Builder, Ranked, System, SystemInputs
+from rag.evaluation.retrieval.system_interface import Builder, RetrievedPassage, System, SystemInputs
 from rag.language.terms import simplified, terms
 from rag.search.fusion import ranking_for
 from rag.search.retrieval import CANDIDATES, Proposals, search, search_dense, search_keyword
@@ -21,8 +21,8 @@ RECIPROCAL_RANK_K = 60
 def ours(inputs: SystemInputs) -> System:
     """The search of `python -m rag search` and of answers."""
 
-    def system(question: str, count: int) -> list[Ranked]:
-        return inputs.ranked(hit.passage for hit in inputs.assistant.search(question, k=count).hits)
+    def system(question: str, count: int) -> list[RetrievedPassage]:
+        return inputs.with_documents(hit.passage for hit in inputs.assistant.search(question, k=count).hits)
 
     return system
 
@@ -33,9 +33,9 @@ def variant(**changes: float) -> Builder:
     def build(inputs: SystemInputs) -> System:
         ranking = replace(ranking_for(inputs.assistant.index), **changes)  # type: ignore[arg-type]
 
-        def system(question: str, count: int) -> list[Ranked]:
+        def system(question: str, count: int) -> list[RetrievedPassage]:
             found = search(inputs.assistant.index, inputs.embedder, question, k=count, ranking=ranking)
-            return inputs.ranked(hit.passage for hit in found.hits)
+            return inputs.with_documents(hit.passage for hit in found.hits)
 
         return system
 
@@ -45,7 +45,7 @@ def variant(**changes: float) -> Builder:
 def dense(inputs: SystemInputs) -> System:
     """Nearest vectors alone."""
 
-    def search(question: str, count: int) -> list[Ranked]:
+    def search(question: str, count: int) -> list[RetrievedPassage]:
         return _passages(inputs, _dense(inputs, question, count).numbers.tolist())
 
     return search
@@ -54,7 +54,7 @@ def dense(inputs: SystemInputs) -> System:
 def keyword(inputs: SystemInputs) -> System:
     """BM25 alone."""
 
-    def search(question: str, count: int) -> list[Ranked]:
+    def search(question: str, count: int) -> list[RetrievedPassage]:
         return _passages(inputs, _keyword(inputs, question, count).numbers.tolist())
 
     return search
@@ -63,7 +63,7 @@ def keyword(inputs: SystemInputs) -> System:
 def reciprocal_rank_fusion(inputs: SystemInputs) -> System:
     """Both, fused by their ranks alone: each adds 1 / (60 + rank)."""
 
-    def search(question: str, count: int) -> list[Ranked]:
+    def search(question: str, count: int) -> list[RetrievedPassage]:
         depth = max(CANDIDATES, count)
         fused: dict[int, float] = {}
         for ranking in (_dense(inputs, question, depth), _keyword(inputs, question, depth)):
@@ -120,5 +120,5 @@ def _keyword(inputs: SystemInputs, question: str, count: int) -> Proposals:
     return search_keyword(inputs.assistant.index.keywords.match(terms(question)), count)
 
 
-def _passages(inputs: SystemInputs, numbers: list[int]) -> list[Ranked]:
-    return inputs.ranked(inputs.assistant.index.storage.passages(numbers))
+def _passages(inputs: SystemInputs, numbers: list[int]) -> list[RetrievedPassage]:
+    return inputs.with_documents(inputs.assistant.index.storage.passages(numbers))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag.index.milvus.connection import Connection, Row, batches
-from rag.index.milvus.fetched import Fetched, part_texts
 from rag.index.milvus.records import passage_of, stored_passage, unpacked
+from rag.index.milvus.rows import RowReader, part_texts
 from rag.index.milvus.schema import Table
 from rag.index.storage import DocumentEntry, DocumentSummary, StoredDocument, StoredPassage, outline_of
 from rag.text.page import Outline
@@ -24,10 +24,10 @@ NOTHING_INSIDE = "id < 0"
 class MilvusDocuments:
     """Reads one generation. Safe to use from several threads."""
 
-    def __init__(self, fetched: Fetched) -> None:
-        self._fetched = fetched
-        self._connection = fetched.connection
-        self._visible = fetched.generation.visible
+    def __init__(self, reader: RowReader) -> None:
+        self._reader = reader
+        self._connection = reader.connection
+        self._visible = reader.generation.visible
         # Documents of this generation already looked up by name; they do not change.
         self._named: dict[str, Mapping[str, Any]] = {}
         self._bodies: dict[int, Mapping[str, Any]] = {}
@@ -37,7 +37,7 @@ class MilvusDocuments:
         """The connection belongs to the store."""
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        return self._fetched.passages([int(number) for number in numbers])
+        return self._reader.passages([int(number) for number in numbers])
 
     def document_numbers(self, name: str) -> list[int]:
         row = self._document(name)
@@ -144,7 +144,7 @@ class MilvusDocuments:
         row = self._document(name)
         if row is None:
             return None
-        return part_texts(self._connection, int(row["id"]), SOURCE, self._fetched.consistency)
+        return part_texts(self._connection, int(row["id"]), SOURCE, self._reader.consistency)
 
     def pages(self, name: str) -> tuple[int, ...]:
         row = self._document(name)
@@ -161,7 +161,7 @@ class MilvusDocuments:
     def _document(self, name: str) -> Mapping[str, Any] | None:
         if name not in self._named:
             condition = f"name == {json.dumps(name, ensure_ascii=False)} and {self._visible}"
-            found = self._connection.query(Table.DOCUMENTS, condition, FIELDS, self._fetched.consistency)
+            found = self._connection.query(Table.DOCUMENTS, condition, FIELDS, self._reader.consistency)
             if not found:
                 return None
             self._named[name] = found[0]
@@ -170,12 +170,12 @@ class MilvusDocuments:
     def _body(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         document = int(row["id"])
         if document not in self._bodies:
-            text = part_texts(self._connection, document, BODY, self._fetched.consistency)
+            text = part_texts(self._connection, document, BODY, self._reader.consistency)
             self._bodies[document] = json.loads(text)
         return self._bodies[document]
 
     def _numbers(self, condition: str) -> dict[int, int]:
-        rows = self._connection.query(Table.PASSAGES, condition, ["place"], self._fetched.consistency)
+        rows = self._connection.query(Table.PASSAGES, condition, ["place"], self._reader.consistency)
         return {int(row["place"]): int(row["id"]) for row in rows}
 
     def _repeated(self, place: Sequence[Any]) -> int | None:
@@ -215,18 +215,18 @@ class MilvusPart:
         return [passage for number in numbers for passage in self.repeats.get(number, ())]
 
 
-def read_part(fetched: Fetched, names: Sequence[str]) -> MilvusPart:
+def read_part(reader: RowReader, names: Sequence[str]) -> MilvusPart:
     """Raises IndexCorruptError if rows are missing."""
     try:
-        return _read_part(fetched, names)
+        return _read_part(reader, names)
     except (KeyError, ValueError) as error:
-        raise fetched.lacking(f"rows of {', '.join(names)[:200]}") from error
+        raise reader.lacking(f"rows of {', '.join(names)[:200]}") from error
 
 
-def _read_part(fetched: Fetched, names: Sequence[str]) -> MilvusPart:
-    connection = fetched.connection
+def _read_part(reader: RowReader, names: Sequence[str]) -> MilvusPart:
+    connection = reader.connection
     fields = ["name", "passages", "numbered", "record"]
-    rows = {row["name"]: row for row in connection.all(Table.DOCUMENTS, fetched.generation.visible, fields)}
+    rows = {row["name"]: row for row in connection.all(Table.DOCUMENTS, reader.generation.visible, fields)}
     inside = [rows[name] for name in names]
     own = {int(row["id"]) for row in inside}
     stored = list(_stored_repeats(connection, [row for row in inside if row["numbered"] < row["passages"]]))

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.index.keywords import K1, B, idf_of
-from rag.index.milvus.fetched import Fetched
 from rag.index.milvus.records import TermCounts
+from rag.index.milvus.rows import RowReader
 from rag.index.milvus.schema import Table
 from rag.index.milvus.vectors import ranked
 from rag.index.store import Found, Numbers
@@ -31,16 +31,16 @@ WIDER = 4
 class MilvusKeywords:
     """`table` maps a term to its dimension and its number of passages."""
 
-    def __init__(self, fetched: Fetched, table: dict[str, tuple[int, int]]) -> None:
-        self.fetched = fetched
+    def __init__(self, reader: RowReader, table: dict[str, tuple[int, int]]) -> None:
+        self.reader = reader
         self._table = table
 
-    def narrowed(self, fetched: Fetched) -> "MilvusKeywords":
-        return MilvusKeywords(fetched, self._table)
+    def narrowed(self, reader: RowReader) -> "MilvusKeywords":
+        return MilvusKeywords(reader, self._table)
 
     @property
     def passage_count(self) -> int:
-        return self.fetched.generation.manifest.passages
+        return self.reader.generation.manifest.passages
 
     @cached_property
     def latin_terms(self) -> list[str]:
@@ -51,7 +51,7 @@ class MilvusKeywords:
         dimensions = np.asarray([self._table[term][0] for term in known], np.uint32)
         frequencies = np.asarray([self.frequency(term) for term in known], np.float64)
         return MilvusMatch(
-            self.fetched, dimensions, np.asarray(list(known.values()), np.float32), self._idf(frequencies)
+            self.reader, dimensions, np.asarray(list(known.values()), np.float32), self._idf(frequencies)
         )
 
     def ceiling(self, query: Sequence[str]) -> float:
@@ -74,9 +74,9 @@ class MilvusMatch:
     """The scores of one query of known terms: their dimensions, frequency in the query, and rarity."""
 
     def __init__(
-        self, fetched: Fetched, dimensions: NDArray[np.uint32], named: NDArray[np.float32], idf: NDArray[np.float32]
+        self, reader: RowReader, dimensions: NDArray[np.uint32], named: NDArray[np.float32], idf: NDArray[np.float32]
     ) -> None:
-        self._fetched = fetched
+        self._reader = reader
         self._dimensions = dimensions
         self._named = named
         self._idf = idf
@@ -85,11 +85,11 @@ class MilvusMatch:
         if not len(self._dimensions):
             return ranked([], [])
         query = dict(zip(self._dimensions.tolist(), (self._named * self._idf).tolist(), strict=True))
-        generation = self._fetched.generation
+        generation = self._reader.generation
         most_higher = max(1.0, generation.mean_length / generation.weighed_at) * (1 + ROUNDING)
         asked = 2 * count
         while True:
-            hits = self._fetched.search(Table.PASSAGES, "terms", query, min(asked, MOST), within)
+            hits = self._reader.search(Table.PASSAGES, "terms", query, min(asked, MOST), within)
             numbers, scores = ranked(found := [number for number, _ in hits], self.of(found).tolist())
             complete = len(hits) < asked or asked >= min(generation.manifest.passages, MOST)
             if complete or scores[count - 1] >= hits[-1][1] * most_higher:
@@ -97,8 +97,8 @@ class MilvusMatch:
             asked *= WIDER
 
     def of(self, numbers: Numbers) -> NDArray[np.float32]:
-        mean = self._fetched.generation.mean_length
-        rows = self._fetched.counts([int(number) for number in numbers])
+        mean = self._reader.generation.mean_length
+        rows = self._reader.counts([int(number) for number in numbers])
         return np.asarray([self._score(row, mean) for row in rows], np.float32)
 
     def _score(self, row: TermCounts, mean: float) -> float:

@@ -18,7 +18,6 @@ from rag.errors import IndexCorruptError, StoreError
 from rag.index.generation import DiskIndex
 from rag.index.milvus.connection import STRONG, Connection, Row, batches
 from rag.index.milvus.documents import BODY, SOURCE
-from rag.index.milvus.fetched import TOKENS
 from rag.index.milvus.generations import RECORD, Generation, Hidden, flip, live_number
 from rag.index.milvus.keywords import saturated
 from rag.index.milvus.lease import Lease
@@ -32,6 +31,7 @@ from rag.index.milvus.records import (
     repeat_record,
     text_parts,
 )
+from rag.index.milvus.rows import TOKENS
 from rag.index.milvus.schema import NOTHING, Table, create_missing
 from rag.index.milvus.store import require_whole
 from rag.index.milvus.tables import Parts, changed_entries, is_worn, read_table, write_parts
@@ -49,7 +49,7 @@ TERMS, TOKEN_TABLE, CODEC = "terms", "token-table", "codec"
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DocumentRecords:
     """A document and all that its rows hold except vectors: the records of its passages, including duplicates, and
     their digest."""
 
@@ -65,13 +65,13 @@ def publish(connection: Connection, lease: Lease, live: Generation | None, index
     """
     manifest = index.manifest
     create_missing(connection, Table, manifest.dimension)
-    described = _described(index)
+    documents = _records_of(index)
     writer = _Writer(connection, lease, index)
     base = live if live is not None and live.manifest.settings == manifest.settings else None
-    change = _change(connection, base, described)
+    change = _change(connection, base, documents)
     if base is not None and abs(change.mean_length(manifest.passages) / base.weighed_at - 1) > DRIFT:
         base = None
-        change = _change(connection, base, described)
+        change = _change(connection, base, documents)
     weighed_at = base.weighed_at if base else change.mean_length(manifest.passages)
     table, term_parts = writer.term_table(base)
     numbers = writer.documents(change.new, {term: values[0] for term, values in table.items()}, weighed_at)
@@ -86,7 +86,7 @@ def publish(connection: Connection, lease: Lease, live: Generation | None, index
         mirrors=index.manifest_sha256,
         terms_in_all=change.terms_in_all,
         weighed_at=weighed_at,
-        background=_background(connection, index, described, change, numbers),
+        background=_background(connection, index, documents, change, numbers),
         terms=term_parts,
         tokens=writer.token_table(base),
         codec=writer.codec(base),
@@ -113,7 +113,7 @@ class Change:
     """How a generation on disk differs from the one in the store. `kept` (by name) and `gone` are document numbers in
     the store; `terms_in_all` counts the terms of all passages."""
 
-    new: tuple[Described, ...]
+    new: tuple[DocumentRecords, ...]
     kept: Mapping[str, int]
     gone: tuple[int, ...]
     terms_in_all: int
@@ -122,14 +122,14 @@ class Change:
         return max(self.terms_in_all / max(passages, 1), 1.0)
 
 
-def _change(connection: Connection, base: Generation | None, described: Sequence[Described]) -> Change:
+def _change(connection: Connection, base: Generation | None, documents: Sequence[DocumentRecords]) -> Change:
     stored: dict[str, tuple[int, str]] = {}
     if base is not None:
         for row in connection.all(Table.DOCUMENTS, base.visible, ["name", "digest"]):
             stored[row["name"]] = (int(row["id"]), row["digest"])
-    new = tuple(each for each in described if stored.get(each.document.name, (0, ""))[1] != each.digest)
+    new = tuple(each for each in documents if stored.get(each.document.name, (0, ""))[1] != each.digest)
     changed = {each.document.name for each in new}
-    names = {each.document.name for each in described} - changed
+    names = {each.document.name for each in documents} - changed
     kept = {name: number for name, (number, _) in stored.items() if name in names}
     gone = tuple(number for name, (number, _) in stored.items() if name not in names)
     terms_in_all = sum(
@@ -145,7 +145,7 @@ def _change(connection: Connection, base: Generation | None, described: Sequence
     return Change(new, kept, gone, terms_in_all)
 
 
-def _described(index: DiskIndex) -> list[Described]:
+def _records_of(index: DiskIndex) -> list[DocumentRecords]:
     """All documents on disk, with their records."""
     documents = index.storage.documents(with_passages=True)
     places = {
@@ -167,7 +167,7 @@ def _described(index: DiskIndex) -> list[Described]:
         )
         row = _document_row(document)
         said = as_json([settings, row, document.pages, outline_json(document.outline), document.source, records])
-        found.append(Described(document, records, hashlib.sha256(said.encode()).hexdigest()))
+        found.append(DocumentRecords(document, records, hashlib.sha256(said.encode()).hexdigest()))
     return found
 
 
@@ -195,7 +195,7 @@ def _still_hidden(connection: Connection, base: Generation | None) -> list[Hidde
 def _background(
     connection: Connection,
     index: DiskIndex,
-    described: Sequence[Described],
+    documents: Sequence[DocumentRecords],
     change: Change,
     numbers: Mapping[tuple[str, int], int],
 ) -> tuple[int, ...]:
@@ -203,7 +203,7 @@ def _background(
     wanted = index.vectors.background().tolist() if index.manifest.passages else []
     places = {
         passage.number: (each.document.name, place)
-        for each in described
+        for each in documents
         for place, passage in enumerate(each.document.passages)
         if passage.number is not None and passage.number in wanted
     }
@@ -233,7 +233,7 @@ class _Writer:
         self._parts = 0
 
     def documents(
-        self, new: Sequence[Described], dimensions: Mapping[str | int, int], weighed_at: float
+        self, new: Sequence[DocumentRecords], dimensions: Mapping[str | int, int], weighed_at: float
     ) -> dict[tuple[str, int], int]:
         """Insert documents with all their rows. Returns their passage numbers by name and place."""
         numbers: dict[tuple[str, int], int] = {}
@@ -320,7 +320,7 @@ class _Writer:
 
     def _passage_row(
         self,
-        each: Described,
+        each: DocumentRecords,
         place: int,
         document: int,
         numbers: dict[tuple[str, int], int],
@@ -345,7 +345,7 @@ class _Writer:
             terms=dict(zip(counts.terms.tolist(), weights, strict=True)) or {NO_TERM: NO_WEIGHT},
         )  # fmt: skip
 
-    def _part_rows(self, each: Described, document: int, numbers: Mapping[tuple[str, int], int]) -> Iterator[Row]:
+    def _part_rows(self, each: DocumentRecords, document: int, numbers: Mapping[tuple[str, int], int]) -> Iterator[Row]:
         passages = [None if "same_as" not in record else record for record in each.records]
         body = as_json({
             "pages": each.document.pages, "questions": each.document.questions, "passages": passages,

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from rag.index.milvus.schema import MOST_BYTES
 from rag.index.storage import StoredDocument, StoredPassage, as_json, blocks_of, pieces_of
-from rag.index.tokens import PER_BYTE, Coded
+from rag.index.tokens import PER_BYTE, PassageTokens
 from rag.text.mapped import MappedText
 from rag.text.page import PageSection
 from rag.types import Passage, Place
@@ -108,18 +108,18 @@ def _mapped(record: Mapping[str, Any]) -> MappedText:
     return MappedText(record["text"], pieces_of(as_json(record["pieces"])))
 
 
-def coded_bytes(coded: Coded) -> bytes:
+def coded_bytes(coded: PassageTokens) -> bytes:
     return b"".join(
         np.ascontiguousarray(array).tobytes() for array in (coded.token_ids, coded.scales, coded.lengths, coded.codes)
     )
 
 
-def coded_of(data: bytes, dimension: int) -> Coded:
+def coded_of(data: bytes, dimension: int) -> PassageTokens:
     width = dimension // PER_BYTE
     count = len(data) // (8 + width)
     ids, scales, lengths, codes = np.split(np.frombuffer(data, np.uint8), np.cumsum([4 * count, 2 * count, 2 * count]))
     rows = codes.reshape(count, width)
-    return Coded(rows, scales.view(np.float16), lengths.view(np.float16), ids.view(np.int32))
+    return PassageTokens(rows, scales.view(np.float16), lengths.view(np.float16), ids.view(np.int32))
 
 
 @dataclass(frozen=True, slots=True)

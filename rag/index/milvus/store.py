@@ -12,10 +12,10 @@ from rag.errors import IndexCorruptError, IndexMismatchError, StoreError
 from rag.index.manifest import FORMAT
 from rag.index.milvus.connection import BOUNDED, Connection
 from rag.index.milvus.documents import MilvusDocuments, read_part
-from rag.index.milvus.fetched import Fetched, Rows
 from rag.index.milvus.generations import SCHEMA, Generation, live_number, require_live
 from rag.index.milvus.keywords import MilvusKeywords
 from rag.index.milvus.records import joined_bytes
+from rag.index.milvus.rows import RowCaches, RowReader
 from rag.index.milvus.schema import Table, require_schema
 from rag.index.milvus.tables import read_table
 from rag.index.milvus.vectors import MilvusTokens, MilvusVectors
@@ -35,13 +35,13 @@ class MilvusIndex(Index):
     """An open generation in the server, whose rows stay for `milvus_grace` seconds after its replacement."""
 
     generation: Generation
-    fetched: Fetched
+    reader: RowReader
     keywords: MilvusKeywords
     tokens: MilvusTokens | None = None
 
     def part(self, documents: Sequence[str]) -> Index:
-        part = read_part(self.fetched, documents)
-        inside = self.fetched.narrowed(part.condition)
+        part = read_part(self.reader, documents)
+        inside = self.reader.narrowed(part.condition)
         storage = PassagesOfPart(self.storage, frozenset(documents), part.repeats_of)
         keywords = self.keywords.narrowed(inside)
         return replace(self, storage=storage, vectors=MilvusVectors(inside), keywords=keywords, whole=self)
@@ -54,7 +54,7 @@ class MilvusStore:
         self._settings = settings
         self._connection: Connection | None = None
         self._connecting = threading.Lock()
-        self._rows = Rows()
+        self._caches = RowCaches()
         self._looked = -LOOKED
 
     @property
@@ -71,7 +71,7 @@ class MilvusStore:
         while True:
             generation = require_live(self.connection)
             try:
-                return open_generation(self.connection, generation, self._rows, embedder)
+                return open_generation(self.connection, generation, self._caches, embedder)
             except IndexCorruptError:
                 if live_number(self.connection) == generation.number:
                     raise
@@ -93,7 +93,7 @@ class MilvusStore:
 
 
 def open_generation(
-    connection: Connection, generation: Generation, rows: Rows, embedder: str | None = None
+    connection: Connection, generation: Generation, caches: RowCaches, embedder: str | None = None
 ) -> MilvusIndex:
     """Open a generation after checking that it is complete. Raises IndexCorruptError or IndexMismatchError."""
     manifest = generation.manifest
@@ -111,20 +111,20 @@ def open_generation(
         )
     require_schema(connection, manifest.dimension)
     require_whole(connection, generation)
-    fetched = Fetched(connection, generation, rows)
-    consistency = fetched.consistency
-    for part in rows.tables.keys() - {*generation.terms, *generation.tokens}:
-        rows.tables.pop(part, None)
-    terms = read_table(connection, generation.terms, consistency, rows.tables)
+    reader = RowReader(connection, generation, caches)
+    consistency = reader.consistency
+    for part in caches.tables.keys() - {*generation.terms, *generation.tokens}:
+        caches.tables.pop(part, None)
+    terms = read_table(connection, generation.terms, consistency, caches.tables)
     return MilvusIndex(
         manifest=manifest.model_copy(update={"generation": generation.number}),
-        storage=MilvusDocuments(fetched),
-        vectors=MilvusVectors(fetched),
-        keywords=MilvusKeywords(fetched, {str(term): (values[0], values[1]) for term, values in terms.items()}),
-        tokens=_tokens(fetched, rows) if generation.codec else None,
+        storage=MilvusDocuments(reader),
+        vectors=MilvusVectors(reader),
+        keywords=MilvusKeywords(reader, {str(term): (values[0], values[1]) for term, values in terms.items()}),
+        tokens=_tokens(reader, caches) if generation.codec else None,
         manifest_sha256=f"{generation.mirrors}-{generation.number}",
         generation=generation,
-        fetched=fetched,
+        reader=reader,
     )
 
 
@@ -140,17 +140,17 @@ def require_whole(connection: Connection, generation: Generation) -> None:
             )
 
 
-def _tokens(fetched: Fetched, rows: Rows) -> MilvusTokens:
-    generation = fetched.generation
+def _tokens(reader: RowReader, caches: RowCaches) -> MilvusTokens:
+    generation = reader.generation
     found = {
         row["id"]: row["data"]
-        for row in fetched.connection.with_values(Table.PARTS, "id", generation.codec, ["data"], fetched.consistency)
+        for row in reader.connection.with_values(Table.PARTS, "id", generation.codec, ["data"], reader.consistency)
     }
     numbers = np.frombuffer(joined_bytes([found[part] for part in generation.codec]), np.float32)
     dimension = generation.manifest.dimension
     rotation, centre = np.split(numbers, [dimension * dimension])
-    table = read_table(fetched.connection, generation.tokens, fetched.consistency, rows.tables)
+    table = read_table(reader.connection, generation.tokens, reader.consistency, caches.tables)
     entries = sorted((int(token), values[0]) for token, values in table.items() if values[0])
     vocabulary, frequencies = np.asarray(entries, np.int32).reshape(-1, 2).T
     codec = TokenCodec(rotation.reshape(dimension, dimension), centre)
-    return MilvusTokens(fetched, codec, np.ascontiguousarray(vocabulary), np.ascontiguousarray(frequencies))
+    return MilvusTokens(reader, codec, np.ascontiguousarray(vocabulary), np.ascontiguousarray(frequencies))

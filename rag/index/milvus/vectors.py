@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.embedding import Encoded
-from rag.index.milvus.fetched import Fetched
+from rag.index.milvus.rows import RowReader
 from rag.index.milvus.schema import Table
 from rag.index.store import Found, Numbers
 from rag.index.tokens import SomeTokens, TokenCodec
@@ -15,23 +15,23 @@ from rag.index.tokens import SomeTokens, TokenCodec
 class MilvusVectors:
     """Inner products of unit vectors."""
 
-    def __init__(self, fetched: Fetched) -> None:
-        self._fetched = fetched
+    def __init__(self, reader: RowReader) -> None:
+        self._reader = reader
 
     @property
     def dimension(self) -> int:
-        return self._fetched.generation.manifest.dimension
+        return self._reader.generation.manifest.dimension
 
     def search(self, vector: NDArray[np.float32], count: int, within: NDArray[np.int64] | None = None) -> Found:
-        hits = self._fetched.search(Table.PASSAGES, "vector", vector.astype(np.float32), count, within)
+        hits = self._reader.search(Table.PASSAGES, "vector", vector.astype(np.float32), count, within)
         return ranked([number for number, _ in hits], [cosine for _, cosine in hits])
 
     def rows(self, numbers: Numbers) -> NDArray[np.float32]:
-        found = self._fetched.vectors([int(number) for number in numbers])
+        found = self._reader.vectors([int(number) for number in numbers])
         return np.stack(found) if found else np.zeros((0, self.dimension), np.float32)
 
     def background(self) -> NDArray[np.int64]:
-        return np.asarray(self._fetched.generation.background, np.int64)
+        return np.asarray(self._reader.generation.background, np.int64)
 
 
 def ranked(numbers: Sequence[int], scores: Sequence[float]) -> Found:
@@ -45,9 +45,9 @@ class MilvusTokens:
     """`vocabulary` (ascending) are token ids, `frequencies` their numbers of passages."""
 
     def __init__(
-        self, fetched: Fetched, codec: TokenCodec, vocabulary: NDArray[np.int32], frequencies: NDArray[np.int32]
+        self, reader: RowReader, codec: TokenCodec, vocabulary: NDArray[np.int32], frequencies: NDArray[np.int32]
     ) -> None:
-        self._fetched = fetched
+        self._reader = reader
         self.codec = codec
         self._vocabulary = vocabulary
         self._frequencies = frequencies
@@ -78,6 +78,6 @@ class MilvusTokens:
     def _some(self, numbers: Numbers) -> tuple[SomeTokens, NDArray[np.int64]]:
         """The tokens of these passages, each once, and each one's place."""
         distinct, places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
-        coded = self._fetched.tokens(distinct.tolist())
-        passages = self._fetched.generation.manifest.passages
+        coded = self._reader.tokens(distinct.tolist())
+        passages = self._reader.generation.manifest.passages
         return SomeTokens.of(coded, self.codec, self._vocabulary, self._frequencies, passages), places.reshape(-1)

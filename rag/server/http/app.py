@@ -57,7 +57,7 @@ PREFIX = "/v1/"
 OPERATORS = ("/healthz", "/readyz", "/metrics")
 
 
-class Beside:
+class ApiDispatcher:
     """ASGI middleware: routes API addresses to the API, with its own guard; all others to the application."""
 
     def __init__(self, app: Any, *, api: Any) -> None:

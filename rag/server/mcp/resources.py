@@ -10,7 +10,7 @@ from pydantic import Field
 from rag.errors import RagError, UsageError
 from rag.server.mcp.library import Library
 from rag.server.mcp.quoting import SCHEME, slice_of, without_orders
-from rag.server.mcp.tools import told
+from rag.server.mcp.tools import error_text
 
 # Longer documents are read in parts.
 MOST_CHARACTERS = 200_000
@@ -27,7 +27,7 @@ def add_resources(server: MCPServer, library: Library) -> None:
         try:
             found = library.assistant().index.storage.summaries()
         except RagError as error:
-            raise ResourceError(told(error)) from error
+            raise ResourceError(error_text(error)) from error
         rows = [
             {"document": one.name, "title": without_orders(one.title), "characters": one.characters} for one in found
         ]
@@ -44,9 +44,9 @@ def add_resources(server: MCPServer, library: Library) -> None:
         try:
             return read_slice(library.source(document), start, end)
         except UsageError as error:
-            raise ResourceNotFoundError(told(error)) from error
+            raise ResourceNotFoundError(error_text(error)) from error
         except RagError as error:
-            raise ResourceError(told(error)) from error
+            raise ResourceError(error_text(error)) from error
 
 
 def read_slice(source: str, start: str, end: str) -> str:

@@ -187,12 +187,12 @@ def errors_told() -> Iterator[None]:
     try:
         yield
     except RagError as error:
-        raise ToolError(told(error)) from error
+        raise ToolError(error_text(error)) from error
 
 
-def told(error: RagError) -> str:
+def error_text(error: RagError) -> str:
     """
-    >>> told(UsageError("the question is empty", hint="type a question"))
+    >>> error_text(UsageError("the question is empty", hint="type a question"))
     'the question is empty; type a question [usage]'
     """
     return f"{'; '.join(without_orders(text) for text in (error.message, error.hint) if text)} [{error.code}]"

@@ -131,9 +131,9 @@ class PageGuard:
         await self.app(request.scope, request.receive, send_and_count)
 
 
-def _take(rate: Rate, client: str, told: str) -> None:
+def _take(rate: Rate, client: str, notice: str) -> None:
     if not rate.take(client):
-        raise HTTPException(429, told.format(seconds=rate.seconds_left(client)))
+        raise HTTPException(429, notice.format(seconds=rate.seconds_left(client)))
 
 
 def is_open(path: str, wanted_as: str | None = None) -> bool:

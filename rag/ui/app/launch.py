@@ -111,7 +111,7 @@ def _api(assistant: "Assistant", door: Door) -> "list[Middleware]":
     """The HTTP API beside the page. Raises UsageError if the page requires sign-in and the API no key."""
     from starlette.middleware import Middleware
 
-    from rag.server.http.app import Beside, build_app
+    from rag.server.http.app import ApiDispatcher, build_app
     from rag.server.keys import read_keys
 
     file = assistant.settings.api_key_file
@@ -121,7 +121,7 @@ def _api(assistant: "Assistant", door: Door) -> "list[Middleware]":
             hint="set `api_key_file` to a file of lines name:key (mode 0600), or switch `api` off",
         )
     clients = None if file is None else read_keys(file)
-    return [Middleware(Beside, api=build_app(assistant, clients=clients, is_loopback=door.host in LOOPBACK))]
+    return [Middleware(ApiDispatcher, api=build_app(assistant, clients=clients, is_loopback=door.host in LOOPBACK))]
 
 
 def serve_guide(problem: RagError, settings: "Settings", door: Door) -> None:

@@ -69,7 +69,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
     page = gr.Blocks(title=texts.title, analytics_enabled=False, fill_width=True, delete_cache=(CACHED, CACHED))
     with page:
         session = gr.State(Session(language=first), delete_callback=Session.stop)
-        kept = gr.BrowserState(None, storage_key=KEY, secret=SCRAMBLE)
+        storage = gr.BrowserState(None, storage_key=KEY, secret=SCRAMBLE)
         events: list[Any] = []
         with gr.Column(elem_id="page"):
             with gr.Row(elem_id="head"):
@@ -105,7 +105,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
                     with gr.Tab(id="library", elem_id="room-library") as tab:
                         parts += build_library(assistant, rooms.library, session, overlays, tab, first)
                 with gr.Tab(id="settings", elem_id="room-settings") as tab:
-                    parts += _settings(assistant, rooms, session, kept, writer, tab, first, events.append)
+                    parts += _settings(assistant, rooms, session, storage, writer, tab, first, events.append)
         labels = [title, finder, keys, account, switch, *(component for part in parts for component in part.components)]
 
         def speak(state: Session, name: Language) -> Updates:
@@ -131,7 +131,7 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             return speak(state, language or chosen or language_of(request.headers.get("accept-language", "")))
 
         def turn(state: Session, name: str) -> Updates:
-            return speak(state, Language(name)) | {kept: to_store(state.preferences, Language(name))}
+            return speak(state, Language(name)) | {storage: to_store(state.preferences, Language(name))}
 
         settled = {switch, *(component for part in parts for component in part.settled)}
 
@@ -139,8 +139,8 @@ def build_page(assistant: Assistant, *, rooms: Rooms | None = None, language: La
             said = speak(state, state.language)
             return {component: update for component, update in said.items() if component not in settled}
 
-        switch.input(turn, [session, switch], [kept, *labels], **AT_ONCE)
-        greeted = page.load(greet, [session, kept], labels, **AT_ONCE)
+        switch.input(turn, [session, switch], [storage, *labels], **AT_ONCE)
+        greeted = page.load(greet, [session, storage], labels, **AT_ONCE)
         for part in parts:
             if part.prepare is not None:
                 greeted.then(part.prepare, None, None, **AT_ONCE)
@@ -154,19 +154,19 @@ def _settings(
     assistant: Assistant,
     rooms: Rooms,
     session: gr.State,
-    kept: gr.BrowserState,
+    storage: gr.BrowserState,
     writer: gr.HTML,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
 ) -> list[PagePart]:
-    """The reader's settings, and tools for whoever maintains the program; see `build_preferences` for `kept` and
+    """The reader's settings, and tools for whoever maintains the program; see `build_preferences` for `storage` and
     `on_change`."""
     setup = rooms.setup if rooms.may_change else None
-    model_setup = None if setup is None else partial(build_model_setup, setup, session, kept, tab, first, on_change)
+    model_setup = None if setup is None else partial(build_model_setup, setup, session, storage, tab, first, on_change)
     with gr.Tabs(elem_id="settings-rooms", overflow_behavior="wrap"):
         with gr.Tab(TEXTS[first].general, id="preferences", elem_id="room-preferences") as general:
-            parts = build_preferences(assistant, session, kept, writer, tab, first, on_change, model_setup)
+            parts = build_preferences(assistant, session, storage, writer, tab, first, on_change, model_setup)
         parts.append(PagePart((general,), lambda state: {general: gr.update(label=TEXTS[state.language].general)}))
         with gr.Tab(id="inspector", elem_id="room-inspector") as inner:
             parts.append(build_inspector(assistant, session, inner, first))

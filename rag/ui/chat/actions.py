@@ -96,7 +96,7 @@ def act(session: Session, action: ChatAction, keeper: Keeper) -> None:
     match action.name:
         case ChatActionName.NEW:
             session.clear()
-            session.tagged = ""  # what begins has no tag yet
+            session.tag_filter = ""  # what begins has no tag yet
         case ChatActionName.OPEN:
             keeper.open(session, action.number, int(action.rest) if action.rest.isdecimal() else 0)
         case ChatActionName.RENAME:
@@ -106,7 +106,7 @@ def act(session: Session, action: ChatAction, keeper: Keeper) -> None:
         case ChatActionName.TAG:
             keeper.tag(session, action.note, *_chosen(action))
         case ChatActionName.FILTER:  # a second click takes it back
-            session.tagged = "" if action.rest == session.tagged else action.rest
+            session.tag_filter = "" if action.rest == session.tag_filter else action.rest
             return
         case ChatActionName.DELETE:
             keeper.delete(session, *_chosen(action))
@@ -120,7 +120,7 @@ def act(session: Session, action: ChatAction, keeper: Keeper) -> None:
             session.clear()
             session.only = names_of([action.rest])
         case ChatActionName.EARLIER:
-            session.earlier += MAX_EXCHANGES if action.rest else STEP
+            session.earlier_count += MAX_EXCHANGES if action.rest else STEP
             return
         case ChatActionName.SCOPE | ChatActionName.UNSCOPE:
             others = [name for name in session.only if name != action.rest]
@@ -180,7 +180,7 @@ def download(session: Session, action: ChatAction, keeper: Keeper, now: datetime
     if action.name is ChatActionName.JSON:
         text = as_json(stored.id, stored.title, exchanges, now, stored.tag)
         return File(file_name(stored.title, ".json"), "application/json", text)
-    shown = Session(known={exchange.number: exchange for exchange in exchanges}, tip=stored.tip)
+    shown = Session(all_exchanges={exchange.number: exchange for exchange in exchanges}, tip=stored.tip)
     text = as_markdown(stored.title, shown.exchanges, TEXTS[session.language], now)
     return File(file_name(stored.title, ".md"), "text/markdown", text)
 

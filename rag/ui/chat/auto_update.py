@@ -17,8 +17,8 @@ def under_way_text(status: AutoUpdateStatus, texts: Texts, *, details: bool = Tr
     if not (status.on or status.once):
         return ""
     if status.problem is not None:
-        told = tell(status.problem, texts) if details else _without_details(status.problem, texts)
-        return HTML("problem", told=texts.auto_update_problem.format(problem=told))
+        notice = tell(status.problem, texts) if details else _without_details(status.problem, texts)
+        return HTML("problem", notice=texts.auto_update_problem.format(problem=notice))
     if status.is_first:
         return HTML("first", done=status.done, total=status.total, left=_left(status, texts), texts=texts)
     if status.total:
@@ -41,11 +41,11 @@ def auto_update_text(status: AutoUpdateStatus, texts: Texts, *, details: bool = 
     ]
     counts = texts.list_separator.join(text.format(count=count) for text, count in kinds if count)
     line = texts.auto_update_done if counts else texts.auto_update_same
-    told = escape(line.format(time=f"{status.last.at:%H:%M}", counts=counts))
+    summary = escape(line.format(time=f"{status.last.at:%H:%M}", counts=counts))
     if not documents.failed:
-        return told
+        return summary
     failed = texts.auto_update_failed.format(count=len(documents.failed), total=documents.files)
-    return f"{told} · {escape(failed)}"
+    return f"{summary} · {escape(failed)}"
 
 
 def _left(status: AutoUpdateStatus, texts: Texts) -> str:

@@ -25,7 +25,7 @@ class ChatComponents:
     updating: gr.HTML
     updates: gr.HTML
     clock: gr.Timer
-    told: gr.HTML
+    privacy: gr.HTML
     scope: gr.HTML
     sources: gr.HTML
     whole: gr.HTML
@@ -34,10 +34,19 @@ class ChatComponents:
     @property
     def view(self) -> list[Any]:
         """The conversation, and what may change with it."""
-        return [self.conversation, self.sources, self.send, self.stop, self.strip, self.listing, self.told, self.scope]
+        return [
+            self.conversation,
+            self.sources,
+            self.send,
+            self.stop,
+            self.strip,
+            self.listing,
+            self.privacy,
+            self.scope,
+        ]
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         labels = (self.question, self.new, self.sought, self.bar, self.attach, self.attached, self.reading)
         return (*labels, self.switch, self.updating, self.updates, self.clock, *self.view)

@@ -27,7 +27,7 @@ class Documents:
     def add(self, state: Session, paths: Sequence[str]) -> None:
         state.adding += add_files(paths, self._assistant, self._library, state.language)
         state.unread = ()
-        state.done += not state.adding
+        state.action_count += not state.adding
 
     def settle(self, state: Session) -> bool:
         """Once all files were tried, answer from those read. Returns whether anything changed."""
@@ -42,7 +42,7 @@ class Documents:
         why = self._why(state, run)
         state.unread = tuple(f"{file}: {why.get(file, '')}" for file in state.adding if file not in names)
         state.adding = ()
-        state.done += 1
+        state.action_count += 1
         return True
 
     def render(self, state: Session) -> str:

@@ -96,14 +96,14 @@ def answer_after(
 def look_on(session: Session, keeper: Keeper) -> Generator[None, None, None]:
     """Yields while the newest answer of the shown branch, requested in another tab or in this one before a reload, is
     being written. Stopping stops it; leaving does not."""
-    writer, exchange, opened = keeper.writer(session), session.find(session.tip or 0), session.opened
+    writer, exchange, opened = keeper.writer(session), session.find(session.tip or 0), session.conversation_count
     if writer is None or exchange is None or not session.claim():
         return
     try:
-        while exchange.state in UNFINISHED and session.opened == opened and not session.stopping:
+        while exchange.state in UNFINISHED and session.conversation_count == opened and not session.stopping:
             yield
             time.sleep(LOOK_SECONDS)
-        if session.stopping and session.opened == opened:
+        if session.stopping and session.conversation_count == opened:
             writer.stop()
             while exchange.state in UNFINISHED:
                 time.sleep(REFRESH)
@@ -192,7 +192,7 @@ def _write(
                 case EvidenceFound(evidence):
                     exchange.nearby = nearest(evidence, pages)
                     exchange.standalone = evidence.query
-                    exchange.evidence = kept(evidence)
+                    exchange.evidence = evidence_passages(evidence)
                     exchange.used = used_by(writer) | ({EARLY: True} if early else {})
                     exchange.state, exchange.since = State.READING, time.time()
                     if quotes:  # they follow at once, or the pulse shows this
@@ -279,7 +279,7 @@ def nearest(evidence: Evidence, pages: PageOf) -> tuple[Nearby, ...]:
     return tuple(Nearby.of(passage, page.outline if page else Outline()) for passage, page in found)
 
 
-def kept(evidence: Evidence) -> tuple[EvidencePassage, ...]:
+def evidence_passages(evidence: Evidence) -> tuple[EvidencePassage, ...]:
     """The best passages, to keep with an opinion about the answer."""
     found = [hit.passage for hit in evidence.hits[:EVIDENCE_KEPT]]
     return tuple(EvidencePassage(p.document, p.title, p.section, p.start, p.end, p.text) for p in found)

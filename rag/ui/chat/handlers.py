@@ -72,7 +72,7 @@ class ChatHandlers:
             others = self._buttons(state, begins=begins) | {
                 parts.strip: render_strip(state, self.material()),
                 parts.listing: self.list(state),
-                parts.told: self.writer(state),
+                parts.privacy: self.writer(state),
                 parts.scope: self.chooser(state),
             }
         state.sees_reading = self._is_reading
@@ -184,7 +184,7 @@ class ChatHandlers:
             yield self.show(state)
 
     def do(self, state: Session, action: ChatAction) -> Updates:
-        state.done += 1
+        state.action_count += 1
         actions.act(state, action, self._keeper)
         edited, shown = state.find(state.editing), self.show(state)
         if action.name == ChatActionName.EDIT and edited is not None:
@@ -204,7 +204,7 @@ class ChatHandlers:
 
     def pick(self, state: Session, event: gr.EventData) -> str:
         action = ChatAction.read(event._data)
-        state.done += 1
+        state.action_count += 1
         if state.find(action.number) is not None and action.rest.isdecimal():
             state.show(action.number, int(action.rest))
         return panel(state)
@@ -217,7 +217,7 @@ class ChatHandlers:
         return render_offers(ChatAction.read(event._data).rest, self.material(), state.language)
 
     def seek(self, state: Session, words: str) -> str:
-        state.sought = words
+        state.search_words = words
         return self.list(state)
 
     def hand_out(self, state: Session, event: gr.EventData) -> str:
@@ -234,29 +234,29 @@ class ChatHandlers:
     def import_conversation(self, state: Session, event: gr.EventData) -> Updates:
         """Import a conversation from a file as a new one."""
         texts, sent = TEXTS[state.language], PackedFile.read(event._data)
-        state.done += 1
+        state.action_count += 1
         try:
             self._keeper.import_conversation(state, read_packed(sent, partial(page_of, self._assistant.index), texts))
         except UsageError as error:
             gr.Warning(escape(error.message), title=texts.toast_warning)
         except UserDataError:
-            told = texts.import_failed.format(name=sent.name, problem=texts.import_unkept)
-            gr.Warning(escape(told), title=texts.toast_warning)
+            notice = texts.import_failed.format(name=sent.name, problem=texts.import_unkept)
+            gr.Warning(escape(notice), title=texts.toast_warning)
         return self.show(state)
 
     def attach(self, state: Session, paths: Sequence[str] | None) -> Updates:
         if self._documents is not None:
             self._documents.add(state, paths or [])
-        return self._told(state) | self.show(state) | {self._parts.attach: None}
+        return self._adding(state) | self.show(state) | {self._parts.attach: None}
 
     def look_at_documents(self, state: Session) -> Updates:
-        """What is told of documents on their way, and the whole view once they were tried."""
+        """The status of documents that are being added, and the whole view once all were tried."""
         changed = self._documents is not None and self._documents.settle(state)
-        return self._told(state) | (self.show(state) if changed else {})
+        return self._adding(state) | (self.show(state) if changed else {})
 
-    def _told(self, state: Session) -> Updates:
-        told = self._documents.render(state) if self._documents is not None else ""
-        return {self._parts.attached: told, self._parts.reading: gr.Timer(active=bool(state.adding))}
+    def _adding(self, state: Session) -> Updates:
+        html = self._documents.render(state) if self._documents is not None else ""
+        return {self._parts.attached: html, self._parts.reading: gr.Timer(active=bool(state.adding))}
 
     def refuse_file(self, state: Session, event: gr.EventData) -> None:
         """Report a file that the browser did not send."""
@@ -300,7 +300,7 @@ class ChatHandlers:
         )
         return {
             **shown,
-            **self._told(state),
+            **self._adding(state),
             **self.look(state),
             parts.question: gr.update(placeholder=texts.question_placeholder, label=texts.question_label),
             parts.new: gr.update(value=texts.new_conversation),
@@ -351,17 +351,17 @@ def render_writer(
     settings, model = assistant.settings, chat.model_of(assistant)
     is_quoting, is_remote = assistant.llm == ChatModelName.EXTRACTIVE, leaves_the_machine(assistant.settings)
     if is_quoting:
-        told = texts.footer_extractive
+        notice = texts.footer_extractive
     elif is_remote:
-        told = texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname)
+        notice = texts.footer_remote.format(model=model, host=urlparse(settings.endpoint_url).hostname)
     else:
-        told = texts.footer_model.format(model=model)
+        notice = texts.footer_model.format(model=model)
     return STRIP(
         "writer",
         names=names,
         current=str(assistant.llm),
         label=texts.answerer_extractive if is_quoting else model or str(assistant.llm),
-        told=told,
+        notice=notice,
         is_remote=is_remote and not is_quoting,
         may_add=may_add and len(names) < 2,
         texts=texts,

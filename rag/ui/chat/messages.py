@@ -102,8 +102,8 @@ def panel(session: Session) -> str:
 def _counts(session: Session) -> dict[str, int]:
     """The session's state for the browser's scripts."""
     return {
-        "begun": session.begun,
-        "done": session.done,
+        "begun": session.question_count,
+        "done": session.action_count,
         "missing": session.missing,
         "written": _elsewhere(session),
         "earlier": session.left_out,
@@ -148,11 +148,11 @@ def _reply(
     text = render(join_chunks(exchange.chunks), turn=exchange.number, label=texts.source_number)
     match exchange.state:
         case State.STOPPED:
-            told = texts.stopped if exchange.said else texts.stopped_early
+            notice = texts.stopped if exchange.reply else texts.stopped_early
             reading = _reading(exchange, texts)
             after = HTML(
-                "stopped", exchange=exchange, reading=reading, is_reading=is_reading, told=told, answerers=answerers,
-                texts=texts,
+                "stopped", exchange=exchange, reading=reading, is_reading=is_reading, notice=notice,
+                answerers=answerers, texts=texts,
             )  # fmt: skip
         case State.FAILED:
             problem = problem_text(exchange.problem or RuntimeError(), texts)
@@ -276,12 +276,12 @@ def _under_way(exchange: Exchange, texts: Texts) -> str:
     if exchange.steps and exchange.state in (State.READING, State.LOADING):
         waits[exchange.state] = _agent_step(exchange.steps[-1], texts)
     parts = sum(1 for chunk in exchange.chunks if chunk.strip())
-    told = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
+    notice = waits.get(exchange.state) or (texts.checked.format(count=parts) if parts else texts.reading)
     waited = {State.READING: texts.waiting_model, State.LOADING: texts.loading_model}.get(exchange.state)
     model, since = exchange.used.get("model"), 0
     if waited and model and not exchange.steps:
-        told, since = waited.format(name=model), round(exchange.since * 1_000)
-    return HTML("under_way", steps=steps, told=told, since=since)
+        notice, since = waited.format(name=model), round(exchange.since * 1_000)
+    return HTML("under_way", steps=steps, notice=notice, since=since)
 
 
 def _agent_step(step: Step, texts: Texts) -> str:
@@ -297,8 +297,8 @@ def _refusal(exchange: Exchange, refusal: Refusal, texts: Texts, *, is_reading: 
         case _ if early and not is_reading:
             sentence = texts.refused_then
         case RefusalReason.MISSING_TERMS:
-            told = texts.refused_missing_early if early else texts.refused_missing
-            sentence = told.format(missing=texts.list_separator.join(refusal.missing))
+            notice = texts.refused_missing_early if early else texts.refused_missing
+            sentence = notice.format(missing=texts.list_separator.join(refusal.missing))
         case RefusalReason.NO_SUPPORTED_CLAIM:
             sentence = texts.refused_unsupported_early if early else texts.refused_unsupported
         case _:

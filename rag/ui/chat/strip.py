@@ -34,7 +34,7 @@ class MaterialTitles:
         english = self.english.get(name) if language is Language.EN else ""
         return english or self.documents.get(name) or name.rstrip("/")
 
-    def named(self, words: str) -> list[str]:
+    def matching(self, words: str) -> list[str]:
         """The topics, then the documents, whose name or title, in either language, contains all the words."""
         wanted = fold(words).split()
         every = [(name, *self.topics[name].values()) for name in self.topics]
@@ -61,7 +61,7 @@ def render_chips(only: Sequence[str], material: MaterialTitles, language: Langua
 
 def render_offers(words: str, material: MaterialTitles, language: Language) -> str:
     """Matches for the text typed after a `#`, as HTML."""
-    names = material.named(words)[:NAMED]
+    names = material.matching(words)[:NAMED]
     offered = [(name, material.title(name, language), name in material.topics) for name in names]
     return HTML("offers", words=words, offered=offered, texts=TEXTS[language])
 
@@ -89,11 +89,11 @@ def render_strip(session: Session, material: MaterialTitles | None = None) -> st
 def _said(session: Session) -> str:
     texts = TEXTS[session.language]
     if session.editing:
-        told = texts.editing.format(number=session.place_of(session.editing))
-        return HTML("editing", told=told, texts=texts)
+        notice = texts.editing.format(number=session.place_of(session.editing))
+        return HTML("editing", notice=notice, texts=texts)
     if session.is_answering:
-        return HTML("status", kind="busy", told=texts.busy)
+        return HTML("status", kind="busy", notice=texts.busy)
     judged = session.find(session.judging)
     if judged is not None and judged.liked is not None:
         return HTML("opinion", judged=judged, reasons=REASONS[judged.liked], longest=NOTE_CHARACTERS, texts=texts)
-    return HTML("status", kind="missing", told=texts.conversation_missing) if session.missing else ""
+    return HTML("status", kind="missing", notice=texts.conversation_missing) if session.missing else ""

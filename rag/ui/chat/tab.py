@@ -40,7 +40,7 @@ def build_chat(
     parts = _components(assistant, overlays, first, may_add=may_add, has_updates=auto_update is not None)
     handlers = ChatHandlers(assistant, parts, auto_update, library)
     _wire(parts, handlers, session)
-    return PagePart(parts.spoken, handlers.speak)
+    return PagePart(parts.with_texts, handlers.speak)
 
 
 def _components(
@@ -78,7 +78,7 @@ def _components(
             with gr.Row(elem_id="foot"):
                 scope = gr.HTML(elem_id="scope")
                 updating = gr.HTML(elem_id="updating", visible=has_updates)
-                told = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
+                privacy = gr.HTML(render_writer(assistant, (), texts), elem_id="privacy")
         sources = gr.HTML(panel(Session(language=first)), elem_id="sources", js_on_load=behaviour())
     return ChatComponents(
         new=new,
@@ -98,7 +98,7 @@ def _components(
         updating=updating,
         updates=overlays.updates,
         clock=gr.Timer(LOOK_SECONDS, active=False),
-        told=told,
+        privacy=privacy,
         scope=scope,
         sources=sources,
         whole=overlays.whole,
@@ -152,9 +152,9 @@ def _wire(parts: ChatComponents, handlers: ChatHandlers, session: gr.State) -> N
     parts.sources.download(handlers.hand_out, session, parts.parcel, **QUEUED)
     parts.sources.upload(handlers.import_conversation, session, done, **QUEUED)
     parts.sources.apply(handlers.refuse_file, session, **QUEUED)
-    told = [parts.attached, parts.reading, *parts.view]
-    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *told], **QUEUED)
-    parts.reading.tick(handlers.look_at_documents, session, told, **AT_ONCE)
+    outputs = [parts.attached, parts.reading, *parts.view]
+    parts.attach.upload(handlers.attach, [session, parts.attach], [parts.attach, *outputs], **QUEUED)
+    parts.reading.tick(handlers.look_at_documents, session, outputs, **AT_ONCE)
     parts.sought.change(handlers.seek, [session, parts.sought], parts.listing, **AT_ONCE)
 
     updates = [parts.switch, parts.updating, parts.updates, parts.clock]

@@ -27,7 +27,7 @@ def as_markdown(title: str, exchanges: Sequence[Exchange], texts: Texts, now: da
     for exchange in exchanges:
         parts += [
             f"## {texts.asked}: {' '.join(exchange.question.split())}",
-            exchange.said or f"*{texts.stopped_early}*",
+            exchange.reply or f"*{texts.stopped_early}*",
         ]
         if exchange.is_imported:
             parts.append(f"*{texts.imported}*")
@@ -44,7 +44,7 @@ def as_json(conversation: int, title: str, exchanges: Sequence[Exchange], now: d
     `state`. There is no `tag` where the conversation has none."""
     rows: list[dict[str, Any]] = []
     for exchange in exchanges:
-        answer = exchange.answer or Answer(exchange.question, (), exchange.said, "")
+        answer = exchange.answer or Answer(exchange.question, (), exchange.reply, "")
         rows.append(
             {
                 "id": f"{conversation}-{exchange.number}",

@@ -208,7 +208,7 @@ def read_conversation(data: bytes, page_of: PageOf, texts: Texts) -> Imported:
     try:
         file = ExportedConversation.model_validate_json(data)
     except ValidationError as error:
-        raise UsageError(_told(error, texts)) from error
+        raise UsageError(_message(error, texts)) from error
     if sum(len(row.citations) for row in file.exchanges) > MOST_CITATIONS:
         raise UsageError(texts.import_citations.format(most=f"{MOST_CITATIONS:,}"))
     known_page = lru_cache(maxsize=32)(page_of)
@@ -248,7 +248,7 @@ def _exchange(number: int, parent: int | None, row: ExportedExchange, page_of: P
     )
 
 
-def _told(error: ValidationError, texts: Texts) -> str:
+def _message(error: ValidationError, texts: Texts) -> str:
     """The first error, and its place."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = first["loc"]

@@ -47,14 +47,14 @@ class Keeper:
         it belongs to the one in which it was asked, and is not shown."""
         if session.user is None:
             return session.begin(question, parent=parent, number=session.unkept_number())
-        opened, conversation = session.opened, session.conversation
+        opened, conversation = session.conversation_count, session.conversation
         begun = None
-        with self._told(session):
+        with self._reporting(session):
             begun = self.conversations.begin(
                 session.user, conversation, session.kept_before(parent), question, State.SEARCHING
             )
         number = session.unkept_number() if begun is None else begun.number
-        if session.opened != opened:
+        if session.conversation_count != opened:
             elsewhere = begun.conversation if begun else None
             return self._under_way(session, Exchange(number, question, None, conversation=elsewhere))
         if begun is not None and conversation not in (None, begun.conversation):  # deleted for good elsewhere
@@ -78,20 +78,20 @@ class Keeper:
         """Store a finished exchange, in the conversation in which it began."""
         self._written.pop((exchange.conversation, exchange.number), None)
         if session.user is not None and exchange.conversation is not None and exchange.is_kept:
-            with self._told(session):
+            with self._reporting(session):
                 self.conversations.end(session.user, exchange.conversation, to_stored(exchange))
 
     def list(self, session: Session) -> Sequence[ListedConversation]:
         """Those that match the search and have the chosen tag. A tag that is no longer in use is chosen no more."""
-        if session.tagged and session.tagged not in self.tags(session):
-            session.tagged = ""
-        with self._told(session, wrote=False):
+        if session.tag_filter and session.tag_filter not in self.tags(session):
+            session.tag_filter = ""
+        with self._reporting(session, wrote=False):
             if session.user is not None:
-                return self.conversations.list(session.user, session.sought, session.tagged)
+                return self.conversations.list(session.user, session.search_words, session.tag_filter)
         return ()
 
     def tags(self, session: Session) -> Sequence[str]:
-        with self._told(session, wrote=False):
+        with self._reporting(session, wrote=False):
             return self.conversations.tags(session.user) if session.user is not None else ()
         return ()
 
@@ -100,7 +100,7 @@ class Keeper:
         missing, the present one stays, and the reader is told."""
         if not number or session.conversation != conversation:
             self._bring(session, conversation)
-        if session.conversation == conversation and number in session.known and not session.is_answering:
+        if session.conversation == conversation and number in session.all_exchanges and not session.is_answering:
             if number not in [exchange.number for exchange in session.exchanges]:
                 session.turn_to(number)
             session.reach(number)
@@ -113,21 +113,21 @@ class Keeper:
             return
         session.clear()
         session.conversation = conversation
-        session.known = {exchange.number: from_stored(exchange, conversation) for exchange in stored.exchanges}
-        for number in session.known:
+        session.all_exchanges = {exchange.number: from_stored(exchange, conversation) for exchange in stored.exchanges}
+        for number in session.all_exchanges:
             if (conversation, number) in self._written:
-                session.known[number] = self._written[conversation, number][1]
-        session.asked = max(session.known, default=0)
-        with self._told(session, wrote=False):
+                session.all_exchanges[number] = self._written[conversation, number][1]
+        session.last_number = max(session.all_exchanges, default=0)
+        with self._reporting(session, wrote=False):
             for number, liked in self.feedback.ratings(session.user, conversation).items():
-                if number in session.known:
-                    session.known[number].liked = liked
-        session.tip = stored.tip if stored.tip in session.known else session.asked or None
+                if number in session.all_exchanges:
+                    session.all_exchanges[number].liked = liked
+        session.tip = stored.tip if stored.tip in session.all_exchanges else session.last_number or None
         session.show(session.tip or 0)
-        session.only = names_of(session.known[session.tip].used.get("only")) if session.tip else ()
+        session.only = names_of(session.all_exchanges[session.tip].used.get("only")) if session.tip else ()
 
     def load(self, session: Session, conversation: int) -> StoredConversation | None:
-        with self._told(session, wrote=False):
+        with self._reporting(session, wrote=False):
             return self.conversations.load(session.user, conversation) if session.user is not None else None
         return None
 
@@ -137,36 +137,36 @@ class Keeper:
         if session.user is None:
             raise UserDataError("a page that has not greeted keeps nothing", hint="reload it")
         title = title_of(imported.title) or title_of(imported.exchanges[0].question)
-        with self._told(session, raises=True):
+        with self._reporting(session, raises=True):
             stored = [to_stored(exchange) for exchange in imported.exchanges]
             number = self.conversations.add(session.user, title, stored, imported.tag)
         self.open(session, number)
 
     def rename(self, session: Session, conversation: int, title: str) -> None:
         if session.user is not None:
-            with self._told(session):
+            with self._reporting(session):
                 self.conversations.rename(session.user, conversation, title)
 
     def delete(self, session: Session, *conversations: int) -> None:
         if session.user is not None:
-            with self._told(session):
+            with self._reporting(session):
                 session.deleted = tuple(c for c in conversations if self.conversations.delete(session.user, c))
                 if session.conversation in session.deleted:
                     session.clear()
 
     def pin(self, session: Session, conversation: int) -> None:
         if session.user is not None:
-            with self._told(session):
+            with self._reporting(session):
                 self.conversations.pin(session.user, conversation)
 
     def tag(self, session: Session, tag: str, *conversations: int) -> None:
         if session.user is not None:
-            with self._told(session):
+            with self._reporting(session):
                 self.conversations.tag(session.user, tag, *conversations)
 
     def restore(self, session: Session) -> None:
         if session.user is not None:
-            with self._told(session):
+            with self._reporting(session):
                 for conversation in session.deleted:
                     self.conversations.restore(session.user, conversation)
                 session.deleted = ()
@@ -175,7 +175,7 @@ class Keeper:
         session.turn_to(number)
         tip = session.kept_before(session.tip)
         if session.user is not None and session.conversation is not None and tip is not None:
-            with self._told(session):
+            with self._reporting(session):
                 self.conversations.turn_to(session.user, session.conversation, tip)
 
     def judge(self, session: Session, exchange: Exchange, opinion: Opinion | None) -> None:
@@ -184,7 +184,7 @@ class Keeper:
         if session.user is None or session.conversation is None or not exchange.is_kept:
             session.unkept = True
             return
-        with self._told(session):
+        with self._reporting(session):
             place = (session.user, session.conversation, exchange.number)
             if opinion is None:
                 self.feedback.take_back(*place)
@@ -193,7 +193,7 @@ class Keeper:
             exchange.liked = None if opinion is None else opinion.liked
 
     @contextmanager
-    def _told(self, session: Session, *, wrote: bool = True, raises: bool = False) -> Iterator[None]:
+    def _reporting(self, session: Session, *, wrote: bool = True, raises: bool = False) -> Iterator[None]:
         """The note stays until a write succeeds: a full disk can still be read. With `raises`, the caller reports more
         than the note does."""
         try:

@@ -76,13 +76,13 @@ def render_list(
 ) -> str:
     """`now` is a local time; `tags` are those in use; `unkept` if nothing can be saved, `set_aside` names damaged
     files."""
-    texts, words = TEXTS[session.language], session.sought.split()
+    texts, words = TEXTS[session.language], session.search_words.split()
     problems = [texts.conversations_unkept] if unkept or session.unkept else []
     if set_aside:
         problems.append(texts.conversations_set_aside.format(files=texts.list_separator.join(set_aside)))
     last = texts.conversations_more if len(listed) > LISTED else ""
     if not listed:
-        not_found = texts.conversations_not_found.format(sought=session.sought)
+        not_found = texts.conversations_not_found.format(sought=session.search_words)
         last = not_found if words else texts.conversations_none
     groups = [
         (day, [(item, *_found(item, words)) for item in items])
@@ -91,7 +91,7 @@ def render_list(
     count = len(session.deleted)
     deleted = texts.deleted if count == 1 else texts.deleted_many.format(count=count) if count else ""
     values = {"groups": groups, "current": session.conversation, "problems": problems, "deleted": deleted, "last": last}
-    return HTML("list", **values, tags=tags, tagged=session.tagged, longest=TAG_CHARACTERS, texts=texts)
+    return HTML("list", **values, tags=tags, tagged=session.tag_filter, longest=TAG_CHARACTERS, texts=texts)
 
 
 def _day(item: ListedConversation, now: datetime, texts: Texts) -> str:
@@ -106,7 +106,7 @@ def _found(item: ListedConversation, words: Sequence[str]) -> tuple[str, str, st
     marked."""
     name = words_of(item.title) if SIGNS.intersection(item.title) else item.title
     title = marked(name, words)
-    return name, title, snippet(item.said, words) or ("" if "<mark>" in title else snippet(item.question, words))
+    return name, title, snippet(item.reply, words) or ("" if "<mark>" in title else snippet(item.question, words))
 
 
 def feedback_export(texts: Texts) -> str:

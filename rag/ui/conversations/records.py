@@ -51,7 +51,7 @@ def to_stored(exchange: Exchange) -> StoredExchange:
         exchange.parent,
         exchange.question,
         exchange.state,
-        exchange.said,
+        exchange.reply,
         RECORD.dump_json(record).decode(),
     )
 
@@ -72,7 +72,7 @@ def from_stored(stored: StoredExchange, conversation: int) -> Exchange:
         parent=stored.parent,
         conversation=conversation,
         state=state,
-        chunks=[] if record.answer is not None else [stored.said],
+        chunks=[] if record.answer is not None else [stored.reply],
         nearby=record.nearby,
         standalone=record.standalone,
         evidence=record.evidence,

@@ -39,21 +39,21 @@ RESTORABLE = 600.0
 
 @dataclass(frozen=True, slots=True)
 class ListedConversation:
-    """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `said` and `number` are those
+    """A conversation as the list shows it; `updated` in seconds since 1970. `question`, `reply` and `number` are those
     of the first exchange that matches the search; an empty `tag` is none."""
 
     id: int
     title: str
     updated: float
     question: str = ""
-    said: str = ""
+    reply: str = ""
     number: int = 0
     pinned: bool = False
     tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ExchangePlace:
     """Where a question was stored: its conversation, its number there, and the number of the exchange it follows."""
 
     conversation: int
@@ -69,7 +69,7 @@ class StoredExchange:
     parent: int | None
     question: str
     state: str
-    said: str = ""
+    reply: str = ""
     record: str = ""
 
 
@@ -94,7 +94,9 @@ class Conversations:
     def close(self) -> None:
         self.database.close()
 
-    def begin(self, user: str, conversation: int | None, parent: int | None, question: str, state: str) -> Begun:
+    def begin(
+        self, user: str, conversation: int | None, parent: int | None, question: str, state: str
+    ) -> ExchangePlace:
         """Store a question that follows the exchange `parent`; the first one begins and names a conversation.
 
         Replacing the first renames it, unless its reader has named it. A conversation deleted meanwhile comes back, or
@@ -129,7 +131,7 @@ class Conversations:
                 "UPDATE conversations SET updated = ?, tip = ? WHERE id = ?", (now, number, conversation)
             )
         assert conversation is not None
-        return Begun(conversation, int(number), parent)
+        return ExchangePlace(conversation, int(number), parent)
 
     def end(self, user: str, conversation: int, exchange: StoredExchange) -> None:
         """Store the outcome of a question."""
@@ -137,7 +139,7 @@ class Conversations:
             connection.execute(
                 "UPDATE exchanges SET ended = ?, state = ?, said = ?, record = ? WHERE conversation = ? AND number = ?"
                 " AND EXISTS (SELECT 1 FROM conversations WHERE id = conversation AND user = ?)",
-                (time.time(), exchange.state, exchange.said, exchange.record, conversation, exchange.number, user),
+                (time.time(), exchange.state, exchange.reply, exchange.record, conversation, exchange.number, user),
             )
 
     def add(self, user: str, title: str, exchanges: Sequence[StoredExchange], tag: str = "") -> int:
@@ -152,7 +154,7 @@ class Conversations:
             connection.executemany(
                 "INSERT INTO exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (conversation, one.number, one.parent, one.question, now, now, one.state, one.said, one.record)
+                    (conversation, one.number, one.parent, one.question, now, now, one.state, one.reply, one.record)
                     for one in exchanges
                 ],
             )

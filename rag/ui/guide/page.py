@@ -61,8 +61,8 @@ def guide_html(problem: RagError, settings: Settings, texts: Texts) -> str:
     advice = advise(problem, settings)
     place = "" if settings.index == Settings.model_fields["index"].default else f" --index {settings.index}"
     command = advice.command + (place if advice.command.startswith("python -m ingest") else "")
-    told = getattr(texts, advice.what)
-    return HTML("advice", told=told, command=as_called(command) if command else "", problem=problem, texts=texts)
+    notice = getattr(texts, advice.what)
+    return HTML("advice", notice=notice, command=as_called(command) if command else "", problem=problem, texts=texts)
 
 
 def build_guide(problem: RagError, settings: Settings, again: threading.Event, language: Language | None) -> gr.Blocks:
@@ -70,7 +70,7 @@ def build_guide(problem: RagError, settings: Settings, again: threading.Event, l
     first = language or Language.ZH
     page = gr.Blocks(title=TEXTS[first].title, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="guide", elem_classes="room"):
-        told = gr.HTML(guide_html(problem, settings, GUIDE_TEXTS[first]), elem_id="guide-told")
+        content = gr.HTML(guide_html(problem, settings, GUIDE_TEXTS[first]), elem_id="guide-told")
         button = gr.Button(GUIDE_TEXTS[first].again, variant="primary", elem_id="guide-again")
         waiting = gr.HTML(elem_id="guide-waiting", js_on_load=read_asset("guide/guide.js"))
 
@@ -83,6 +83,6 @@ def build_guide(problem: RagError, settings: Settings, again: threading.Event, l
             texts = GUIDE_TEXTS[language or language_of(request.headers.get("accept-language", ""))]
             return done(texts.trying)
 
-        page.load(greet, None, [told, button], **AT_ONCE)
+        page.load(greet, None, [content, button], **AT_ONCE)
         button.click(retry, None, waiting, **AT_ONCE)
     return page

@@ -41,15 +41,15 @@ def build_preparing(preparation: Preparation, language: Language | None) -> gr.B
     first = language or Language.ZH
     page = gr.Blocks(title=TEXTS[first].title, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="guide", elem_classes="room"):
-        told = gr.HTML(preparing_html(preparation, GUIDE_TEXTS[first]), elem_id="preparing")
+        content = gr.HTML(preparing_html(preparation, GUIDE_TEXTS[first]), elem_id="preparing")
         gr.HTML(js_on_load=read_asset("guide/preparing.js"))
 
         def look(request: gr.Request) -> str:
             texts = GUIDE_TEXTS[language or language_of(request.headers.get("accept-language", ""))]
             return preparing_html(preparation, texts)
 
-        page.load(look, None, told, **AT_ONCE)
-        gr.Timer(LOOK_SECONDS).tick(look, None, told, **AT_ONCE)
+        page.load(look, None, content, **AT_ONCE)
+        gr.Timer(LOOK_SECONDS).tick(look, None, content, **AT_ONCE)
     return page
 
 

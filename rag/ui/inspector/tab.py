@@ -112,8 +112,8 @@ def build_inspector(assistant: Assistant, session: gr.State, tab: gr.Tab, first:
 
     def look(state: Session, number: str, question: str, earlier: str) -> str:
         texts, page = INSPECTOR_TEXTS[state.language], TEXTS[state.language]
-        if (told := question_problem(question or "", page)) is not None:
-            return problem(told)
+        if (notice := question_problem(question or "", page)) is not None:
+            return problem(notice)
         try:
             exchange = _exchange(state, number)
             history = [Turn(Role.USER, earlier.strip())] if earlier and earlier.strip() else []

@@ -47,7 +47,7 @@ class LibraryComponents:
     refresh: gr.Button
     limits: gr.HTML
     run: gr.HTML
-    told: gr.HTML
+    notice: gr.HTML
     words: gr.Textbox
     kind: gr.Dropdown
     topic: gr.Dropdown
@@ -63,7 +63,7 @@ class LibraryComponents:
         return [self.heading, self.run, self.clock, self.kind, self.topic, self.listing]
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         return (self.tab, self.files, self.replace, self.refresh, self.limits, self.words, *self.view)
 
@@ -91,7 +91,7 @@ class LibraryHandlers:
         report = self._assistant.index.manifest.report
         return unread_of(self._library, self.rows(), report, self._library.run().report)
 
-    def listed(self, state: Session, words: str, kind: str, topic: str) -> str:
+    def render_list(self, state: Session, words: str, kind: str, topic: str) -> str:
         every = in_language(self.rows(), state.language)
         texts, may_remove = LIBRARY_TEXTS[state.language], self._library.may_change
         # A topic's value has a mark in front, so that "no topic" is not "all topics".
@@ -136,7 +136,7 @@ class LibraryHandlers:
                 choices=[(texts.all_topics, ALL), *((title, f"/{name}") for name, title in sorted(topics.items()))],
                 label=texts.topic,
             ),
-            self._parts.listing: self.listed(state, *chosen),
+            self._parts.listing: self.render_list(state, *chosen),
         }
 
     def add(self, state: Session, paths: list[str] | None, may_replace: bool) -> Updates:
@@ -171,15 +171,15 @@ class LibraryHandlers:
             if action == "restore":
                 self._library.restore(name)
                 self._library.sync()
-                return self.tell_run(state) | {self._parts.told: ""}
+                return self.tell_run(state) | {self._parts.notice: ""}
         except UsageError as error:
-            return {self._parts.told: problem(tell(error, TEXTS[state.language]))}
-        return {self._parts.listing: self.listed(state, words, kind, topic)}
+            return {self._parts.notice: problem(tell(error, TEXTS[state.language]))}
+        return {self._parts.listing: self.render_list(state, words, kind, topic)}
 
     def _removed(self, state: Session, relative: str) -> Updates:
         self._library.remove(relative)
         self._library.sync()
-        return self.tell_run(state) | {self._parts.told: undo(relative, LIBRARY_TEXTS[state.language])}
+        return self.tell_run(state) | {self._parts.notice: undo(relative, LIBRARY_TEXTS[state.language])}
 
     def speak(self, state: Session) -> Updates:
         """Everything in the reader's language."""
@@ -197,8 +197,8 @@ class LibraryHandlers:
 def limits(library: Library, texts: Texts) -> str:
     if not library.may_change:
         return hint(texts.not_allowed)
-    told = texts.limits.format(megabytes=library.max_megabytes, suffixes=" ".join(library.suffixes))
-    return HTML("limits", megabytes=library.max_megabytes, told=told)
+    notice = texts.limits.format(megabytes=library.max_megabytes, suffixes=" ".join(library.suffixes))
+    return HTML("limits", megabytes=library.max_megabytes, notice=notice)
 
 
 def _summary(assistant: Assistant, rows: list[DocumentRow], texts: Texts) -> str:

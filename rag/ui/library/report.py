@@ -53,8 +53,8 @@ def run_report(
     use before the first run. Failures in the folder `listed_below` are shown elsewhere on the page."""
     if run.under_way:
         line = texts.reading_passages if run.stage is Stage.PASSAGES else texts.reading_documents
-        told = line.format(done=run.done, total=run.total) if run.total else texts.reading
-        return HTML("progress", told=told, run=run)
+        notice = line.format(done=run.done, total=run.total) if run.total else texts.reading
+        return HTML("progress", notice=notice, run=run)
     if run.problem is not None:
         return problem(texts.problem.format(problem=tell(run.problem, page)))
     if run.report and run.ended is not None:
@@ -83,8 +83,8 @@ def _report(
 def _counts(documents: Mapping[str, int], texts: Texts) -> str:
     """The counts that are not zero."""
     happened = [name for name in COUNTED if documents[name]]
-    told = [getattr(texts, f"count_{name}").format(count=f"{documents[name]:,}") for name in happened]
-    return " · ".join(told) if set(happened) - {"unchanged"} else texts.nothing_changed
+    counts = [getattr(texts, f"count_{name}").format(count=f"{documents[name]:,}") for name in happened]
+    return " · ".join(counts) if set(happened) - {"unchanged"} else texts.nothing_changed
 
 
 def _changes(changes: Mapping[str, Any], texts: Texts) -> Iterable[str]:

@@ -26,7 +26,7 @@ class ReviewState:
     under_way: bool = False
     done: int = 0
     total: int = 0
-    found: Review | None = None
+    review: Review | None = None
     manifest_sha256: str = ""
     problem: RagError | None = None
 
@@ -45,7 +45,7 @@ class ReviewRun:
 
     def is_outdated(self) -> bool:
         state = self.state()
-        return state.found is not None and state.manifest_sha256 != self._assistant.index.manifest_sha256
+        return state.review is not None and state.manifest_sha256 != self._assistant.index.manifest_sha256
 
     def start(self) -> None:
         """Begin, unless a review is under way."""
@@ -60,7 +60,7 @@ class ReviewRun:
         try:
             index = self._assistant.index
             found = review(index, self._tell)
-            self._set(found=found, manifest_sha256=index.manifest_sha256)
+            self._set(review=found, manifest_sha256=index.manifest_sha256)
         except RagError as error:
             problem = error
         except Exception as error:  # whatever it is, another review can be started after it
@@ -119,7 +119,7 @@ def review_report(state: ReviewState, texts: Texts, page: Texts, *, outdated: bo
     """The progress of a review under way; else the findings of the last one, if there was one."""
     if state.under_way:
         line = texts.documents if state.total else texts.waiting
-        return HTML("progress", told=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)
+        return HTML("progress", notice=line.format(done=f"{state.done:,}", total=f"{state.total:,}"), state=state)
     if state.problem is not None:
         return problem(texts.failed.format(problem=tell(state.problem, page)))
-    return HTML("found", found=state.found, outdated=outdated, shown=SHOWN, texts=texts) if state.found else ""
+    return HTML("found", found=state.review, outdated=outdated, shown=SHOWN, texts=texts) if state.review else ""

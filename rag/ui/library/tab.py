@@ -26,7 +26,7 @@ def build_library(
     parts = _components(library, overlays, tab, LIBRARY_TEXTS[first])
     handlers = LibraryHandlers(assistant, library, parts)
     _wire(parts, handlers, session)
-    return [PagePart(parts.spoken, handlers.speak), build_review(assistant, session, tab, first)]
+    return [PagePart(parts.with_texts, handlers.speak), build_review(assistant, session, tab, first)]
 
 
 def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts) -> LibraryComponents:
@@ -44,7 +44,7 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
             refresh = gr.Button(
                 texts.refresh, elem_id="library-refresh", size="sm", scale=0, min_width=180, visible=may_change
             )
-        told = gr.HTML(limits(library, texts))
+        notice = gr.HTML(limits(library, texts))
         run = gr.HTML(elem_id="library-run")
         undo = gr.HTML(elem_id="library-told")
         with gr.Row(elem_id="library-filter"):
@@ -58,9 +58,9 @@ def _components(library: Library, overlays: Overlays, tab: gr.Tab, texts: Texts)
         files=files,
         replace=replace,
         refresh=refresh,
-        limits=told,
+        limits=notice,
         run=run,
-        told=undo,
+        notice=undo,
         words=words,
         kind=kind,
         topic=topic,
@@ -74,13 +74,13 @@ def _wire(parts: LibraryComponents, handlers: LibraryHandlers, session: gr.State
     filtered = [session, *parts.filters]
     # Words that a reader types while the room opens are searched once it is open.
     opened = parts.tab.select(handlers.open, filtered, parts.view, **AT_ONCE)
-    opened.then(handlers.listed, filtered, parts.listing, **AT_ONCE)
+    opened.then(handlers.render_list, filtered, parts.listing, **AT_ONCE)
     parts.clock.tick(handlers.look, filtered, parts.view, **AT_ONCE)
     changes = [parts.words.change, parts.kind.change, parts.topic.change]
-    gr.on(changes, handlers.listed, filtered, parts.listing, trigger_mode="always_last", **AT_ONCE)
+    gr.on(changes, handlers.render_list, filtered, parts.listing, trigger_mode="always_last", **AT_ONCE)
 
     run = [parts.run, parts.clock]
     parts.files.upload(handlers.add, [session, parts.files, parts.replace], [parts.files, *run], **TELLING)
     parts.refresh.click(handlers.read_all, session, run, **AT_ONCE)
-    parts.listing.select(handlers.act, filtered, [parts.listing, parts.told, *run], **AT_ONCE)
+    parts.listing.select(handlers.act, filtered, [parts.listing, parts.notice, *run], **AT_ONCE)
     parts.listing.submit(handlers.refuse, session, **TELLING)

@@ -44,7 +44,7 @@ class Entered:
 class ModelSetupComponents:
     """`kept` is the browser's copy of the reader's settings."""
 
-    kept: gr.BrowserState
+    storage: gr.BrowserState
     heading: gr.HTML
     status: gr.HTML
     preset: gr.Radio
@@ -56,7 +56,7 @@ class ModelSetupComponents:
     use: gr.Button
     forget_key: gr.Button
     forget: gr.Button
-    told: gr.HTML
+    notice: gr.HTML
     local: gr.HTML
     download: gr.Button
     cancel: gr.Button
@@ -68,7 +68,7 @@ class ModelSetupComponents:
         return [self.local, self.download, self.cancel, self.clock, self.arrived]
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         asked = (self.heading, self.status, self.preset, self.url, self.key, self.look, self.model, self.test, self.use)
         return (*asked, self.forget_key, self.forget, self.local, self.download, self.cancel)
@@ -85,7 +85,7 @@ class ModelSetupHandlers:
 
     def open(self, state: Session, url: str) -> Updates:
         """Status, preset, address, model, and the local model. Typed text stays."""
-        kept, parts = self._setup.kept(), self._parts
+        kept, parts = self._setup.stored_endpoint(), self._parts
         shown = self.local(state) | {parts.status: self.status(state)}
         if url.strip() or kept is None:
             return shown
@@ -102,24 +102,24 @@ class ModelSetupHandlers:
             self._parts.url: url,
             self._parts.key: self._key_box(state, url),
             self._parts.model: gr.update(value=None, choices=[]),
-            self._parts.told: "",
+            self._parts.notice: "",
         }
 
     def look(self, state: Session, url: str, key: str) -> Iterator[Updates]:
         """The message, and the models to choose from."""
         texts, parts = MODEL_SETUP_TEXTS[state.language], self._parts
-        yield {parts.told: under_way(texts.looking)}
+        yield {parts.notice: under_way(texts.looking)}
         try:
             entered = self._entered(texts, url, key)
             names = list_models(entered.url, entered.key)
         except _Refused as refusal:
-            yield {parts.told: problem(str(refusal))}
+            yield {parts.notice: problem(str(refusal))}
         except RagError as error:
-            yield {parts.told: _failed(texts.look_failed, error, state)}
+            yield {parts.notice: _failed(texts.look_failed, error, state)}
         else:
-            told = texts.found.format(count=f"{len(names):,}") if names else texts.found_none
+            notice = texts.found.format(count=f"{len(names):,}") if names else texts.found_none
             yield {
-                parts.told: done(told) + _warning(entered.url, texts),
+                parts.notice: done(notice) + _warning(entered.url, texts),
                 parts.model: gr.update(choices=names, value=names[0] if len(names) == 1 else None),
             }
 
@@ -134,8 +134,8 @@ class ModelSetupHandlers:
         except RagError as error:
             yield _failed(texts.failed, error, state)
         else:
-            told = texts.works.format(model=entered.model, seconds=f"{seconds:.1f}")
-            yield done(told) + _warning(entered.url, texts)
+            notice = texts.works.format(model=entered.model, seconds=f"{seconds:.1f}")
+            yield done(notice) + _warning(entered.url, texts)
 
     def use(self, state: Session, url: str, key: str, model: str | None) -> Updates:
         """The message, the status, the key box, and the choices for the browser: whoever sets up a model wants its
@@ -146,17 +146,17 @@ class ModelSetupHandlers:
             self._open(entered)
             self._setup.use(entered.url, entered.model, entered.key)
         except _Refused as refusal:
-            return {parts.told: problem(str(refusal))}
+            return {parts.notice: problem(str(refusal))}
         except RagError as error:
-            told = texts.not_kept.format(problem=failure(error, PREFERENCES_TEXTS[state.language]))
-            return {parts.told: problem(told, details=error.message, summary=texts.details)}
+            notice = texts.not_kept.format(problem=failure(error, PREFERENCES_TEXTS[state.language]))
+            return {parts.notice: problem(notice, details=error.message, summary=texts.details)}
         llm = ChatModelName.ENDPOINT if self._setup.writer_fixed_by else None
         state.preferences = replace(state.preferences, llm=llm)
         return {
-            parts.told: done(texts.used.format(model=entered.model)) + _warning(entered.url, texts),
+            parts.notice: done(texts.used.format(model=entered.model)) + _warning(entered.url, texts),
             parts.status: self.status(state),
             parts.key: self._key_box(state, entered.url),
-            parts.kept: to_store(state.preferences, state.language),
+            parts.storage: to_store(state.preferences, state.language),
         }
 
     def forget_key(self, state: Session, url: str) -> Updates:
@@ -171,24 +171,24 @@ class ModelSetupHandlers:
         try:
             (self._setup.forget_key if key_only else self._setup.forget)()
         except RagError as error:
-            return {parts.told: problem(error.message), parts.status: self.status(state)}
-        told = done(texts.key_forgotten if key_only else texts.forgotten)
-        return {parts.told: told, parts.status: self.status(state), parts.key: self._key_box(state, url)}
+            return {parts.notice: problem(error.message), parts.status: self.status(state)}
+        notice = done(texts.key_forgotten if key_only else texts.forgotten)
+        return {parts.notice: notice, parts.status: self.status(state), parts.key: self._key_box(state, url)}
 
     def status(self, state: Session) -> str:
         """The endpoint that is set up, and the settings that override it, as HTML."""
-        texts, kept = MODEL_SETUP_TEXTS[state.language], self._setup.kept()
+        texts, kept = MODEL_SETUP_TEXTS[state.language], self._setup.stored_endpoint()
         if self._setup.fixed_by:
             return problem(texts.fixed.format(where=self._setup.fixed_by))
         if kept is None:
-            told = hint(texts.nothing)
+            notice = hint(texts.nothing)
         else:
             host = urlsplit(kept.url).netloc
             key = texts.with_key if kept.key_file else texts.without_key
-            told = done(texts.in_use.format(host=host, model=kept.model, key=key))
+            notice = done(texts.in_use.format(host=host, model=kept.model, key=key))
         if self._setup.writer_fixed_by:
-            told += hint(texts.writer_fixed.format(where=self._setup.writer_fixed_by))
-        return told
+            notice += hint(texts.writer_fixed.format(where=self._setup.writer_fixed_by))
+        return notice
 
     def start(self, state: Session) -> Updates:
         if not self._local_problem(MODEL_SETUP_TEXTS[state.language]):
@@ -284,19 +284,19 @@ class ModelSetupHandlers:
         values = {"done": _megabytes(status.done), "total": _megabytes(status.total)}
         if status.under_way:
             said = (texts.local_cancelling if status.cancelled else texts.local_running).format(**values)
-            told = HTML("progress", said=said, status=status)
+            notice = HTML("progress", said=said, status=status)
         elif status.state is ModelState.PRESENT:
-            told = done(texts.local_present)
+            notice = done(texts.local_present)
         elif status.state is ModelState.INTERRUPTED:
-            told = hint(texts.local_interrupted.format(**values))
+            notice = hint(texts.local_interrupted.format(**values))
         else:
-            told = hint(texts.local_missing)
+            notice = hint(texts.local_missing)
         if status.problem is not None:
-            told += problem(texts.local_problem.format(problem=status.problem.message), details=status.problem.hint,
+            notice += problem(texts.local_problem.format(problem=status.problem.message), details=status.problem.hint,
                             summary=texts.details)  # fmt: skip
         if missing:
-            told += problem(missing)
-        return HTML("section", heading=texts.local, about=about, told=told)
+            notice += problem(missing)
+        return HTML("section", heading=texts.local, about=about, notice=notice)
 
 
 def heading(texts: Texts) -> str:
@@ -309,8 +309,8 @@ def presets(texts: Texts) -> list[tuple[str, str]]:
 
 def _failed(text: str, error: RagError, state: Session) -> str:
     """A failure in the reader's language, with the client's message as details."""
-    told = text.format(problem=failure(error, PREFERENCES_TEXTS[state.language]))
-    return problem(told, details=error.message, summary=MODEL_SETUP_TEXTS[state.language].details)
+    notice = text.format(problem=failure(error, PREFERENCES_TEXTS[state.language]))
+    return problem(notice, details=error.message, summary=MODEL_SETUP_TEXTS[state.language].details)
 
 
 def _warning(url: str, texts: Texts) -> str:

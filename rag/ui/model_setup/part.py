@@ -21,21 +21,21 @@ ASKING = in_turn("set up")
 def build_model_setup(
     setup: ModelSetup,
     session: gr.State,
-    kept: gr.BrowserState,
+    storage: gr.BrowserState,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
 ) -> PagePart:
     """Build the chat model setup. Only for readers who may change everyone's chat model, which the caller has
     checked."""
-    parts = _components(setup, kept, MODEL_SETUP_TEXTS[first])
+    parts = _components(setup, storage, MODEL_SETUP_TEXTS[first])
     handlers = ModelSetupHandlers(setup, parts)
     for event in _wire(parts, handlers, session, tab):
         on_change(event)
-    return PagePart(parts.spoken, handlers.speak)
+    return PagePart(parts.with_texts, handlers.speak)
 
 
-def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> ModelSetupComponents:
+def _components(setup: ModelSetup, storage: gr.BrowserState, texts: Texts) -> ModelSetupComponents:
     free = not setup.fixed_by
     small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 120, "interactive": free}
     with gr.Column(elem_id="model-setup"):
@@ -53,7 +53,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
             [], label=texts.model, info=texts.model_hint, allow_custom_value=True, value=None, elem_id="model-name",
             interactive=free,
         )  # fmt: skip
-        told = gr.HTML(elem_id="model-told", js_on_load=read_asset("model_setup/key_box.js"))
+        notice = gr.HTML(elem_id="model-told", js_on_load=read_asset("model_setup/key_box.js"))
         with gr.Row():
             test = gr.Button(texts.try_it, elem_id="model-test", **small)
             use = gr.Button(texts.use, variant="primary", elem_id="model-use", **small)
@@ -65,7 +65,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
             cancel = gr.Button(texts.cancel, elem_id="model-cancel", size="sm", scale=0, min_width=120, visible=False)
         arrived = gr.State(setup.download.status().state is ModelState.PRESENT)
     return ModelSetupComponents(
-        kept=kept,
+        storage=storage,
         heading=head,
         status=status,
         preset=preset,
@@ -77,7 +77,7 @@ def _components(setup: ModelSetup, kept: gr.BrowserState, texts: Texts) -> Model
         use=use,
         forget_key=forget_key,
         forget=forget,
-        told=told,
+        notice=notice,
         local=local,
         download=download,
         cancel=cancel,
@@ -92,15 +92,15 @@ def _wire(parts: ModelSetupComponents, handlers: ModelSetupHandlers, session: gr
     entered = [session, parts.url, parts.key]
     opened = [parts.status, parts.preset, parts.url, parts.model, *parts.local_view]
     tab.select(handlers.open, [session, parts.url], opened, **AT_ONCE)
-    chosen = [parts.url, parts.key, parts.model, parts.told]
+    chosen = [parts.url, parts.key, parts.model, parts.notice]
     parts.preset.input(handlers.choose_preset, [session, parts.preset, parts.url], chosen, **AT_ONCE)
-    parts.look.click(handlers.look, entered, [parts.told, parts.model], **ASKING)
-    parts.test.click(handlers.try_it, [*entered, parts.model], parts.told, **ASKING)
+    parts.look.click(handlers.look, entered, [parts.notice, parts.model], **ASKING)
+    parts.test.click(handlers.try_it, [*entered, parts.model], parts.notice, **ASKING)
 
-    told = [parts.told, parts.status, parts.key]
-    used = parts.use.click(handlers.use, [*entered, parts.model], [*told, parts.kept], **AT_ONCE)
-    without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], told, **AT_ONCE)
-    without = parts.forget.click(handlers.forget, [session, parts.url], told, **AT_ONCE)
+    outputs = [parts.notice, parts.status, parts.key]
+    used = parts.use.click(handlers.use, [*entered, parts.model], [*outputs, parts.storage], **AT_ONCE)
+    without_key = parts.forget_key.click(handlers.forget_key, [session, parts.url], outputs, **AT_ONCE)
+    without = parts.forget.click(handlers.forget, [session, parts.url], outputs, **AT_ONCE)
 
     parts.download.click(handlers.start, session, parts.local_view, **AT_ONCE)
     parts.cancel.click(handlers.cancel, session, parts.local_view, **AT_ONCE)

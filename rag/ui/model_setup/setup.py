@@ -75,7 +75,7 @@ class ModelSetup:
         """The setting that fixes who writes by default; empty if that is chosen automatically."""
         return "" if self.stated.llm is ChatModelName.AUTO else f"{stated_in('llm')} = {self.stated.llm}"
 
-    def kept(self) -> "KeptEndpoint | None":
+    def stored_endpoint(self) -> "KeptEndpoint | None":
         return read_kept(self.stated.data)
 
     def key_for(self, url: str, typed: str) -> str:
@@ -83,7 +83,7 @@ class ModelSetup:
         SettingsError for an invalid address."""
         if typed.strip():
             return typed.strip()
-        kept = self.kept()
+        kept = self.stored_endpoint()
         if kept is None or origin(kept.url) != origin(check_address(url)):
             return ""
         return kept_key(self.stated)
@@ -96,7 +96,7 @@ class ModelSetup:
 
     def forget_key(self) -> None:
         self._require_free()
-        if (kept := self.kept()) is not None:
+        if (kept := self.stored_endpoint()) is not None:
             keep(self.stated.data, kept.url, kept.model, "")
             self.refresh()
 

@@ -69,7 +69,7 @@ def rows_of(bank: Bank, wanted: Filter, kept: CardsAndJottings, now: datetime) -
     return rows
 
 
-def asked(question: Question, language: Language) -> str:
+def wording(question: Question, language: Language) -> str:
     """A question in the reader's language, if the material has a translation."""
     return question.english if language is Language.EN and question.english else question.text
 
@@ -85,7 +85,7 @@ def names_in(bank: Bank, language: Language) -> dict[str, str]:
 def bank_shell(material: PracticeMaterial, wanted: Filter, texts: Texts, language: Language) -> str:
     """The filter. The questions are a separate part, which changes as words are typed."""
     if not material.bank.questions:
-        return ELEMENTS("empty", title=texts.view_bank, told=texts.bank_empty)
+        return ELEMENTS("empty", title=texts.view_bank, notice=texts.bank_empty)
     topics = [(texts.all_topics, ALL)]
     topics += [(material.topic(topic, language, texts.top), f"/{topic}") for topic in material.bank.topics()]
     topic = ALL if wanted.topic is None else f"/{wanted.topic}"
@@ -113,7 +113,7 @@ def bank_part(
 
 def line_of(question: Question, kept: CardsAndJottings, now: datetime, texts: Texts, language: Language) -> Line:
     is_marked = kept.jotting(question.id).bookmarked
-    return Line(question.id, asked(question, language), badges(question, kept, now, texts), is_marked)
+    return Line(question.id, wording(question, language), badges(question, kept, now, texts), is_marked)
 
 
 def standing_name(standing: Standing | Knowledge, texts: Texts) -> str:

@@ -7,7 +7,7 @@ from rag.language.language import Language
 from rag.practice.bank import Question
 from rag.practice.rounds import Level, Round
 from rag.practice.schedule import Rating
-from rag.ui.practice.bank_view import asked, badges, standings
+from rag.ui.practice.bank_view import badges, standings, wording
 from rag.ui.practice.elements import ago, percent
 from rag.ui.practice.report_view import score_of_round
 from rag.ui.practice.resources import CardsAndJottings
@@ -30,7 +30,7 @@ def recall_setup(topics: Sequence[tuple[str, str]], due: int, texts: Texts) -> s
 
 def card_shell(question: Question, topic: str, practice: Practice, texts: Texts, language: Language) -> str:
     place = texts.place.format(place=practice.dealt - len(practice.deck) + 1, count=practice.dealt)
-    return HTML("recall_shell", question=asked(question, language), topic=topic, place=place, texts=texts)
+    return HTML("recall_shell", question=wording(question, language), topic=topic, place=place, texts=texts)
 
 
 def card_part(
@@ -51,7 +51,7 @@ def card_part(
 
 
 def done_shell(practice: Practice, texts: Texts) -> str:
-    return HTML("recall_done", told=texts.deck_done.format(count=practice.dealt), texts=texts)
+    return HTML("recall_done", notice=texts.deck_done.format(count=practice.dealt), texts=texts)
 
 
 STATEMENT_COUNTS = (10, 20)
@@ -82,8 +82,8 @@ def result_shell(practice: Practice, names: Mapping[str, str], texts: Texts) -> 
     """The number of statements judged correctly, and those that were not."""
     judged = list(zip(practice.statements, practice.judged, strict=False))
     missed = [statement for statement, was_right in judged if not was_right]
-    told = texts.statements_done.format(count=len(judged), right=len(judged) - len(missed))
-    return HTML("statement_result", told=told, missed=missed, names=names, texts=texts)
+    notice = texts.statements_done.format(count=len(judged), right=len(judged) - len(missed))
+    return HTML("statement_result", notice=notice, missed=missed, names=names, texts=texts)
 
 
 QUESTION_COUNTS = range(5, 9)
@@ -102,18 +102,18 @@ def rounds_part(
     rounds: Sequence[Round], names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts
 ) -> str:
     """The rounds so far, newest first; empty if there are none. `names` maps topics to their names."""
-    listed = [(round, _told(round, names, now, practice, texts)) for round in rounds[:ROUNDS_SHOWN]]
+    listed = [(round, _round_line(round, names, now, practice, texts)) for round in rounds[:ROUNDS_SHOWN]]
     return HTML("rounds", listed=listed, texts=texts)
 
 
 def round_shell(round: Round, question: Question, draft: str, texts: Texts, language: Language) -> str:
     place = texts.place.format(place=len(round.answered) + 1, count=round.count)
     return HTML(
-        "interview_shell", question=question, text=asked(question, language), place=place, draft=draft, texts=texts
+        "interview_shell", question=question, text=wording(question, language), place=place, draft=draft, texts=texts
     )
 
 
-def _told(round: Round, names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts) -> str:
+def _round_line(round: Round, names: dict[str | None, str], now: datetime, practice: Practice, texts: Texts) -> str:
     if round.is_finished:
         so_far = texts.score.format(score=percent(score_of_round(round)))
     else:

@@ -11,7 +11,7 @@ from rag.practice.clashes import is_reversed
 from rag.practice.grading import Grade, GradeNote, PointGrade, Verdict, wordings
 from rag.practice.rubric import ESSENTIAL
 from rag.types import Citation
-from rag.ui.practice.bank_view import asked
+from rag.ui.practice.bank_view import wording
 from rag.ui.practice.elements import percent
 from rag.ui.templates import macros_of
 from rag.ui.texts import Texts
@@ -46,30 +46,30 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class PointShown:
-    """`said` is the stretch of the attempt that makes the point; None if there is none."""
+    """`stretch` is the part of the attempt that makes the point; None if there is none."""
 
     verdict: Verdict
-    told: str
+    label: str
     is_essential: bool
     is_own: bool
     verdicts: Sequence[Verdict]
-    said: str | None
+    stretch: str | None
     quote: Citation
 
 
 def grade_part(graded: Graded, texts: Texts, language: Language) -> str:
     grade = graded.grade
-    told = " · ".join(filter(None, (graded_by(grade, texts), graded.due)))
+    notice = " · ".join(filter(None, (graded_by(grade, texts), graded.due)))
     return HTML(
         "part",
         graded=graded,
         heading=_heading(grade, texts),
-        told=told,
+        notice=notice,
         stretches=marked(grade),
         points=[_point(point, graded, texts, language) for point in grade.points],
         mistakes=[(grade.attempt[slice(*made.attempt)], made.mistake.right) for made in grade.mistakes],
         beyond=[grade.attempt[slice(*span)] for span in grade.beyond],
-        follow_ups=[(question.id, asked(question, language)) for question in graded.follow_ups],
+        follow_ups=[(question.id, wording(question, language)) for question in graded.follow_ups],
         texts=texts,
     )
 

@@ -46,14 +46,14 @@ class PracticeComponents:
     navigation: gr.HTML
     shell: gr.HTML
     part: gr.HTML
-    told: gr.HTML
+    notice: gr.HTML
     saved: gr.HTML
     whole: gr.HTML
     parcel: gr.HTML
 
     @property
     def view(self) -> list[Any]:
-        return [self.navigation, self.shell, self.part, self.told]
+        return [self.navigation, self.shell, self.part, self.notice]
 
 
 class PracticeHandlers:
@@ -183,16 +183,16 @@ class PracticeHandlers:
     def _all(self, state: Session, said: str = "", graded: str = "", edition: int = 0) -> Updates:
         state.practice.renders += 1
         try:
-            shell, part = self._rendering.shown(state, _now())
+            shell, part = self._rendering.draw(state, _now())
         except RagError as error:
-            shell, part, told = "", "", self._problem(state, error)
+            shell, part, notice = "", "", self._problem(state, error)
         else:
-            told = self._status(state, said, graded, edition)
+            notice = self._status(state, said, graded, edition)
         navigation = self._rendering.navigation(state)
-        return told | {self._parts.navigation: navigation, self._parts.shell: shell, self._parts.part: part}
+        return notice | {self._parts.navigation: navigation, self._parts.shell: shell, self._parts.part: part}
 
     def _part(self, state: Session, said: str, graded: str, edition: int) -> Updates:
-        kept, now = self._resources.kept(user_of(state)), _now()
+        kept, now = self._resources.progress_of(user_of(state)), _now()
         match state.practice.view:
             case View.TODAY:
                 part = self._rendering.today_part(state, kept, now)
@@ -201,12 +201,12 @@ class PracticeHandlers:
             case View.QUESTION:
                 part = self._rendering.grade_part(state, kept, now)
             case _:
-                _, part = self._rendering.shown(state, now)
+                _, part = self._rendering.draw(state, now)
         return self._status(state, said, graded, edition) | {self._parts.part: part}
 
     def _export(self, state: Session, action: PracticeAction, now: datetime) -> Updates:
         file_type = member_of(ExportAs, action.fields.get("format")) or ExportAs.ANKI
-        bank, kept = self._resources.material().bank, self._resources.kept(user_of(state))
+        bank, kept = self._resources.material().bank, self._resources.progress_of(user_of(state))
         rows = rows_of(bank, action.filter, kept, now)
         questions = [question for row in rows for question in (row.question, *row.follow_ups)]
         if not questions:
@@ -220,18 +220,18 @@ class PracticeHandlers:
         the text of that edition of an attempt that was `graded`."""
         at = {"place": self._practising.place(state), "renders": state.practice.renders}
         status = ELEMENTS("status", text=text, graded=graded, edition=edition, moment=_moment(), **at)
-        return {self._parts.told: status}
+        return {self._parts.notice: status}
 
     def _problem(self, state: Session, error: RagError) -> Updates:
         return self._alert(tell(error, TEXTS[state.language]))
 
     def _alert(self, text: str) -> Updates:
-        return {self._parts.told: _alert(text)}
+        return {self._parts.notice: _alert(text)}
 
     def _parcel(self, name: str, media_type: str, data: bytes) -> Updates:
         """A file as HTML, for copying.js to save."""
         file = {"name": name, "type": media_type, "base64": base64.b64encode(data).decode()}
-        return {self._parts.parcel: parcel(_moment(), file), self._parts.told: ""}
+        return {self._parts.parcel: parcel(_moment(), file), self._parts.notice: ""}
 
 
 def _alert(text: str) -> str:

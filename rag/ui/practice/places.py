@@ -26,11 +26,11 @@ def place_of(practice: Practice) -> str:
     >>> place_of(Practice(View.QUESTION, question="zero.md#Why?", back=View.TODAY))
     'question?name=zero.md%23Why%3F&back=today'
     """
-    told = {name: value for name, value in _told(practice).items() if value}
-    return "?".join(filter(None, (str(practice.view), urlencode(told, quote_via=quote, safe=""))))
+    fields = {name: value for name, value in _fields(practice).items() if value}
+    return "?".join(filter(None, (str(practice.view), urlencode(fields, quote_via=quote, safe=""))))
 
 
-def _told(practice: Practice) -> dict[str, str]:
+def _fields(practice: Practice) -> dict[str, str]:
     match practice.view:
         case View.BANK:
             wanted = practice.filter
@@ -54,8 +54,8 @@ def _told(practice: Practice) -> dict[str, str]:
 def go_to(practice: Practice, place: str) -> None:
     """As an address says; what it does not say is as at the beginning. A name that there is not is taken as it is:
     whoever shows the place finds nothing by it."""
-    name, _, told = place[:CHARACTERS].partition("?")
-    values = {key: found[-1] for key, found in parse_qs(told).items()}
+    name, _, query = place[:CHARACTERS].partition("?")
+    values = {key: found[-1] for key, found in parse_qs(query).items()}
     begun = Practice(member_of(View, name) or View.TODAY)
     topic, standing, back, seed = (values.get(key, "") for key in ("topic", "standing", "back", "seed"))
     begun.filter = Filter(

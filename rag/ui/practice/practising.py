@@ -110,7 +110,7 @@ class Practising:
             if edition < editions.get(box, 0):
                 return
             editions[box] = edition
-            jotting = self._resources.kept(user_of(session)).jotting(question_id)
+            jotting = self._resources.progress_of(user_of(session)).jotting(question_id)
             texts = {"note": jotting.note, "version": jotting.version, "draft": jotting.draft, name: text}
             self._resources.store.jot(user_of(session), question_id, Jotting(jotting.bookmarked, **texts))
         if name == "draft" and text:
@@ -161,8 +161,8 @@ class Practising:
 
     def _graded(self, session: Session, question: Question, attempt: str) -> Grade:
         if len(attempt) > MOST_CHARACTERS:
-            told = PRACTICE_TEXTS[session.language].too_long
-            raise UsageError(told.format(count=f"{len(attempt):,}", most=f"{MOST_CHARACTERS:,}"))
+            notice = PRACTICE_TEXTS[session.language].too_long
+            raise UsageError(notice.format(count=f"{len(attempt):,}", most=f"{MOST_CHARACTERS:,}"))
         rubric = rubric_of(self._resources.material().bank, question)
         return self._resources.grader(session.preferences).grade(attempt, rubric)
 
@@ -197,7 +197,7 @@ class Practising:
         """Open a question. From the bank, "next" goes through the questions listed there."""
         practice, question = session.practice, self.find(session, question_id)
         if practice.view is View.BANK:
-            kept = self._resources.kept(user_of(session))
+            kept = self._resources.progress_of(user_of(session))
             rows = rows_of(self._resources.material().bank, practice.filter, kept, now)
             practice.queue = tuple(row.question.id for row in rows)
         if practice.view is View.TODAY:
@@ -220,7 +220,7 @@ class Practising:
 
     def _take_due(self, session: Session, how: str, now: datetime) -> None:
         """Go through the due questions, to be answered or as recall cards."""
-        cards = self._resources.kept(user_of(session)).cards
+        cards = self._resources.progress_of(user_of(session)).cards
         due = tuple(card.question_id for card in due_cards(self._resources.material().bank, cards, now))
         self._take(session, due, how)
 
@@ -239,7 +239,7 @@ class Practising:
     def _bookmark(self, session: Session, question_id: str) -> None:
         question = self.find(session, question_id)
         with self._jotting:
-            jotting = self._resources.kept(user_of(session)).jotting(question.id)
+            jotting = self._resources.progress_of(user_of(session)).jotting(question.id)
             changed = replace(jotting, bookmarked=not jotting.bookmarked)
             self._resources.store.jot(user_of(session), question.id, changed)
 
@@ -268,7 +268,7 @@ class Practising:
         practice, texts = session.practice, PRACTICE_TEXTS[session.language]
         if action.name is PracticeActionName.DEAL:
             wanted, bank = action.filter, self._resources.material().bank
-            rows = rows_of(bank, wanted, self._resources.kept(user_of(session)), now)
+            rows = rows_of(bank, wanted, self._resources.progress_of(user_of(session)), now)
             cards = [question.id for row in rows for question in (row.question, *row.follow_ups)]
             if action.fields.get("shuffled") == "on":
                 random.shuffle(cards)

@@ -26,7 +26,7 @@ class QuestionWithProgress:
 
     question: Question
     topic: str
-    kept: CardsAndJottings
+    progress: CardsAndJottings
     reviews: Sequence[CardReview]
     now: datetime
     names: Mapping[str, str]
@@ -38,13 +38,13 @@ def question_shell(item: QuestionWithProgress, practice: Practice, texts: Texts,
     return HTML(
         "shell",
         item=item,
-        line=line_of(item.question, item.kept, item.now, texts, language),
+        line=line_of(item.question, item.progress, item.now, texts, language),
         back=practice.back,
         place=place,
         count=len(practice.queue),
         has_next=place < len(practice.queue),
         last=_last(item, practice, texts),
-        jotting=item.kept.jotting(item.question.id),
+        jotting=item.progress.jotting(item.question.id),
         earlier=[(ago(r.at, item.now, practice, texts), percent(r.score or 0), r.attempt) for r in attempts],
         texts=texts,
     )
@@ -52,9 +52,9 @@ def question_shell(item: QuestionWithProgress, practice: Practice, texts: Texts,
 
 def _last(item: QuestionWithProgress, practice: Practice, texts: Texts) -> str:
     """When the question is due again, and the last score."""
-    card = item.kept.cards.get(item.question.id)
-    told = [texts.next_due.format(when=day(card.due, item.now, practice, texts))] if card is not None else []
+    card = item.progress.cards.get(item.question.id)
+    parts = [texts.next_due.format(when=day(card.due, item.now, practice, texts))] if card is not None else []
     scored = next((review for review in reversed(item.reviews) if review.score is not None), None)
     if scored is not None and scored.score is not None:
-        told.append(texts.last_score.format(score=percent(scored.score)))
-    return " · ".join(told)
+        parts.append(texts.last_score.format(score=percent(scored.score)))
+    return " · ".join(parts)

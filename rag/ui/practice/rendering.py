@@ -35,7 +35,7 @@ from rag.ui.session.practice import View
 from rag.ui.session.session import Session
 from rag.ui.texts import PRACTICE_TEXTS, Texts
 
-SHELL_AND_PART = tuple[str, str]
+ShellAndPart = tuple[str, str]
 
 
 class Rendering:
@@ -57,14 +57,14 @@ class Rendering:
             texts=texts,
         )
 
-    def shown(self, session: Session, now: datetime) -> SHELL_AND_PART:
+    def draw(self, session: Session, now: datetime) -> ShellAndPart:
         """The current view and its part."""
         shell, part = self._view(session, now)
         return view(session.practice, shell), part
 
-    def _view(self, session: Session, now: datetime) -> SHELL_AND_PART:
+    def _view(self, session: Session, now: datetime) -> ShellAndPart:
         texts = PRACTICE_TEXTS[session.language]
-        kept = self._resources.kept(user_of(session))
+        kept = self._resources.progress_of(user_of(session))
         match session.practice.view:
             case View.TODAY:
                 return self._today(session, kept, now, texts)
@@ -83,10 +83,10 @@ class Rendering:
             case _:
                 return self._bank(session, kept, now, texts)
 
-    def _today(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _today(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> ShellAndPart:
         material, plan = self._resources.material(), self._resources.store.plan(user_of(session))
         if not material.bank.questions:
-            return ELEMENTS("empty", title=texts.view_today, told=texts.bank_empty), ""
+            return ELEMENTS("empty", title=texts.view_today, notice=texts.bank_empty), ""
         shell = today_shell(plan, material.roles, session.practice.today(now), texts, session.language)
         return shell, self.today_part(session, kept, now)
 
@@ -99,7 +99,7 @@ class Rendering:
         day = self._practising.today(session, now)
         return today_part(day, glance, left, material, practice.today(now), texts, session.language)
 
-    def _bank(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _bank(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> ShellAndPart:
         shell = bank_shell(self._resources.material(), session.practice.filter, texts, session.language)
         return shell, self.bank_part(session, kept, now)
 
@@ -111,7 +111,7 @@ class Rendering:
             rows_of(bank, wanted, kept, now), wanted, kept, now, PRACTICE_TEXTS[session.language], session.language
         )
 
-    def _question(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _question(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> ShellAndPart:
         practice, material = session.practice, self._resources.material()
         question = material.bank.questions.get(practice.question)
         if question is None:  # its page vanished while it was open
@@ -137,7 +137,7 @@ class Rendering:
         graded = Graded(grade, own, due, follow_ups, has_next, practice.grades, names)
         return grade_part(graded, texts, session.language)
 
-    def _recall(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _recall(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> ShellAndPart:
         practice, material = session.practice, self._resources.material()
         if not practice.dealt:
             due = len(due_cards(material.bank, kept.cards, now))
@@ -151,7 +151,7 @@ class Rendering:
             card_part(question, kept, names_in(material.bank, session.language), now, practice, texts),
         )
 
-    def _statements(self, session: Session, texts: Texts) -> SHELL_AND_PART:
+    def _statements(self, session: Session, texts: Texts) -> ShellAndPart:
         practice, names = session.practice, names_in(self._resources.material().bank, session.language)
         if not practice.statements:
             return statements_setup(self._topics(session, texts), texts), ""
@@ -159,7 +159,7 @@ class Rendering:
             return result_shell(practice, names, texts), ""
         return statement_shell(practice, texts), statement_part(practice, names, texts)
 
-    def _interview(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _interview(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> ShellAndPart:
         practice = session.practice
         round = self._practising.round(session)
         if round is None:
@@ -178,13 +178,13 @@ class Rendering:
 
     def report(self, session: Session, round: Round) -> str:
         """The report of a round, as a Markdown file."""
-        cards = self._resources.kept(user_of(session)).cards
+        cards = self._resources.progress_of(user_of(session)).cards
         texts = PRACTICE_TEXTS[session.language]
         topic = self._names(session, texts).get(round.topic, round.topic or "")
         bank, zone = self._resources.material().bank, session.practice.time_zone
         return report_as_markdown(bank, round, cards, texts, topic=topic, zone=zone)
 
-    def _progress(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> SHELL_AND_PART:
+    def _progress(self, session: Session, kept: CardsAndJottings, now: datetime, texts: Texts) -> ShellAndPart:
         practice, bank = session.practice, self._resources.material().bank
         due = [bank.questions[card.question_id] for card in due_cards(bank, kept.cards, now)]
         days = streak(self._resources.store.reviews(user_of(session)), now, practice.time_zone)

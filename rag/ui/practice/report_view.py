@@ -8,11 +8,11 @@ from datetime import UTC, datetime, tzinfo
 from rag.language.language import Language
 from rag.practice.bank import Bank
 from rag.practice.grading import Verdict
-from rag.practice.rounds import Answered, PointMade, Round
+from rag.practice.rounds import AnsweredQuestion, PointMade, Round
 from rag.practice.rubric import rubric_of
 from rag.practice.schedule import GOOD_FROM, HARD_FROM, Card
 from rag.types import Citation
-from rag.ui.practice.bank_view import asked, names_in
+from rag.ui.practice.bank_view import names_in, wording
 from rag.ui.practice.elements import ago, day, percent
 from rag.ui.session.practice import Practice
 from rag.ui.templates import macros_of
@@ -39,7 +39,7 @@ class AnswerShown:
     score: str
     question: str
     gone: bool
-    said: str
+    attempt: str
     points: list[ReportPoint]
 
 
@@ -66,7 +66,7 @@ def report_part(
     dated = sorted((cards[a.question_id].due, a.question_id) for a in done if a.question_id in cards)
     return HTML(
         "page",
-        told=_told(score_of_round(round), texts) if done else texts.no_score,
+        headline=_score_line(score_of_round(round), texts) if done else texts.no_score,
         summary=summary,
         share=share,
         scored=texts.score.format(score=share),
@@ -87,8 +87,8 @@ def in_english(bank: Bank, round: Round) -> Round:
         question = bank.questions.get(one.question_id)
         points = rubric_of(bank, question).points if question is not None else ()
         english = {point.citation.start: point.english for point in points if point.english is not None}
-        said = (replace(made, citation=english.get(made.citation.start, made.citation)) for made in one.points)
-        answered.append(replace(one, points=tuple(said)))
+        in_english = (replace(made, citation=english.get(made.citation.start, made.citation)) for made in one.points)
+        answered.append(replace(one, points=tuple(in_english)))
     return replace(round, answered=tuple(answered))
 
 
@@ -96,14 +96,14 @@ def score_of_round(round: Round) -> float:
     return sum(answered.score for answered in round.answered) / max(1, len(round.answered))
 
 
-def _told(score: float, texts: Texts) -> str:
+def _score_line(score: float, texts: Texts) -> str:
     """How the round went, in everyday words."""
     return str(
         texts.report_good if score >= GOOD_FROM else texts.report_fair if score >= HARD_FROM else texts.report_weak
     )
 
 
-def _points(answers: Iterable[Answered], verdicts: tuple[Verdict, ...]) -> list[PointMade]:
+def _points(answers: Iterable[AnsweredQuestion], verdicts: tuple[Verdict, ...]) -> list[PointMade]:
     """Points with these verdicts: one from each answer before a second one from any."""
     found = [
         (turn, point)
@@ -117,7 +117,7 @@ def _order(point: PointMade) -> int:
     return ORDER.index(point.verdict)
 
 
-def _to_read(answered: Answered) -> Citation | None:
+def _to_read(answered: AnsweredQuestion) -> Citation | None:
     """Where to start reading: at the first point that was not made."""
     missed = (point.citation for point in answered.points if point.verdict is not Verdict.FOUND)
     return next(missed, answered.points[0].citation if answered.points else None)
@@ -126,11 +126,11 @@ def _to_read(answered: Answered) -> Citation | None:
 def _question(bank: Bank, question_id: str, language: Language) -> tuple[str, str, bool]:
     """A question's id and text, and whether the material still has it."""
     question = bank.questions.get(question_id)
-    text = question_id.partition("#")[2] if question is None else asked(question, language)
+    text = question_id.partition("#")[2] if question is None else wording(question, language)
     return question_id, text, question is not None
 
 
-def _answer(bank: Bank, answered: Answered, texts: Texts, language: Language) -> AnswerShown:
+def _answer(bank: Bank, answered: AnsweredQuestion, texts: Texts, language: Language) -> AnswerShown:
     _, title, is_there = _question(bank, answered.question_id, language)
     points = [
         ReportPoint(str(p.verdict), getattr(texts, f"verdict_{p.verdict}"), p.citation)
@@ -168,7 +168,7 @@ def report_as_markdown(
     return "\n".join(lines) + "\n"
 
 
-def _answer_in_markdown(bank: Bank, answered: Answered, texts: Texts) -> Iterator[str]:
+def _answer_in_markdown(bank: Bank, answered: AnsweredQuestion, texts: Texts) -> Iterator[str]:
     gone = "" if answered.question_id in bank.questions else f" {texts.saved_gone}"
     yield f"## {_heading(answered.question_id)} · {answered.score:.0%}{gone}"
     yield ""
@@ -194,7 +194,7 @@ def _cited(citation: Citation) -> str:
     return f"{' '.join(citation.quote.split())} ({place})"
 
 
-def _ends(answered: Sequence[Answered], texts: Texts) -> Iterator[str]:
+def _ends(answered: Sequence[AnsweredQuestion], texts: Texts) -> Iterator[str]:
     """The best and the worst answer, if several answers differ in score."""
     best, worst = (choose(answered, key=lambda one: one.score) for choose in (max, min))
     if best.score > worst.score:

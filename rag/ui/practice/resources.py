@@ -92,7 +92,7 @@ class PracticeResources:
                 self._read = (index.manifest_sha256, material)
             return self._read[1]
 
-    def kept(self, user: str) -> CardsAndJottings:
+    def progress_of(self, user: str) -> CardsAndJottings:
         return CardsAndJottings(self.store.cards(user), self.store.jottings(user))
 
     def grader(self, choices: Choices) -> Grader:

@@ -31,7 +31,7 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
         parts = PracticeComponents(
             tab=tab,
             navigation=_html("navigation"),
-            told=_html("told"),
+            notice=_html("told"),
             shell=_html("view", js_on_load="".join(map(read_asset, SCRIPTS))),
             saved=_html("saved"),
             part=_html("part"),
@@ -45,8 +45,8 @@ def build_practice(assistant: Assistant, session: gr.State, overlays: Overlays, 
     parts.shell.input(handlers.keep, session, parts.saved, **EACH)
     parts.shell.submit(handlers.grade, session, parts.view, **GRADING)
     parts.shell.upload(handlers.restore, session, parts.view, **GRADING)
-    parts.shell.expand(handlers.source, session, [parts.whole, parts.told], **EACH)
-    parts.shell.download(handlers.give, session, [parts.parcel, parts.told], **EACH)
+    parts.shell.expand(handlers.source, session, [parts.whole, parts.notice], **EACH)
+    parts.shell.download(handlers.give, session, [parts.parcel, parts.notice], **EACH)
     return PagePart((tab, *parts.view), handlers.speak, handlers.prepare)
 
 

@@ -11,7 +11,7 @@ from rag.practice.plan import MOST_DAILY, Plan, Today
 from rag.practice.rounds import Round
 from rag.practice.schedule import TopicProgress
 from rag.ui.elements import figures
-from rag.ui.practice.bank_view import asked
+from rag.ui.practice.bank_view import wording
 from rag.ui.practice.field_map import TALL, WIDE, boxes
 from rag.ui.practice.resources import PracticeMaterial
 from rag.ui.templates import macros_of
@@ -38,7 +38,7 @@ class TodaysQuestion:
     id: str
     text: str
     kind: str
-    told: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Field:
 
     topic: str
     name: str
-    told: str
+    standing: str
     hint: str
     due: str
     share: int
@@ -69,7 +69,7 @@ def today_part(
     listed = _listed(day, material, texts, language)
     fields = fields_of(glance.topics, material, texts, language)
     return HTML(
-        "part", day=day, told=_told(day, now, texts), lines=_lines(day, texts), listed=listed, round=round,
+        "part", day=day, headline=_headline(day, now, texts), lines=_lines(day, texts), listed=listed, round=round,
         glance=_glance(glance, texts), fields=fields, texts=texts,
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def fields_of(
         Field(
             row.topic,
             name=material.topic(row.topic, language, texts.top),
-            told=_standing(row, texts),
+            standing=_standing(row, texts),
             hint=texts.field_hint.format(known=row.known, shaky=row.shaky, new=row.new),
             due=texts.topic_due.format(count=row.due) if row.due else "",
             share=round(100 * (row.known + row.shaky / 2) / max(1, _total(row))),
@@ -94,7 +94,7 @@ def fields_of(
     ]
 
 
-def _told(day: Today, now: datetime, texts: Texts) -> str:
+def _headline(day: Today, now: datetime, texts: Texts) -> str:
     if not day.questions:
         return str(texts.today_done if day.done else texts.today_nothing)
     name = texts.tonight if now.hour >= EVENING else texts.for_today
@@ -125,7 +125,9 @@ def _listed(day: Today, material: PracticeMaterial, texts: Texts, language: Lang
         ("new", texts.standing_new, day.new),
     ]
     questions = material.bank.questions
-    return [TodaysQuestion(q, asked(questions[q], language), kind, told) for kind, told, names in kinds for q in names]
+    return [
+        TodaysQuestion(q, wording(questions[q], language), kind, reason) for kind, reason, ids in kinds for q in ids
+    ]
 
 
 def _glance(glance: Glance, texts: Texts) -> list[tuple[str, str]]:
@@ -170,5 +172,5 @@ def progress_part(
     """The table of topics, and the due questions."""
     head = (texts.topic, texts.standing_new, texts.standing_shaky, texts.standing_known, texts.standing_due)
     body = [(names.get(row.topic, row.topic), *map(str, (row.new, row.shaky, row.known, row.due))) for row in rows]
-    links = [(question.id, asked(question, language)) for question in due[:DUE_SHOWN]]
+    links = [(question.id, wording(question, language)) for question in due[:DUE_SHOWN]]
     return HTML("progress_part", table=figures([head, *body]), due=links, texts=texts)

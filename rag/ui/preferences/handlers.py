@@ -37,7 +37,7 @@ class PreferencesComponents:
     """`kept` is the browser's copy of the settings."""
 
     tab: gr.Tab
-    kept: gr.BrowserState
+    storage: gr.BrowserState
     heading: gr.HTML
     who: gr.Accordion
     llm: gr.Radio
@@ -68,7 +68,7 @@ class PreferencesComponents:
         return (self.who, self.answers, self.more, self.looks)
 
     @property
-    def spoken(self) -> tuple[Any, ...]:
+    def with_texts(self) -> tuple[Any, ...]:
         """The components with texts."""
         others = (*self.folds, self.theme, self.language, self.test, self.test_hint, self.reset, self.where)
         return (self.tab, self.heading, self.states, *self.fields, *others)
@@ -86,16 +86,16 @@ class PreferencesHandlers:
         wanted, _ = from_store({"llm": llm, "style": style, "caution": caution, "only_supported": only, "top_k": top_k})
         if wanted.top_k == self._assistant.settings.top_k:
             wanted = replace(wanted, top_k=None)
-        texts, told = PREFERENCES_TEXTS[state.language], ""
+        texts, notice = PREFERENCES_TEXTS[state.language], ""
         error = problem_of(self._assistant, wanted.llm)
         if error is not None:
-            told = self._refusal(texts, ChatModelName(llm), error)
+            notice = self._refusal(texts, ChatModelName(llm), error)
             wanted = replace(wanted, llm=state.preferences.llm)
         state.preferences = wanted
         return {
-            self._parts.kept: to_store(wanted, state.language),
+            self._parts.storage: to_store(wanted, state.language),
             self._parts.llm: str(wanted.llm or ChatModelName.AUTO),
-            self._parts.notice: told,
+            self._parts.notice: notice,
             self._parts.where: _where(writer_of(self._assistant, wanted), texts),
             self._parts.tested: "",
         }
@@ -108,7 +108,7 @@ class PreferencesHandlers:
             return UNCHANGED
         state.preferences = replace(state.preferences, llm=wanted.llm)
         return {
-            self._parts.kept: to_store(state.preferences, state.language),
+            self._parts.storage: to_store(state.preferences, state.language),
             self._parts.llm: str(wanted.llm),
             self._parts.where: _where(writer_of(self._assistant, state.preferences), PREFERENCES_TEXTS[state.language]),
         }
@@ -116,7 +116,7 @@ class PreferencesHandlers:
     def forget(self, state: Session) -> Updates:
         state.preferences = Choices()
         return self.values(state) | {
-            self._parts.kept: to_store(Choices(), state.language),
+            self._parts.storage: to_store(Choices(), state.language),
             self._parts.notice: "",
             self._parts.where: _where(self._assistant, PREFERENCES_TEXTS[state.language]),
         }
@@ -143,8 +143,8 @@ class PreferencesHandlers:
                 return
             seconds = try_model(model)
         except RagError as error:
-            told = texts.test_failed.format(problem=failure(error, texts))
-            yield problem(told, details=error.message, summary=texts.test_details)
+            notice = texts.test_failed.format(problem=failure(error, texts))
+            yield problem(notice, details=error.message, summary=texts.test_details)
             return
         yield done(texts.test_done.format(model=answerer(chosen).model, seconds=f"{seconds:.1f}"))
 
@@ -158,9 +158,9 @@ class PreferencesHandlers:
         texts, parts = PREFERENCES_TEXTS[state.language], self._parts
         words: dict[Block, dict[str, Any]] = {
             parts.llm: {"label": texts.llm, "choices": models(texts)},
-            parts.style: {"label": texts.style, "choices": named(texts, "style", StyleName)},
+            parts.style: {"label": texts.style, "choices": choices_of(texts, "style", StyleName)},
             parts.caution: {
-                "label": texts.caution, "choices": named(texts, "caution", Caution), "info": texts.caution_hint,
+                "label": texts.caution, "choices": choices_of(texts, "caution", Caution), "info": texts.caution_hint,
             },
             parts.only: {"label": texts.only_supported},
             parts.top_k: {"label": texts.top_k, "info": texts.top_k_hint},
@@ -203,7 +203,7 @@ def models(texts: Texts) -> list[tuple[str, str]]:
     return [(getattr(texts, f"llm_{name}"), str(name)) for name in ChatModelName]
 
 
-def named(texts: Texts, field: str, names: Any) -> list[tuple[str, str]]:
+def choices_of(texts: Texts, field: str, names: Any) -> list[tuple[str, str]]:
     return [(getattr(texts, f"{field}_{name}"), str(name)) for name in names]
 
 

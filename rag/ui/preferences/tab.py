@@ -10,7 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, StyleName
 from rag.settings import ChatModelName
 from rag.ui.elements import hint, introduction
-from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, models, named, themes
+from rag.ui.preferences.handlers import PreferencesComponents, PreferencesHandlers, choices_of, models, themes
 from rag.ui.preferences.stored import limits
 from rag.ui.session.part import AT_ONCE, EACH, PagePart, in_turn
 from rag.ui.texts import PREFERENCES_TEXTS, Language, Texts
@@ -26,14 +26,14 @@ KNOWN = "() => ({{ __type__: 'update', open: {} }})"
 def build_preferences(
     assistant: Assistant,
     session: gr.State,
-    kept: gr.BrowserState,
+    storage: gr.BrowserState,
     writer: gr.HTML,
     tab: gr.Tab,
     first: Language,
     on_change: Callable[[Any], None],
     model_setup: Callable[[], PagePart] | None,
 ) -> list[PagePart]:
-    """Build the settings in their tab. `kept` is the browser's copy of them; `writer` sends the writer chosen beside
+    """Build the settings in their tab. `storage` is the browser's copy of them; `writer` sends the writer chosen beside
     the question; `on_change` is called with every event that changes a setting, so that the rest of the page can
     refresh. `model_setup` builds the setup of a chat model; None for readers who may not set one up."""
     more: list[PagePart] = []
@@ -42,16 +42,16 @@ def build_preferences(
         if model_setup is not None:
             more.append(model_setup())
 
-    parts = _components(PREFERENCES_TEXTS[first], assistant.settings.top_k, tab, kept, set_up)
+    parts = _components(PREFERENCES_TEXTS[first], assistant.settings.top_k, tab, storage, set_up)
     handlers = PreferencesHandlers(assistant, parts, may_change=model_setup is not None)
     for event in _wire(parts, handlers, session, writer):
         on_change(event)
     settled = tuple(parts.fields[1:])  # setting up a model also changes who writes
-    return [PagePart(parts.spoken, handlers.speak, settled=settled), *more]
+    return [PagePart(parts.with_texts, handlers.speak, settled=settled), *more]
 
 
 def _components(
-    texts: Texts, default_k: int, tab: gr.Tab, kept: gr.BrowserState, set_up: Callable[[], None]
+    texts: Texts, default_k: int, tab: gr.Tab, storage: gr.BrowserState, set_up: Callable[[], None]
 ) -> PreferencesComponents:
     """`set_up` builds the components that come first."""
     with gr.Column(elem_classes="room"):
@@ -67,10 +67,10 @@ def _components(
             tested = gr.HTML(elem_id="preferences-tested")
         with gr.Accordion(texts.answers, open=False, elem_id="preferences-answers") as answers:
             style = gr.Radio(
-                named(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
+                choices_of(texts, "style", StyleName), value="standard", label=texts.style, elem_id="preferences-style"
             )
             caution = gr.Radio(
-                named(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
+                choices_of(texts, "caution", Caution), value="balanced", label=texts.caution, info=texts.caution_hint,
                 elem_id="preferences-caution",
             )  # fmt: skip
         with gr.Accordion(texts.more, open=False, elem_id="preferences-more") as more:
@@ -87,7 +87,7 @@ def _components(
         where = gr.HTML(elem_id="preferences-where")
     return PreferencesComponents(
         tab=tab,
-        kept=kept,
+        storage=storage,
         heading=head,
         who=who,
         llm=llm,
@@ -114,10 +114,10 @@ def _wire(parts: PreferencesComponents, handlers: PreferencesHandlers, session: 
     """Attach the handlers. Returns the events that change a setting, except the theme, which the browser handles itself
     (theme.js)."""
     inputs = [parts.llm.input, parts.style.input, parts.caution.input, parts.only.input, parts.top_k.release]
-    chosen = [parts.kept, parts.llm, parts.notice, parts.where, parts.tested]
+    chosen = [parts.storage, parts.llm, parts.notice, parts.where, parts.tested]
     changed = gr.on(inputs, handlers.choose, [session, *parts.fields], chosen, **EACH)
-    written = writer.input(handlers.write_with, session, [parts.kept, parts.llm, parts.where], **EACH)
-    emptied = [parts.kept, parts.notice, *parts.fields, parts.where]
+    written = writer.input(handlers.write_with, session, [parts.storage, parts.llm, parts.where], **EACH)
+    emptied = [parts.storage, parts.notice, *parts.fields, parts.where]
     forgotten = parts.reset.click(handlers.forget, session, emptied, **AT_ONCE)
 
     for fold in parts.folds:

@@ -111,7 +111,7 @@ def _or_problem(show: Callable[[], str], texts: Texts) -> str:
     try:
         return show()
     except (UsageError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return HTML("unreadable", told=texts.unreadable.format(problem=error))
+        return HTML("unreadable", notice=texts.unreadable.format(problem=error))
 
 
 def _compared(results: Sequence[report.Result], texts: Texts, language: Language) -> str:

@@ -93,8 +93,8 @@ def _kinds(texts: Texts) -> list[tuple[str, str]]:
 
 def _progress(now: Progress, texts: Texts, page: Texts) -> str:
     if now.under_way:
-        told = (texts.running if now.done else texts.loading).format(done=now.done, total=now.total)
-        return HTML("progress", now=now, told=told)
+        notice = (texts.running if now.done else texts.loading).format(done=now.done, total=now.total)
+        return HTML("progress", now=now, notice=notice)
     if now.problem is not None:
         return problem(texts.failed.format(problem=tell(now.problem, page)))
     if now.stopped:

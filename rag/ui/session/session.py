@@ -92,7 +92,7 @@ class Exchange:
         return self.used.get(EARLY) is True
 
     @property
-    def said(self) -> str:
+    def reply(self) -> str:
         return self.answer.text if self.answer is not None else "".join(self.chunks).strip()
 
     def title_of(self, citation: Citation, tag: str) -> str:
@@ -105,7 +105,7 @@ class Exchange:
         """The turns that a later question may lean on. A question that failed has no answer, but it was asked."""
         asked = Turn(Role.USER, self.question)
         refused = self.answer is not None and self.answer.refused
-        return [asked, Turn(Role.ASSISTANT, self.said, refused)] if self.said else [asked]
+        return [asked, Turn(Role.ASSISTANT, self.reply, refused)] if self.reply else [asked]
 
     @property
     def suggestions(self) -> tuple[str, ...]:
@@ -117,12 +117,12 @@ class Exchange:
 @dataclass(slots=True)
 class Session:
     """A reader and the conversation that is open. `user` is known once the page has greeted; without one nothing is
-    kept. `known` holds the exchanges of all branches, `tip` is the last one of the branch that is shown."""
+    kept. `all_exchanges` holds the exchanges of all branches, `tip` is the last one of the branch that is shown."""
 
     language: Language = Language.ZH
     user: str | None = None
     conversation: int | None = None
-    known: dict[int, Exchange] = field(default_factory=dict)
+    all_exchanges: dict[int, Exchange] = field(default_factory=dict)
     tip: int | None = None
     # The answer under way: whether there is one, in which of the conversations opened so far, its run, and whether it
     # shall stop.
@@ -141,22 +141,22 @@ class Session:
     shown: int = 0
     selected: int = 0
     # Earlier exchanges that the reader asked to see.
-    earlier: int = 0
+    earlier_count: int = 0
     # The highest number in the conversation, the highest of those that could not be stored, and all questions so far.
-    asked: int = 0
-    asked_unkept: int = UNKEPT
-    begun: int = 0
+    last_number: int = 0
+    last_unkept: int = UNKEPT
+    question_count: int = 0
     # Conversations opened or begun so far.
-    opened: int = 0
+    conversation_count: int = 0
     # The question that the next one replaces, and the answer that is being rated.
     editing: int = 0
     judging: int = 0
     # Actions so far other than questions: they tell what was rendered before one from what was rendered after it.
-    done: int = 0
+    action_count: int = 0
     # The list of conversations: its search words, the tag that it is limited to (empty: none), those deleted last, and
     # the one that was not found (0: none).
-    sought: str = ""
-    tagged: str = ""
+    search_words: str = ""
+    tag_filter: str = ""
     deleted: tuple[int, ...] = ()
     missing: int = 0
     unkept: bool = False
@@ -171,17 +171,17 @@ class Session:
     def is_answering(self) -> bool:
         """Whether a question of the open conversation is being answered; an answer in a conversation that was left is
         ending."""
-        return self.busy and self.busy_in == self.opened
+        return self.busy and self.busy_in == self.conversation_count
 
     def claim(self) -> bool:
         """Whether a question may be answered now; if so, the caller must `release` the session. Waits for the end of an
         answer in a conversation that was left."""
-        opened = self.opened
+        opened = self.conversation_count
         with CLAIMS:
             CLAIMS.wait_for(lambda: not self.busy or self.is_answering, PATIENCE)
-            if self.busy or self.opened != opened:  # the question does not belong to another conversation
+            if self.busy or self.conversation_count != opened:  # the question does not belong to another conversation
                 return False
-            self.busy, self.busy_in, self.stopping = True, self.opened, False
+            self.busy, self.busy_in, self.stopping = True, self.conversation_count, False
             return True
 
     def release(self) -> None:
@@ -198,8 +198,8 @@ class Session:
             run.stop()
 
     def unkept_number(self) -> int:
-        self.asked_unkept += 1
-        return self.asked_unkept
+        self.last_unkept += 1
+        return self.last_unkept
 
     def kept_before(self, number: int | None) -> int | None:
         """The exchange itself where it is stored, else the last stored one that it follows."""
@@ -215,29 +215,29 @@ class Session:
         """The number of exchanges of the branch above those on the page. It changes only with every fourth question,
         because each change redraws everything below."""
         count = len(self.exchanges)
-        return max(0, count - count % STEP - STEP - self.earlier)
+        return max(0, count - count % STEP - STEP - self.earlier_count)
 
     def reach(self, number: int) -> None:
         """Bring an exchange onto the page."""
         place = next((at for at, exchange in enumerate(self.exchanges) if exchange.number == number), self.left_out)
-        self.earlier += max(0, self.left_out - place)
+        self.earlier_count += max(0, self.left_out - place)
 
     def begin(self, question: str, *, parent: int | None, number: int | None = None) -> Exchange:
         """A new exchange after `parent`, the end of the branch that is shown from now on."""
-        exchange = Exchange(number or self.asked + 1, question, parent, self.conversation)
+        exchange = Exchange(number or self.last_number + 1, question, parent, self.conversation)
         if exchange.is_kept:
-            self.asked = max(self.asked, exchange.number)
-        self.begun += 1
+            self.last_number = max(self.last_number, exchange.number)
+        self.question_count += 1
         # Copied: the page may be reading the old one.
-        self.known = dict(list({**self.known, exchange.number: exchange}.items())[-MAX_KNOWN:])
+        self.all_exchanges = dict(list({**self.all_exchanges, exchange.number: exchange}.items())[-MAX_KNOWN:])
         self.tip = exchange.number
-        self.earlier = 0
+        self.earlier_count = 0
         self.editing = self.judging = self.missing = 0
         self.show(exchange.number)
         return exchange
 
     def find(self, number: int) -> Exchange | None:
-        return self.known.get(number)
+        return self.all_exchanges.get(number)
 
     def place_of(self, number: int) -> int:
         """The position of an exchange in its branch, from 1."""
@@ -253,16 +253,16 @@ class Session:
 
     def branches(self, exchange: Exchange) -> list[int]:
         """The exchanges that follow the same one, itself included, oldest first."""
-        return [number for number, other in self.known.items() if other.parent == exchange.parent]
+        return [number for number, other in self.all_exchanges.items() if other.parent == exchange.parent]
 
     def turn_to(self, number: int) -> None:
         """Show the branch of an exchange, down to its newest end."""
         seen = {number}
-        while following := [n for n, other in self.known.items() if other.parent == number and n not in seen]:
+        while following := [n for n, other in self.all_exchanges.items() if other.parent == number and n not in seen]:
             number = following[-1]
             seen.add(number)
         self.tip = number
-        self.earlier = self.editing = self.judging = 0
+        self.earlier_count = self.editing = self.judging = 0
         self.show(number)
 
     def stop(self) -> None:
@@ -274,15 +274,15 @@ class Session:
     def clear(self) -> None:
         """Begin a new conversation. Numbers go on, so that a late click on an old marker finds nothing."""
         self.stop()
-        self.opened += 1
+        self.conversation_count += 1
         self.only = self.adding = self.unread = ()
-        self.conversation, self.known, self.tip = None, {}, None
-        self.earlier = self.editing = self.judging = self.missing = 0
+        self.conversation, self.all_exchanges, self.tip = None, {}, None
+        self.earlier_count = self.editing = self.judging = self.missing = 0
         self.show(0)
 
     def _back(self, number: int | None) -> Iterator[Exchange]:
         """An exchange and those that it follows. Ends even if the numbers form a loop: a file may hold anything."""
-        known, seen = self.known, set[int]()
+        known, seen = self.all_exchanges, set[int]()
         while number is not None and number not in seen and (exchange := known.get(number)) is not None:
             seen.add(number)
             yield exchange

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ingest.cluster.pool import ATTEMPTS, Lost, Pool, Task
+from ingest.cluster.pool import ATTEMPTS, LostTask, Pool, Task
 from ingest.cluster.version import program
-from ingest.cluster.worker import Greeting, Job, Loaded
+from ingest.cluster.worker import EmbedderLimits, Greeting, Job
 from rag.errors import IngestError
 
 
@@ -80,7 +80,7 @@ def pool(ray: Any, count: int = 1) -> Pool:
 
 
 def alive(number: int) -> dict[str, Any]:
-    return {"greet": Greeting("node", number, program()), "load": Loaded(256, 512)}
+    return {"greet": Greeting("node", number, program()), "load": EmbedderLimits(256, 512)}
 
 
 TASK = Task("read", ("a",), (0,), 1)
@@ -133,7 +133,7 @@ def test_a_document_costs_as_many_workers_as_are_told() -> None:
         ray = StandIn(answers)
         task, lost = next(pool(ray).run([Task("read", names, tuple(range(len(names))), 2)]))
         assert task.items == ("a",)
-        assert lost == Lost("out of memory")
+        assert lost == LostTask("out of memory")
         assert ray.started == 1 + ATTEMPTS
 
 
@@ -159,4 +159,4 @@ def test_a_task_is_not_blamed_for_the_one_behind_it(count: int) -> None:
     ray = LosesReplies()
     tasks = [Task("read", (name,), (place,), 1) for place, name in enumerate(("a", "b", "bad", "c", "d"))]
     results = {task.items[0]: result for task, result in pool(ray, count).run(tasks)}
-    assert results == {name: [name] for name in "abcd"} | {"bad": Lost("killed")}
+    assert results == {name: [name] for name in "abcd"} | {"bad": LostTask("killed")}

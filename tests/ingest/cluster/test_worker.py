@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingest.cluster.worker import Job, Sent, Worker
+from ingest.cluster.worker import Job, SentFile, Worker
 from tools.hash_embedder import load_hash_embedder
 
 
@@ -20,4 +20,4 @@ def test_a_document_that_the_node_cannot_read_is_an_error_in_its_place(monkeypat
         raise error
 
     monkeypatch.setattr("ingest.prepare.prepare_bytes", full)
-    assert worker().read([Sent(0, "a.md", ".md", b"# a")] * 2) == [error, error]
+    assert worker().read([SentFile(0, "a.md", ".md", b"# a")] * 2) == [error, error]

@@ -10,7 +10,7 @@ import pytest
 
 from rag.answer.assistant import MAX_QUESTION_CHARACTERS, Assistant
 from rag.answer.quoted.writer import write_quotes
-from rag.answer.trace import EvidenceFound, Finished, TextAdded, Written
+from rag.answer.trace import EvidenceFound, Finished, TextAdded, WrittenAnswer
 from rag.errors import IndexMismatchError, IndexMissingError, UsageError
 from rag.settings import Settings
 from rag.types import Role, Turn
@@ -215,7 +215,7 @@ def test_closing_the_stream_stops_the_work(assistant: Assistant, monkeypatch: py
     """Whoever leaves at the evidence has nothing written. That a chat model hangs up is tested in test_writer.py."""
     written: list[str] = []
 
-    def counted(*arguments: Any, **more: Any) -> Written:
+    def counted(*arguments: Any, **more: Any) -> WrittenAnswer:
         written.append("quotes")
         return write_quotes(*arguments, **more)
 

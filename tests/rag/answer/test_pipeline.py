@@ -15,7 +15,7 @@ from rag.answer.chain import PassageRetriever, answer_runnable
 from rag.answer.evidence import QuestionResults, run_search
 from rag.answer.pipeline import Stage, prepare, run
 from rag.answer.quoted.writer import QuoteWriter
-from rag.answer.trace import Event, EvidenceFound, TextAdded, Trace, Written
+from rag.answer.trace import Event, EvidenceFound, TextAdded, Trace, WrittenAnswer
 from rag.question.follow_ups import Standalone, follow
 from rag.question.question import UserQuestion
 from rag.search.searcher import Searcher
@@ -41,7 +41,7 @@ def test_text_counts_from_the_first_text(assistant: Assistant, monkeypatch: pyte
     """Not from the loading of a model that comes before it."""
     write = QuoteWriter.write
 
-    def slowly(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
+    def slowly(self: QuoteWriter, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         from rag.answer.trace import ModelLoading
 
         yield ModelLoading()
@@ -55,7 +55,7 @@ def test_text_counts_from_the_first_text(assistant: Assistant, monkeypatch: pyte
 def test_closing_the_stream_closes_the_writer(assistant: Assistant, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[bool] = []
 
-    def endless(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
+    def endless(self: QuoteWriter, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         try:
             while True:
                 yield TextAdded("…")
@@ -97,7 +97,7 @@ def test_the_event_loop_never_waits(how: str, assistant: Assistant, monkeypatch:
         searching.hold()
         return search(*arguments)
 
-    def slow_write(self: QuoteWriter, trace: Trace) -> Iterator[Event | Written]:
+    def slow_write(self: QuoteWriter, trace: Trace) -> Iterator[Event | WrittenAnswer]:
         writing.hold()
         yield from write(self, trace)
 

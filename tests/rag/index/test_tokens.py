@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag.embedding import Embedder, Encoded, bert_embedder, load_embedder
-from rag.index.tokens import AT_ONCE, PER_BYTE, Coded, TokenCodec, TokenIndex, load_tokens, save_tokens
+from rag.index.tokens import AT_ONCE, PER_BYTE, PassageTokens, TokenCodec, TokenIndex, load_tokens, save_tokens
 from rag.models import e5
 from rag.settings import Precision, Settings
 from tests.rag.models.e5_oracle import write_tiny
@@ -121,7 +121,7 @@ def test_what_is_stored_is_what_was_coded_and_can_be_stored_again(
     assert len(index) == 30
     for number, passage in enumerate(passages):
         coded, stored = codec.encode(passage), index.passage(number)
-        for name in Coded.__slots__:
+        for name in PassageTokens.__slots__:
             np.testing.assert_array_equal(getattr(stored, name), getattr(coded, name))
     save_tokens(index.codec, [index.passage(number) for number in range(30)], tmp_path / "again")
     for file in tmp_path.glob("tokens.*"):

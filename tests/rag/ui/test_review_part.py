@@ -51,7 +51,7 @@ def test_a_new_generation_makes_it_outdated(run: ReviewRun, tmp_path: Path, hash
     assert run.is_outdated()
     html = review_report(run.state(), REVIEW_TEXTS[Language.ZH], TEXTS[Language.ZH], outdated=True)
     assert REVIEW_TEXTS[Language.ZH].outdated in html
-    assert finished(run).found is not None
+    assert finished(run).review is not None
     assert not run.is_outdated()
 
 
@@ -80,10 +80,10 @@ def test_progress_and_nothing_yet() -> None:
 
 def test_long_lists_are_cut(run: ReviewRun) -> None:
     state = finished(run)
-    assert state.found is not None
-    many = state.found.about(lambda name: True)
+    assert state.review is not None
+    many = state.review.about(lambda name: True)
     html = review_report(
-        ReviewState(found=type(many)(1, 1, many.ages * SHOWN, ())), REVIEW_TEXTS[Language.EN], TEXTS[Language.EN]
+        ReviewState(review=type(many)(1, 1, many.ages * SHOWN, ())), REVIEW_TEXTS[Language.EN], TEXTS[Language.EN]
     )
     assert html.count("<li>") == SHOWN
     assert "more are not listed" in html

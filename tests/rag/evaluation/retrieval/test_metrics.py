@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.evaluation.retrieval.metrics import evidence_measures, ranking_measures
-from rag.evaluation.retrieval.system_interface import Ranked
+from rag.evaluation.retrieval.system_interface import RetrievedPassage
 
 
 def measures(ranking: Sequence[str], grades: Mapping[str, int]) -> dict[str, float]:
@@ -80,8 +80,8 @@ def test_against_a_naive_implementation(ranking: list[str], grades: dict[str, in
     assert measures(ranking, grades) == pytest.approx(naive(ranking, grades), abs=1e-6)
 
 
-def passages(*texts: str) -> list[Ranked]:
-    return [Ranked(text, ("d",)) for text in texts]
+def passages(*texts: str) -> list[RetrievedPassage]:
+    return [RetrievedPassage(text, ("d",)) for text in texts]
 
 
 def test_evidence_in_the_first_characters() -> None:

@@ -10,7 +10,7 @@ from rag.answer.assistant import Assistant
 from rag.errors import UsageError
 from rag.evaluation.retrieval.embedding_cache import CachedEmbedder
 from rag.evaluation.retrieval.langchain_systems import LangChainEmbeddings, cut_to_fit
-from rag.evaluation.retrieval.system_interface import Ranked, SystemInputs, document_ranking, retrieve
+from rag.evaluation.retrieval.system_interface import RetrievedPassage, SystemInputs, document_ranking, retrieve
 from rag.evaluation.retrieval.systems import DEFAULT, SYSTEMS, choose, is_baseline
 from rag.search.retrieval import Proposals, search
 from rag.settings import Settings
@@ -88,23 +88,25 @@ def test_a_passage_counts_for_all_documents_that_have_it(inputs: SystemInputs) -
     assert set(document_ranking(found)[:2]) == set(found[0].documents)
 
 
-def ranked(*documents: str) -> list[Ranked]:
-    return [Ranked(f"text {number}", (document,)) for number, document in enumerate(documents)]
+def ranked(*documents: str) -> list[RetrievedPassage]:
+    return [RetrievedPassage(f"text {number}", (document,)) for number, document in enumerate(documents)]
 
 
 def test_documents_stand_where_their_first_passage_stands() -> None:
-    assert document_ranking([Ranked("1", ("b", "a")), Ranked("2", ("b",)), Ranked("3", ("c", "a"))]) == ["b", "a", "c"]
+    assert document_ranking(
+        [RetrievedPassage("1", ("b", "a")), RetrievedPassage("2", ("b",)), RetrievedPassage("3", ("c", "a"))]
+    ) == ["b", "a", "c"]
     assert document_ranking([]) == []
 
 
 class Recording:
     """A system that gives what it has, in an order that a longer search may change."""
 
-    def __init__(self, passages: Sequence[Ranked]) -> None:
+    def __init__(self, passages: Sequence[RetrievedPassage]) -> None:
         self.passages = passages
         self.asked: list[int] = []
 
-    def __call__(self, question: str, count: int) -> list[Ranked]:
+    def __call__(self, question: str, count: int) -> list[RetrievedPassage]:
         self.asked.append(count)
         found = list(self.passages[:count])
         return found if len(self.asked) == 1 else found[::-1]

@@ -210,7 +210,7 @@ def test_a_part_whose_rows_were_collected(place: Place, table: Table) -> None:
     place.ingest(SCOPED)
     stored = place.open()
     stored.storage.entries()
-    stored.fetched.connection.delete(table, "id >= 0")
+    stored.reader.connection.delete(table, "id >= 0")
     with pytest.raises(IndexCorruptError, match=r"generation 1, which was perhaps collected") as raised:
         part_of(stored, ["repeats.md"])
     assert "ask again" in raised.value.hint

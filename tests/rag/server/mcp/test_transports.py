@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from ingest.sync import sync
+from rag.__main__ import main
 from rag.embedding import Embedder
 from rag.settings import Settings
 from tests.paths import ROOT
@@ -97,7 +98,7 @@ def test_stdout_holds_the_protocol_and_nothing_else(real: Path) -> None:
     assert rows[-1]["result"]["structuredContent"]["citations"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address(real: Path) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, *arguments(real, "--http", "--port", "0")],
@@ -115,16 +116,19 @@ def test_streamable_http(address: str, mode: str) -> None:
     with_client(address, converse, mode)
 
 
-def test_wrong_usage_is_told_before_anything_is_loaded(real: Path) -> None:
-    for more, told in [
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
         (["--host", "0.0.0.0"], "add --http"),
         (["--http", "--host", "0.0.0.0"], "--key-file"),
         (["--http", "--port", "70000"], "0 to 65535"),
-    ]:
-        done = subprocess.run(
-            [sys.executable, *arguments(real, *more)],
-            cwd=real, env=environment(), capture_output=True, encoding="utf-8", timeout=60, check=False,
-        )  # fmt: skip
-        assert done.returncode == 2
-        assert done.stdout == ""
-        assert told in done.stderr
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_loaded(
+    more: list[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("rag.server.mcp.library.Library", None)
+    assert main(["mcp", *more]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert told in said.err

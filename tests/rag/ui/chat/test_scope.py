@@ -71,8 +71,8 @@ def test_what_is_typed_behind_a_sign_offers_what_it_may_name() -> None:
     material = MaterialTitles(
         {"lora/qlora.md": "QLoRA 怎么省显存？", "b.md": "别的"}, topics, {"b.md": "How is memory saved?"}
     )
-    assert material.named("") == ["lora/", "lora/qlora.md", "b.md"]
-    assert (material.named("TUN"), material.named("ＱＬｏＲＡ"), material.named("memory")) == (
+    assert material.matching("") == ["lora/", "lora/qlora.md", "b.md"]
+    assert (material.matching("TUN"), material.matching("ＱＬｏＲＡ"), material.matching("memory")) == (
         ["lora/"], ["lora/qlora.md"], ["b.md"]
     )  # fmt: skip
     html = render_offers("memory", material, Language.EN)

@@ -15,7 +15,7 @@ from rag.ui.chat.actions import ChatAction, ChatActionName, act
 from rag.ui.chat.messages import messages, panel
 from rag.ui.conversations.keeper import Keeper
 from rag.ui.conversations.listing import render_list
-from rag.ui.conversations.store import FILE, Begun
+from rag.ui.conversations.store import FILE, ExchangePlace
 from rag.ui.session.session import Exchange, Session, State
 from rag.ui.texts import TEXTS, Language
 from tests.rag.ui.conversations.test_keeping import NOW, ask, do, reopened
@@ -120,7 +120,7 @@ def test_a_branch_of_what_was_not_kept(assistant: Assistant, keeper: Keeper, tmp
 
 @pytest.mark.parametrize("parents", [{1: 1}, {1: 2, 2: 1}, {1: None, 2: 3, 3: 2}])
 def test_no_circle_is_walked_for_ever(parents: dict[int, int | None]) -> None:
-    session = Session(known={n: Exchange(n, "q", parent) for n, parent in parents.items()}, tip=max(parents))
+    session = Session(all_exchanges={n: Exchange(n, "q", parent) for n, parent in parents.items()}, tip=max(parents))
     assert len(session.exchanges) <= len(parents)
     assert session.place_of(1) <= len(parents)
     session.turn_to(1)
@@ -135,7 +135,9 @@ class SlowStore:
         self._begin = keeper.conversations.begin
         keeper.conversations.begin = self.begin  # type: ignore[method-assign]
 
-    def begin(self, user: str, conversation: int | None, parent: int | None, question: str, state: str) -> Begun:
+    def begin(
+        self, user: str, conversation: int | None, parent: int | None, question: str, state: str
+    ) -> ExchangePlace:
         if not self.asked.is_set():
             self.asked.set()
             assert self.go_on.wait(30)

@@ -95,7 +95,12 @@ def test_what_was_exported_comes_back(assistant: Assistant, keeper: Keeper) -> N
     assert [(item.title, item.tag) for item in keeper.list(session)] == [(QUESTION, "面试")]
     assert [item.title for item in keeper.list(Session(user="ann"))] == [QUESTION]  # that one stays as it was
     assert [exchange.question for exchange in session.exchanges] == [QUESTION, "RoPE 为什么能外推？"]
-    assert {exchange.number: exchange.parent for exchange in session.known.values()} == {1: None, 2: 1, 3: 2, 4: 1}
+    assert {exchange.number: exchange.parent for exchange in session.all_exchanges.values()} == {
+        1: None,
+        2: 1,
+        3: 2,
+        4: 1,
+    }
     again = download(session, ChatAction(ChatActionName.JSON, session.conversation or 0), keeper, NOW)
     assert again is not None
 
@@ -120,7 +125,7 @@ def test_the_longest_question_comes_back(assistant: Assistant, keeper: Keeper) -
     session = Session(user="ann")
     for question in (plain, "那为什么通信量也变了？", names):
         assert list(chat.answer(assistant, session, question, keeper))
-    first = session.known[1]
+    first = session.all_exchanges[1]
     assert first.answer is not None
     steps = tuple(Step(kind, plain, plain, failed=True) for kind in StepKind)
     refusal = Refusal(RefusalReason.MISSING_TERMS, (plain,), (plain,), (plain,))
@@ -128,7 +133,7 @@ def test_the_longest_question_comes_back(assistant: Assistant, keeper: Keeper) -
     with_steps = session.begin(plain, parent=3)
     with_steps.state, with_steps.answer = State.DONE, long
     assert len(plain) == len(names) == MAX_QUESTION_CHARACTERS
-    file = as_json(1, "", list(session.known.values()), NOW)
+    file = as_json(1, "", list(session.all_exchanges.values()), NOW)
     assert (
         as_json(1, "", read_conversation(file.encode(), partial(page_of, assistant.index), ZH).exchanges, NOW) == file
     )
@@ -189,7 +194,7 @@ def test_nothing_in_it_is_markup(exported: dict[str, Any], assistant: Assistant,
     session = added(file, assistant, keeper)
     session.turn_to(3)
     assert len(session.exchanges) == 3
-    for number in session.known:
+    for number in session.all_exchanges:
         session.show(number)
         markdown, html = shown(session), panel(session) + ChatHandlers(assistant, PARTS).list(session)
         assert not re.search(r"<(img|script)|href=\"?javascript", markdown + html, re.IGNORECASE)
@@ -325,7 +330,7 @@ def test_the_page_imports_it(exported: dict[str, Any], assistant: Assistant, mon
         import_conversation(data)
     assert len(told) == 6
     assert "&lt;b&gt;.json" in told[-1]
-    assert len(session.known) == 4
+    assert len(session.all_exchanges) == 4
 
 
 @pytest.mark.parametrize("user", [None, ""])
@@ -353,5 +358,5 @@ def test_one_that_was_stopped_has_what_was_said(assistant: Assistant, keeper: Ke
     row = {"id": "1-1", "parent": None, "state": "writing", "question": "问", "answer": "说到一半", "llm": "", "new": 1}
     session = added({"title": " ", "exchanges": [row]}, assistant, keeper)
     assert session.exchanges[0].state is State.STOPPED
-    assert session.exchanges[0].said == "说到一半"
+    assert session.exchanges[0].reply == "说到一半"
     assert [item.title for item in keeper.list(session)] == ["问"]

@@ -63,7 +63,7 @@ def test_it_looks_the_same_after_a_restart(assistant: Assistant, keeper: Keeper,
     do(session, keeper, "like", 1)
     session.judging = 0
     again = reopened(session, tmp_path)
-    again.begun = session.begun  # what this tab has asked is not of the conversation
+    again.question_count = session.question_count  # what this tab has asked is not of the conversation
     assert messages(again) == messages(session)
     assert panel(again) == panel(session)
     session.show(1)
@@ -105,7 +105,7 @@ def test_a_reader_who_leaves_finds_the_answer_being_written(
     seen = chat.look_on(again, keeper)
     next(seen)
     assert again.busy
-    assert session.exchanges[0].chunks[0].strip() in again.exchanges[0].said
+    assert session.exchanges[0].chunks[0].strip() in again.exchanges[0].reply
     seen.close()
     assert not again.busy
     assert again.exchanges[0].state is State.WRITING
@@ -175,9 +175,9 @@ def test_the_list(assistant: Assistant, keeper: Keeper) -> None:
     assert "<b>" not in html
     assert f"#conversation-{session.conversation}" in html
     assert ZH.today in html
-    session.sought = "没有的词"
+    session.search_words = "没有的词"
     assert ZH.conversations_not_found.format(sought="没有的词") in render_list(keeper.list(session), session, NOW)
-    session.sought = ""
+    session.search_words = ""
     conversation = session.conversation or 0
     do(session, keeper, "delete", conversation)
     assert (session.exchanges, session.conversation) == ([], None)
@@ -236,15 +236,15 @@ def test_the_list_is_filtered_by_a_tag(keeper: Keeper) -> None:
     do(session, keeper, "filter", rest="面试")
     assert [item.id for item in keeper.list(session)] == [three, two]
     assert listed(session, keeper).count('aria-pressed="true">面试') == 1
-    session.sought = "q1"
+    session.search_words = "q1"
     assert [item.id for item in keeper.list(session)] == [two]
-    session.sought = ""
+    session.search_words = ""
     do(session, keeper, "filter", rest="面试")  # a second click takes it back
     assert len(keeper.list(session)) == 3
     do(session, keeper, "filter", rest="面试")
     do(session, keeper, "tag", rest=f"{two},{three}", note="")  # nothing is left that it could show
     assert len(keeper.list(session)) == 3
-    assert session.tagged == ""
+    assert session.tag_filter == ""
     do(session, keeper, "filter", rest="nobody's")
     assert len(keeper.list(session)) == 3
 

@@ -101,7 +101,7 @@ def test_readers_reach_nothing_of_each_other(store: Conversations) -> None:
     assert store.begin("bob", secret, 1, "a question", "searching").conversation != secret
     loaded = store.load("ann", secret)
     assert loaded is not None
-    assert (loaded.title, loaded.tip, loaded.exchanges[0].said) == ("a secret", 1, "whispered")
+    assert (loaded.title, loaded.tip, loaded.exchanges[0].reply) == ("a secret", 1, "whispered")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_conversations_that_went_round_in_circles_are_mended(tmp_path: Path) -> 
             assert store.begin("", None, None, "new", "done").conversation > 5
         assert loaded is not None
         assert {e.number: e.parent for e in loaded.exchanges} == {1: None, 2: 1, 3: 2, 4: 3, 5: 4, 6: None}
-        assert {e.said for e in loaded.exchanges} == {"said"}
+        assert {e.reply for e in loaded.exchanges} == {"said"}
 
 
 def test_a_name_from_before_names_were_told_apart_stays(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_file_from_before_tags_opens_whole(version: int, tmp_path: Path) -> No
             assert (listed.title, listed.updated, listed.pinned, listed.tag) == ("我的笔记", 2.0, version == 3, tag)
             loaded = store.load("ann", 2)
             assert loaded is not None
-            assert [(e.number, e.parent, e.said, e.record) for e in loaded.exchanges] == [
+            assert [(e.number, e.parent, e.reply, e.record) for e in loaded.exchanges] == [
                 (1, None, "低秩", "{}"),
                 (2, 1, "低秩", "{}"),
             ]
@@ -299,10 +299,10 @@ def test_what_was_found_comes_with_its_conversation(store: Conversations) -> Non
     said = "低频维度没有转满一圈，旋转角度没见过"
     store.end("", begun.conversation, StoredExchange(later.number, begun.number, "那外推呢", "done", said))
     (one,) = store.list("", "旋转")
-    assert (one.question, one.said) == ("RoPE 是什么", "旋转位置编码")
+    assert (one.question, one.reply) == ("RoPE 是什么", "旋转位置编码")
     (both,) = store.list("", "旋转 外推")
-    assert (both.question, both.said) == ("那外推呢", said)
+    assert (both.question, both.reply) == ("那外推呢", said)
     (apart,) = store.list("", "rope 低频")
     assert apart.question == "RoPE 是什么"
     (all_of_them,) = store.list("")
-    assert all_of_them.said == ""
+    assert all_of_them.reply == ""

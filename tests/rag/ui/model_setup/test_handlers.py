@@ -57,14 +57,14 @@ def last(steps: Iterator[Any]) -> Any:
 def test_from_the_address_to_an_answer(setup: ModelSetup, server: ChatServer) -> None:
     handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     found = last(handlers.look(session, server.url, KEY))
-    assert ZH.found.format(count=2) in found[PARTS.told]
+    assert ZH.found.format(count=2) in found[PARTS.notice]
     assert (found[PARTS.model]["choices"], found[PARTS.model]["value"]) == (["big", "small"], None)
     assert ZH.works.format(model="big", seconds="0")[:8] in last(handlers.try_it(session, server.url, KEY, "big"))
     used = handlers.use(session, f"{server.url}/", KEY, "big")
-    assert ZH.used.format(model="big") in used[PARTS.told]
+    assert ZH.used.format(model="big") in used[PARTS.notice]
     assert ZH.with_key in used[PARTS.status]
     assert used[PARTS.key]["value"] == ""
-    assert used[PARTS.kept]["llm"] == "auto"
+    assert used[PARTS.storage]["llm"] == "auto"
     assert KEY not in json.dumps([used, handlers.speak(session), handlers.open(session, "")], default=str)
     assert setup.assistant.ask(QUESTION).llm == "endpoint"
     assert set(server.keys) == {f"Bearer {KEY}"}
@@ -114,12 +114,12 @@ def test_the_key_and_all_of_it_can_be_forgotten(setup: ModelSetup, server: ChatS
     handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     setup.use(server.url, "big", KEY)
     updates = handlers.forget_key(session, server.url)
-    assert ZH.key_forgotten in updates[PARTS.told]
+    assert ZH.key_forgotten in updates[PARTS.notice]
     assert ZH.without_key in updates[PARTS.status]
     assert updates[PARTS.key]["placeholder"] == ZH.key_needed
     assert setup.assistant.llm == "endpoint"
     updates = handlers.forget(session, server.url)
-    assert ZH.forgotten in updates[PARTS.told]
+    assert ZH.forgotten in updates[PARTS.notice]
     assert ZH.nothing in updates[PARTS.status]
     assert setup.assistant.llm == "extractive"
     assert list(setup.stated.data.glob("*.key")) == []
@@ -137,7 +137,7 @@ def test_why_it_fails_is_told_in_words_without_the_key(
     for language in Language:
         session = Session(language=language)
         why = getattr(PREFERENCES_TEXTS[language], f"test_{trouble}").format(code=status)
-        looked = last(handlers.look(session, server.url, KEY))[PARTS.told]
+        looked = last(handlers.look(session, server.url, KEY))[PARTS.notice]
         tried = last(handlers.try_it(session, server.url, KEY, "big"))
         for told in (looked, tried):
             assert why in told
@@ -153,10 +153,10 @@ def test_what_does_not_answer_as_it_should_is_told_apart(setup: ModelSetup, serv
         ("http://nothing.invalid/v1", PREFERENCES.test_host),
         (tls, PREFERENCES.test_tls),
     ):
-        assert why in last(handlers.look(session, url, ""))[PARTS.told]
+        assert why in last(handlers.look(session, url, ""))[PARTS.notice]
         assert why in last(handlers.try_it(session, url, "", "big"))
     server.raw_list = b"<html>hello</html>"
-    assert PREFERENCES.test_not_openai in last(handlers.look(session, server.url, ""))[PARTS.told]
+    assert PREFERENCES.test_not_openai in last(handlers.look(session, server.url, ""))[PARTS.notice]
 
 
 def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_a_slow_model_is_given_up(setup: ModelSetup, server: ChatServer, monkeyp
 )  # fmt: skip
 def test_what_cannot_be_used_is_not_kept(setup: ModelSetup, url: str, key: str, model: str | None, why: str) -> None:
     handlers = ModelSetupHandlers(setup, PARTS)
-    assert getattr(ZH, why) in handlers.use(Session(), url, key, model)[PARTS.told]
+    assert getattr(ZH, why) in handlers.use(Session(), url, key, model)[PARTS.notice]
     assert getattr(ZH, why) in last(handlers.try_it(Session(), url, key, model))
     assert read_kept(setup.stated.data) is None
 
@@ -190,7 +190,7 @@ def test_what_the_environment_says_wins_and_is_named(
     handlers, session = ModelSetupHandlers(setup, PARTS), Session()
     assert "INTERVIEW_RAG_ENDPOINT_URL" in handlers.status(session)
     for updates in (handlers.use(session, "http://127.0.0.1:9/v1", KEY, "other"), handlers.forget(session, "")):
-        assert "INTERVIEW_RAG_ENDPOINT_URL" in updates[PARTS.told]
+        assert "INTERVIEW_RAG_ENDPOINT_URL" in updates[PARTS.notice]
     assert read_kept(stated.data) is None
 
 
@@ -202,7 +202,7 @@ def test_who_writes_by_setting_stays_and_the_reader_who_set_one_up_gets_it(
     session = Session()
     used = ModelSetupHandlers(setup, PARTS).use(session, server.url, "", "big")
     assert re.search("(llm|INTERVIEW_RAG_LLM) = extractive", used[PARTS.status])
-    assert used[PARTS.kept]["llm"] == "endpoint"
+    assert used[PARTS.storage]["llm"] == "endpoint"
     assert setup.assistant.llm == "extractive"
     assert setup.assistant.choosing(session.preferences).ask(QUESTION).llm == "endpoint"
 

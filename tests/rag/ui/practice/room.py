@@ -137,14 +137,14 @@ class Room:
         """In the bank, unless the page was loaded at a place. Over the handlers of another page the program goes on."""
         self.handlers = over if isinstance(over, PracticeHandlers) else PracticeHandlers(over, PARTS)
         self.session = Session(user="")
-        self.navigation = self.shell = self.part = self.told = ""
+        self.navigation = self.shell = self.part = self.notice = ""
         self._take(self.handlers.open(self.session, place))
         if place is None:
             self.act("go", "bank")
 
     @property
     def html(self) -> str:
-        return "".join((self.navigation, self.told, self.shell, self.part))
+        return "".join((self.navigation, self.notice, self.shell, self.part))
 
     def act(self, action: str, rest: str = "", **fields: str) -> "Room":
         return self._take(self.handlers.act(self.session, event(action, rest, fields)))
@@ -167,7 +167,7 @@ class Room:
         return self.handlers.source(self.session, event("source", "", fields))
 
     def _take(self, updates: Updates) -> "Room":
-        for name in ("navigation", "shell", "part", "told"):
+        for name in ("navigation", "shell", "part", "notice"):
             setattr(self, name, updates.get(getattr(PARTS, name), getattr(self, name)))
         return self
 

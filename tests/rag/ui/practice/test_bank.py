@@ -137,8 +137,8 @@ def test_documents_without_questions_are_told_of(tmp_path: Path, hash_embedder: 
     assert ZH.bank_empty in room.shell
     for view in ("today", "recall", "statements", "interview", "progress", "exports"):
         assert room.act("go", view).shell
-    assert "没有" in room.act("deal", count="10").told
-    assert room.act("begin", count="5").told
+    assert "没有" in room.act("deal", count="10").notice
+    assert room.act("begin", count="5").notice
 
 
 def test_what_the_documents_say_cannot_run(room: Room) -> None:
@@ -172,9 +172,9 @@ def test_new_pages_join_and_removed_ones_leave(tmp_path: Path, hash_embedder: Ha
         hash_embedder,
         left | {"memory/new.md": "# 新的问题是什么？\n\n## 一句话回答\n新的问题就是刚加入的问题。\n"},
     )
-    told = room.grade(CACHE_QUESTION, "写好的回答").told
+    told = room.grade(CACHE_QUESTION, "写好的回答").notice
     assert ZH.question_gone in told
-    assert ZH.question_gone in room.act("open", CACHE_QUESTION).told
+    assert ZH.question_gone in room.act("open", CACHE_QUESTION).notice
     room.act("go", "bank")
     assert "memory/new.md#新的问题是什么？" in listed(room)
     assert CACHE_QUESTION not in listed(room)

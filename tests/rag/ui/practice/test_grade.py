@@ -143,7 +143,7 @@ def test_a_verdict_is_overridden_by_a_menu_and_kept(room: Room, pages: Assistant
     for place in range(3):
         room.act("override", f"{place}-found")
     assert ZH.own_verdict in room.part
-    assert "改判已保存，现在是 100 分。" in room.told
+    assert "改判已保存，现在是 100 分。" in room.notice
     assert "100 分" in room.part
     later = Room(pages)
     later.act("open", ZERO_QUESTION).grade(ZERO_QUESTION, attempt)
@@ -175,7 +175,7 @@ def test_what_is_too_long_is_told_with_its_length(room: Room) -> None:
     room.act("open", ZERO_QUESTION)
     before = room.shell
     room.grade(ZERO_QUESTION, "长" * 100_001)
-    assert "100,001" in room.told
+    assert "100,001" in room.notice
     assert room.shell == before  # the box is left as it is
 
 
@@ -193,7 +193,7 @@ def test_a_source_opens_where_the_quote_stands(room: Room) -> None:
     whole = room.source(**fields)[PARTS.whole]
     assert '<mark data-cites="1">' in whole
     assert 'role="dialog"' in whole
-    assert "gone.md" in room.source(**fields | {"document": "gone.md"})[PARTS.told]
+    assert "gone.md" in room.source(**fields | {"document": "gone.md"})[PARTS.notice]
     for hostile in ({"start": "-1"}, {"start": "x"}, {"quote": ""}, {"document": "../../etc/passwd"}):
         assert PARTS.whole not in room.source(**fields | hostile)
 

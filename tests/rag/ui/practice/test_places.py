@@ -15,7 +15,7 @@ ZH = PRACTICE_TEXTS[Language.ZH]
 
 
 def place(room: Room) -> str:
-    return unescape(room.told.split('data-place="', 1)[1].split('"', 1)[0])
+    return unescape(room.notice.split('data-place="', 1)[1].split('"', 1)[0])
 
 
 def loaded(room: Room, assistant: Assistant | None = None) -> Room:

@@ -42,14 +42,14 @@ def test_cards_are_dealt_shown_and_rated(room: Room, pages: Assistant) -> None:
     assert "前向和反向时再按层收集参数" in room.act("reveal", "full").part
     room.act("rate", "good", seconds="42")
     assert ZH.place.format(place=2, count=3) in room.shell
-    assert "上一题下次复习：" in room.told
+    assert "上一题下次复习：" in room.notice
     reviews = PracticeResources(pages).store.reviews("")
     assert [(review.question_id, review.rating, review.seconds) for review in reviews] == [(ZERO_QUESTION, "good", 42)]
     room.act("rate", "nonsense")
     assert ZH.place.format(place=2, count=3) in room.shell
     room.act("rate", "again").act("rate", "easy")
     assert ZH.deck_done.format(count=3) in room.shell
-    assert ZH.deck_empty in room.act("deal", standing="known", topic="/attention").told
+    assert ZH.deck_empty in room.act("deal", standing="known", topic="/attention").notice
 
 
 def test_statements_are_judged_with_what_is_right(room: Room) -> None:
@@ -80,11 +80,11 @@ def test_an_interview_goes_on_after_a_reload_and_ends_with_a_report(room: Room, 
     assert asked(later) == first
     assert "写到一半</textarea>" in later.shell
     later.grade(first, GOOD, action="answer", edition=2)
-    assert f'data-graded="attempt:{first}" data-edition="2"' in unescape(later.told)  # whichever is asked first
+    assert f'data-graded="attempt:{first}" data-edition="2"' in unescape(later.notice)  # whichever is asked first
     assert asked(later) != first
     before = asked(later)
     later.grade(first, GOOD, action="answer", edition=3)  # sent twice, or from another tab
-    assert "data-graded" not in later.told
+    assert "data-graded" not in later.notice
     assert asked(later) == before
     while 'data-act="answer"' in later.shell:
         later.grade(asked(later), "不知道，我没有学过这个。", action="answer")
@@ -146,7 +146,7 @@ def test_questions_are_exported(room: Room) -> None:
     name, data = parcel(room.give("export", format="markdown", topic="/attention")[PARTS.parcel])
     assert name.endswith(".md")
     assert "ZeRO-2 和" not in data.decode()
-    assert ZH.export_nothing in room.give("export", format="csv", standing="known")[PARTS.told]
+    assert ZH.export_nothing in room.give("export", format="csv", standing="known")[PARTS.notice]
 
 
 def test_a_backup_is_saved_and_restored(room: Room, pages: Assistant) -> None:
@@ -159,10 +159,10 @@ def test_a_backup_is_saved_and_restored(room: Room, pages: Assistant) -> None:
     assert GOOD not in other.act("open", ZERO_QUESTION).shell
     packed = base64.b64encode(gzip.compress(data)).decode()
     other.restore(name=name, packed=packed)
-    assert ZH.restored.format(count=1) in other.told
+    assert ZH.restored.format(count=1) in other.notice
     assert GOOD in other.act("open", ZERO_QUESTION).shell
     assert "我的笔记" in other.shell
-    assert ZH.restored.format(count=0) in other.restore(name=name, packed=packed).told
+    assert ZH.restored.format(count=0) in other.restore(name=name, packed=packed).notice
 
 
 @pytest.mark.parametrize(
@@ -170,17 +170,17 @@ def test_a_backup_is_saved_and_restored(room: Room, pages: Assistant) -> None:
 )
 def test_what_is_no_backup_is_refused_by_name(room: Room, content: bytes) -> None:
     packed = base64.b64encode(gzip.compress(content)).decode()
-    assert "my-<b>.json 不是这里保存的备份" in unescape(room.restore(name="my-<b>.json", packed=packed).told)
-    assert "<b>" not in room.told
+    assert "my-<b>.json 不是这里保存的备份" in unescape(room.restore(name="my-<b>.json", packed=packed).notice)
+    assert "<b>" not in room.notice
 
 
 def test_a_backup_that_cannot_be_unpacked_is_refused(room: Room) -> None:
     bomb = base64.b64encode(gzip.compress(b" " * 60_000_000)).decode()
     cut = base64.b64encode(gzip.compress(b"{}")[:-9]).decode()
     for packed in ("%%%", "AAAA", bomb, cut):
-        assert "不是这里保存的备份" in room.restore(name="a.json", packed=packed).told
-        assert ("more than" in room.told) is (packed is bomb)
-    assert "太大" in room.restore(name="a.json").told
+        assert "不是这里保存的备份" in room.restore(name="a.json", packed=packed).notice
+        assert ("more than" in room.notice) is (packed is bomb)
+    assert "太大" in room.restore(name="a.json").notice
 
 
 def test_a_time_zone_that_there_is_not_is_that_of_the_machine() -> None:

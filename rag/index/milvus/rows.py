@@ -1,4 +1,4 @@
-"""Passage rows fetched from the server, with the latest cached: a row never changes."""
+"""Reads rows of passages from the server and caches the latest: a row never changes."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from rag.index.milvus.generations import Generation
 from rag.index.milvus.records import TermCounts, coded_of, joined_bytes, passage_of, unpacked
 from rag.index.milvus.schema import Table
 from rag.index.milvus.tables import Parts
-from rag.index.tokens import Coded
+from rag.index.tokens import PassageTokens
 from rag.types import Passage
 
 V = TypeVar("V")
@@ -51,28 +51,28 @@ class LeastRecentlyUsedCache(Generic[V]):
         return values
 
 
-class Rows:
-    """Everything fetched over a connection, for whichever generation."""
+class RowCaches:
+    """The latest rows read over a connection, of any generation."""
 
     def __init__(self) -> None:
         self.counts: LeastRecentlyUsedCache[TermCounts] = LeastRecentlyUsedCache(KEPT)
         self.passages: LeastRecentlyUsedCache[Passage] = LeastRecentlyUsedCache(KEPT)
         self.vectors: LeastRecentlyUsedCache[NDArray[np.float32]] = LeastRecentlyUsedCache(KEPT)
-        self.tokens: LeastRecentlyUsedCache[Coded] = LeastRecentlyUsedCache(KEPT_TOKENS)
+        self.tokens: LeastRecentlyUsedCache[PassageTokens] = LeastRecentlyUsedCache(KEPT_TOKENS)
         self.tables: Parts = {}
 
 
-class Fetched:
-    """The rows of one generation; searches only those that meet a condition. Safe to use from several threads."""
+class RowReader:
+    """Reads the rows of one generation, and searches those that meet a condition. Safe to use from several threads."""
 
-    def __init__(self, connection: Connection, generation: Generation, rows: Rows, searched: str = "") -> None:
+    def __init__(self, connection: Connection, generation: Generation, caches: RowCaches, searched: str = "") -> None:
         self.connection = connection
         self.generation = generation
-        self._rows = rows
+        self._caches = caches
         self._searched = f"{generation.visible} and ({searched})" if searched else generation.visible
 
-    def narrowed(self, condition: str) -> "Fetched":
-        return Fetched(self.connection, self.generation, self._rows, condition)
+    def narrowed(self, condition: str) -> "RowReader":
+        return RowReader(self.connection, self.generation, self._caches, condition)
 
     @property
     def consistency(self) -> str:
@@ -89,16 +89,16 @@ class Fetched:
             table, field, query, count=min(count, self.generation.manifest.passages), condition=condition,
             fields=["counts", "length"], consistency=self.consistency,
         )  # fmt: skip
-        self._rows.counts.put({number: _counts(row) for number, _, row in hits})
+        self._caches.counts.put({number: _counts(row) for number, _, row in hits})
         return [(number, score) for number, score, _ in hits]
 
     def counts(self, numbers: Sequence[int]) -> list[TermCounts]:
-        return self._rows.counts.get(
+        return self._caches.counts.get(
             numbers, lambda missing: {n: _counts(row) for n, row in self._read(missing, ["counts", "length"]).items()}
         )
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        return self._rows.passages.get(
+        return self._caches.passages.get(
             numbers,
             lambda missing: {
                 n: passage_of(n, unpacked(row["record"])) for n, row in self._read(missing, ["record"]).items()
@@ -106,15 +106,15 @@ class Fetched:
         )
 
     def vectors(self, numbers: Sequence[int]) -> list[NDArray[np.float32]]:
-        return self._rows.vectors.get(
+        return self._caches.vectors.get(
             numbers,
             lambda missing: {
                 n: np.asarray(row["vector"], np.float32) for n, row in self._read(missing, ["vector"]).items()
             },
         )
 
-    def tokens(self, numbers: Sequence[int]) -> list[Coded]:
-        return self._rows.tokens.get(numbers, self._read_tokens)
+    def tokens(self, numbers: Sequence[int]) -> list[PassageTokens]:
+        return self._caches.tokens.get(numbers, self._read_tokens)
 
     def _read(self, numbers: Sequence[int], fields: Sequence[str]) -> dict[int, Mapping[str, Any]]:
         rows = self.connection.with_values(Table.PASSAGES, "id", numbers, fields, self.consistency)
@@ -122,7 +122,7 @@ class Fetched:
         self._require(numbers, found)
         return found
 
-    def _read_tokens(self, numbers: Sequence[int]) -> dict[int, Coded]:
+    def _read_tokens(self, numbers: Sequence[int]) -> dict[int, PassageTokens]:
         parts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         fields = ["owner", "place", "data"]
         for row in self.connection.with_values(
