@@ -103,4 +103,4 @@ def test_a_section_knows_the_questions_in_its_tables() -> None:
 def test_prose_among_code_makes_a_passage_no_code() -> None:
     assert passage(CODE).is_code
     assert passage(f"用法\n\n{CODE}").is_code
-    assert not passage(f"一\n\n{CODE}\n\n二").is_code
+    assert not passage(f"只能在第一个请求之前调用。\n\n{CODE}").is_code
