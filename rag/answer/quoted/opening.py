@@ -103,10 +103,8 @@ def answer_at_once(section: Section, opening: Section, others: Sequence[Section]
     29, where 15 first paragraphs then answer instead of 7; before whole answers and before points it was worse
     (docs/results/best_places.md).
     """
-    count = 1 + _is_led_in(opening)
-    first, below = opening.paragraphs[:count], opening.paragraphs[count : count + 1]
+    first = opening.paragraphs[: 1 + _is_led_in(opening)]
     is_prose = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
-    is_prose &= all(paragraph.units[0].kind not in BLOCKS for paragraph in below)
     is_whole = section.role in SAME_IN_OTHER_FORMS or section.defines
     if not is_prose or is_whole or not section.answering:
         return None
