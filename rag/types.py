@@ -6,7 +6,7 @@ from enum import StrEnum
 from rag.errors import ChatModelProblem
 from rag.language.courtesy import Courtesy
 from rag.language.language import Language
-from rag.text.blocks import PROSE, Block, BlockKind
+from rag.text.blocks import Block, BlockKind
 from rag.text.mapped import MappedText
 from rag.text.page import PageSection
 
@@ -81,9 +81,9 @@ class Passage:
 
     @property
     def is_code(self) -> bool:
-        """Whether most of it is code, with no more paragraphs and list items than blocks of code."""
-        code = [block.end - block.start for block in self.blocks if block.kind is BlockKind.CODE]
-        return 2 * sum(code) > len(self.text) and sum(block.kind in PROSE for block in self.blocks) <= len(code)
+        """Whether more than three quarters of it are code: notes and notebooks say much between their examples."""
+        code = sum(block.end - block.start for block in self.blocks if block.kind is BlockKind.CODE)
+        return 4 * code > 3 * len(self.text)
 
     @property
     def translated_into(self) -> Language | None:

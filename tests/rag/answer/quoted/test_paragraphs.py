@@ -64,10 +64,15 @@ def test_a_nested_item_is_read_with_those_above_it() -> None:
 def test_a_table_belongs_to_the_line_that_announces_it() -> None:
     assert said(f"只投两个城市。\n\n{TABLE}") == [["只投两个城市。"], [TABLE]]
     assert said(f"2025 年三月的求职进度一览\n\n{TABLE}") == [["2025 年三月的求职进度一览", TABLE]]
-    assert said(f"进度如下：\n\n{TABLE}") == [["进度如下：", TABLE]]
+    assert said(f"截至三月底，投过的公司和它们给的月薪如下：\n\n{TABLE}") == [
+        ["截至三月底，投过的公司和它们给的月薪如下：", TABLE]
+    ]
     # The last of several fields is not its title.
     assert said(f"Owner: Mia\nEdited: April 2\n\n{TABLE}") == [["Owner: Mia"], ["Edited: April 2"], [TABLE]]
-    assert said(f"Owner: Mia\n进度如下：\n\n{TABLE}") == [["Owner: Mia"], ["进度如下：", TABLE]]
+    assert said(f"Owner: Mia\n截至三月底，投过的公司和它们给的月薪如下：\n\n{TABLE}") == [
+        ["Owner: Mia"],
+        ["截至三月底，投过的公司和它们给的月薪如下：", TABLE],
+    ]
 
 
 def test_pictures_are_not_quoted() -> None:
@@ -103,4 +108,4 @@ def test_a_section_knows_the_questions_in_its_tables() -> None:
 def test_prose_among_code_makes_a_passage_no_code() -> None:
     assert passage(CODE).is_code
     assert passage(f"用法\n\n{CODE}").is_code
-    assert not passage(f"一\n\n{CODE}\n\n二").is_code
+    assert not passage(f"只能在第一个请求之前调用。\n\n{CODE}").is_code
