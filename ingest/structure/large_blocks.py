@@ -26,8 +26,8 @@ def count_tokens(text: str) -> int:
 
 
 def cut_part(part: Part, budget: int) -> list[tuple[Part, int]]:
-    """A block, cut at lines, sentences, words if it is larger than `budget` tokens, and the tokens of each part with a
-    line break. Each part repeats the fences or the table's header, unless they fill half of it."""
+    """A block, cut at lines, sentences, words if it has more than `budget` tokens, and the tokens of each part, one
+    more for a line break. Each part repeats the fences or the table's header, unless they fill half of it."""
     tokens = count_tokens(part.content.text)
     if tokens <= budget:
         return [(part, tokens + 1)]

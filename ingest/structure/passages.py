@@ -155,8 +155,8 @@ def _pack(section: Section, above: tuple[str, ...], budget: int) -> list[tuple[t
 
 
 def _fit(parts: Sequence[Part], budget: int) -> bool:
-    """Whether parts, joined by line breaks, have at most `budget` tokens. Reads no further than it must: a token may
-    end with a line break but never goes on after it, unless with blank lines, with which no part begins."""
+    """Whether parts, joined by line breaks, have at most `budget` tokens. No token goes on after a line break but with
+    blank lines, with which no part begins."""
     last = len(parts) - 1
     sizes = (count_tokens(part.content.text + "\n" * (place < last)) for place, part in enumerate(parts))
     return all(size <= budget for size in accumulate(sizes))

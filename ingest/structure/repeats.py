@@ -24,8 +24,7 @@ SAYS_NOTHING = re.compile(r"\*\*|[、。：；…“”‘’\"'「」『』]|[.
 
 def fingerprint(text: str) -> bytes:
     """A digest of a text; texts that are the same in the sense above have the same digest."""
-    lines = text.splitlines()
-    folded = fold("\n".join(without_numbering(LINE_MARK.sub("", line, count=1)) for line in lines))
+    folded = fold("\n".join(without_numbering(LINE_MARK.sub("", line, count=1)) for line in text.splitlines()))
     said = BLANK.sub("", " ".join(SAYS_NOTHING.sub("", folded).split()))
     return hashlib.blake2b(said.encode(), digest_size=DIGEST).digest()
 

@@ -15,8 +15,7 @@ from rag.question.rare_terms import named_in
 UNFINISHED_FILE = "unfinished"
 # Documents per run: one takes some seven tenths of a second to embed, and each run another second to publish.
 AT_ONCE = 8
-# With ready vectors, documents only have to be read: a tenth of a second each. A run reads as many as there are, since
-# it also writes these anew, a third as long: all runs together then write each document twice.
+# With ready vectors, documents only have to be read. A run reads as many as there are, since it writes these anew.
 READY_AT_ONCE = 32
 # Bytes of a file that tell its subject: its title and alternative names. More improves nothing.
 HEAD = 1_000

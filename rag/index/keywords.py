@@ -240,8 +240,7 @@ def idf_of(passages: int, holding: int | NDArray[Any]) -> float | NDArray[Any]:
 def _counted(
     documents: Iterable[Sequence[str]], numbers: Mapping[str, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Of each distinct term of each document in turn, its number and how often it stands there; and how many distinct
-    terms each document has."""
+    """Of each distinct term of each document its number, and how often it stands there; how many each document has."""
     terms, counts, distinct = array("i"), array("i"), array("i")
     for document in documents:
         occurrences = Counter(document)

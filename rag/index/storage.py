@@ -47,7 +47,6 @@ PASSAGES_KEPT = 2_048
 OUTLINES_KEPT = 64
 _OUTLINES = TypeAdapter(Outline)
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_KINDS = {str(kind): kind for kind in BlockKind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +396,7 @@ def pieces_of(text: str) -> tuple[Piece, ...]:
 
 
 def blocks_of(text: str) -> tuple[Block, ...]:
-    return tuple(Block(start, end, _KINDS[kind], *others) for start, end, kind, *others in json.loads(text))
+    return tuple(Block(start, end, BlockKind(kind), *others) for start, end, kind, *others in json.loads(text))
 
 
 def outline_json(outline: Outline) -> str:

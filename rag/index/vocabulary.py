@@ -67,8 +67,7 @@ def read_vocabulary(storage: VocabularySource) -> MaterialVocabulary:
         words[word.lower()] += count
     for run, count in Counter(_runs(names)).items():  # headings repeat from document to document
         for start, end in _words_in(len(run)):
-            word = run[start:end]
-            words[word] = words.get(word, 0) + count
+            words[run[start:end]] = words.get(run[start:end], 0) + count
     return MaterialVocabulary(words, spellings, _translations([*names, *storage.texts(MOST_PASSAGES)], words))
 
 

@@ -103,12 +103,8 @@ class AskedQuestions:
 
     def numbers(self, section: SectionName) -> slice:
         """The numbers of the questions of a section without its heading; none if it has none."""
-        place = self._section_places.get(section)
-        return slice(0) if place is None else slice(int(self.starts[place]) + 1, int(self.starts[place + 1]))
-
-    @cached_property
-    def _section_places(self) -> dict[SectionName, int]:
-        return {section: place for place, section in enumerate(self.sections)}
+        places = (place for place in self._places.get(section[0], ()) if self.sections[place] == section)
+        return next((slice(int(self.starts[place]) + 1, int(self.starts[place + 1])) for place in places), slice(0))
 
     def best(self, rarity: Mapping[str, float]) -> Iterator[SectionName]:
         """The sections with a question that names any of these terms, those first whose best question names most, by

@@ -44,10 +44,7 @@ def terms(text: str) -> tuple[str, ...]:
     """The terms of a text in order, repeats included. A compound Latin term stands whole and in its parts."""
     result: list[str] = []
     for latin, chinese, symbol in TERM.findall(fold(text)):
-        if len(chinese) > 1:
-            result += map(add, chinese, chinese[1:])
-            continue
-        result.append(latin or chinese or symbol)
+        result += map(add, chinese, chinese[1:]) if len(chinese) > 1 else (latin or chinese or symbol,)
         if latin and not (latin.isalpha() or latin.isdigit()):
             parts = PART.findall(latin)
             if len(parts) > 1:

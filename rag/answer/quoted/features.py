@@ -113,7 +113,6 @@ def section_features(
     most = max(sum(rarity.values()), 1e-6)
     has_written = is_asked(index, evidence)
     asked_rarity = cache(partial(rarity_in_questions if has_written else rarity_in_passages, index))
-    stem_rarity = cache(partial(rarity_in_passages, index))
     sought = {stem(term): asked_rarity(term) for term in rarity}
     most_asked = max(sum(sought.values()), 1e-6)
     sought_in_questions = index.asked.named(sought)
@@ -128,10 +127,8 @@ def section_features(
 
     def shared(written: Mapping[str, float]) -> tuple[float, float]:
         """Of a text by its stems: the rarity of those sought, and of all."""
-        return (
-            sum(rarity for term, rarity in sought.items() if term in written),
-            sum(sought.get(term, rarity) for term, rarity in written.items()),
-        )
+        both = sum(rarity for term, rarity in sought.items() if term in written)
+        return both, sum(sought.get(term, rarity) for term, rarity in written.items())
 
     asker = asked_in(evidence.query, wanted.language)
     names = {
@@ -153,7 +150,7 @@ def section_features(
             own = index.asked.numbers((section.document, section.heading))
             overlaps += zip(sought_in_questions[own].tolist(), index.asked.weights[own].tolist(), strict=True)
         else:
-            overlaps += (shared({term: stem_rarity(term) for term in question}) for question in written)
+            overlaps += (shared({term: asked_rarity(term) for term in question}) for question in written)
         alike = [2 * both / (most_asked + whole) if both else 0.0 for both, whole in overlaps]
         return max(both for both, _ in overlaps) / most_asked, float(np.mean(nlargest(NEAREST_ASKED, alike)))
 

@@ -20,13 +20,10 @@ class _WithoutStubs(SourceFileLoader):
 class _WithoutServer(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """As if the package that the server is made of were not installed, unless it is loaded already."""
-        is_loaded = MADE_OF in sys.modules
         sys.modules.setdefault(MADE_OF, None)  # type: ignore[arg-type]  # its import fails
-        try:
-            super().exec_module(module)
-        finally:
-            if not is_loaded:
-                del sys.modules[MADE_OF]
+        super().exec_module(module)
+        if sys.modules[MADE_OF] is None:
+            del sys.modules[MADE_OF]
 
 
 LOADERS = {WRITER: _WithoutStubs, SERVER: _WithoutServer}

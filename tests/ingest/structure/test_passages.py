@@ -283,7 +283,6 @@ def test_code_comes_out_of_an_ingest_as_it_went_in(lines: list[str], container: 
     assert before.announces
 
 
-@given(Pages, st.sampled_from([32, 64, 320]))
 @hypothesis_settings(deadline=None)
 @given(st.lists(st.text("aZ1中。，?*)' \t\u3000\n\r", min_size=1, max_size=9).map("x".__add__) | Prose, min_size=1))
 def test_the_tokens_of_lines_add_up(texts: list[str]) -> None:
@@ -292,6 +291,7 @@ def test_the_tokens_of_lines_add_up(texts: list[str]) -> None:
     assert parts == count_tokens("\n".join(texts))
 
 
+@given(Pages, st.sampled_from([32, 64, 320]))
 @hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_blocks_of_a_passage_cover_its_text(page: str, budget: int) -> None:
     drafts = passages(page, "page.md", budget=budget)
