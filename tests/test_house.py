@@ -22,14 +22,20 @@ def modules() -> dict[str, tuple[Path, ast.Module]]:
 
 
 @cache
+def nodes() -> dict[str, list[ast.AST]]:
+    """All that each module is made of, by its dotted name: to walk through it anew for each rule takes seconds."""
+    return {name: list(ast.walk(tree)) for name, (_, tree) in modules().items()}
+
+
+@cache
 def imports() -> set[tuple[str, str]]:
     """Pairs of module names: the first imports the second, at its top or within a function."""
     return set(_imports())
 
 
 def _imports() -> Iterator[tuple[str, str]]:
-    for name, (_, tree) in modules().items():
-        for node in ast.walk(tree):
+    for name, parts in nodes().items():
+        for node in parts:
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     whole = f"{node.module}.{alias.name}"
@@ -77,9 +83,9 @@ def test_patterns_of_chinese_words_stand_in_one_room() -> None:
     """A pattern is any string but a docstring that looks like one, wherever it is compiled."""
     chinese, pattern = re.compile(r"[\u3400-\u9fff]"), re.compile(r"\\[sSdDwWbB]|\(\?|\[.+\]|[)\]}.][*+?{]|\|")
     found = set()
-    for name, (_, tree) in modules().items():
-        strings = {node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        statements = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for name, parts in nodes().items():
+        strings = {node for node in parts if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        statements = {node.value for node in parts if isinstance(node, ast.Expr)}
         texts = (str(node.value) for node in strings - statements)
         if not name.startswith(CHINESE_PATTERNS):
             found |= {(name, text) for text in texts if chinese.search(text) and pattern.search(text)}
@@ -108,8 +114,8 @@ TOLD_BY_HEADINGS = {
 def test_roles_and_translations_are_told_where_pages_are_read() -> None:
     outside = {
         (name, node.module)
-        for name, (_, tree) in modules().items()
-        for node in ast.walk(tree)
+        for name, parts in nodes().items()
+        for node in parts
         if isinstance(node, ast.ImportFrom)
         and node.module in ("rag.text.roles", "rag.language.headings", "rag.language.claim_marks")
         and not name.startswith(("rag.text.", "ingest."))
@@ -122,10 +128,10 @@ def test_what_is_expected_to_fail_says_why() -> None:
     bare = set()
     for file in sorted((ROOT / "tests").rglob("*.py")):
         if "xfail" in (text := file.read_text(encoding="utf-8")):
-            nodes = list(ast.walk(ast.parse(text)))
-            calls = (node for node in nodes if isinstance(node, ast.Call))
+            parts = list(ast.walk(ast.parse(text)))
+            calls = (node for node in parts if isinstance(node, ast.Call))
             told = {call.func for call in calls if any(keyword.arg == "reason" for keyword in call.keywords)}
-            marks = {node for node in nodes if isinstance(node, ast.Attribute) and node.attr == "xfail"}
+            marks = {node for node in parts if isinstance(node, ast.Attribute) and node.attr == "xfail"}
             bare |= {f"{file.relative_to(ROOT)}:{mark.lineno}" for mark in marks - told}
     assert bare == set()
 
@@ -133,8 +139,8 @@ def test_what_is_expected_to_fail_says_why() -> None:
 def test_a_public_class_name_stands_once_in_rag() -> None:
     classes = (
         node.name
-        for name, (_, tree) in modules().items()
-        for node in ast.walk(tree)
+        for name, parts in nodes().items()
+        for node in parts
         if name.partition(".")[0] == "rag" and isinstance(node, ast.ClassDef)
     )
     assert {name for name, times in Counter(classes).items() if times > 1 and not name.startswith("_")} == set()
@@ -153,12 +159,7 @@ NAMED_SO = {
 
 
 def test_classes_are_named_for_what_they_are() -> None:
-    classes = (
-        (name, node.name)
-        for name, (_, tree) in modules().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    )
+    classes = ((name, node.name) for name, parts in nodes().items() for node in parts if isinstance(node, ast.ClassDef))
     bare = {(name, found) for name, found in classes if found.lstrip("_") in PARTICIPLES}
     assert bare == {(name, found) for name, names in NAMED_SO.items() for found in names.split()}
 
@@ -182,8 +183,8 @@ TAGS_OF_ITS_OWN = {
 def test_text_gets_into_html_by_templates() -> None:
     tag = re.compile(r"(?<!\(\?P)</?[a-z][\w-]*[\s/>]")
     made = set()
-    for name, (_, tree) in modules().items():
-        strings = (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+    for name, nodes_of_it in nodes().items():
+        strings = (node for node in nodes_of_it if isinstance(node, ast.JoinedStr))
         parts = (part for string in strings for part in string.values if isinstance(part, ast.Constant))
         if name.startswith("rag.ui.") and any(tag.search(str(part.value)) for part in parts):
             made.add(name)

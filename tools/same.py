@@ -110,7 +110,7 @@ def _over_mcp(options: list[str], rows: list[Row]) -> Iterator[tuple[str, Any]]:
 def _post(address: str, body: Row) -> Any:
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     request = urllib.request.Request(address, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=120) as reply:
+    with urllib.request.urlopen(request, timeout=600) as reply:
         said = reply.read().decode()
     return without_times(json.loads(said.partition("data: ")[2] if said.startswith("event:") else said))
 

@@ -38,14 +38,20 @@ def _imports(file: Path, at_import: bool) -> Iterator[str]:
                     yield whole if whole in MODULES else node.module
 
 
-def walk(node: ast.AST, *, at_import: bool) -> Iterator[ast.AST]:
-    yield node
-    if at_import and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return
-    if at_import and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from walk(child, at_import=at_import)
+def walk(tree: ast.AST, *, at_import: bool) -> Iterator[ast.AST]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not (at_import and _is_not_run(node)):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _is_not_run(node: ast.AST) -> bool:
+    """Whether an import does not run what is within."""
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or (
+        isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    )
 
 
 @pytest.mark.parametrize(
