@@ -63,7 +63,8 @@ def _read(paragraph: Paragraph) -> Iterator[list[Unit]]:
 
 def _within(spans: NDArray[np.int32], units: Sequence[Unit]) -> NDArray[np.bool_]:
     """Which tokens stand in these units."""
-    return np.logical_or.reduce([(spans[:, 0] < unit.end) & (spans[:, 1] > unit.start) for unit in units])
+    inside = [(spans[:, 0] < unit.end) & (spans[:, 1] > unit.start) for unit in units]
+    return np.asarray(np.logical_or.reduce(inside), np.bool_)
 
 
 def _sends_elsewhere(text: str) -> bool:
