@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rag.answer.written.claims import EXACT
 from rag.embedding import Embedder, Encoded
 from rag.index import Index
+from rag.language.sentence_kinds import joints
 from rag.language.terms import fold, terms
 from rag.practice.attempt import Attempt, Sentence, Span
 from rag.practice.regressions import Features
@@ -40,7 +41,8 @@ class PointFeatures(Features):
     `whole`, `pair` and `best` are the shares of the point's tokens that all claims, two neighbouring sentences, or one
     sentence come near to, by cosine; `same` is the share that they state. `likeness` is the cosine of the best sentence
     with the point, `terms` the share of its keyword terms, `exact` of its names and numbers. `asked` is the share that
-    the question alone states, `extent` the span's length over the point's, at most 1.
+    the question alone states, `extent` the span's length over the point's, at most 1. `joined` is how much more densely
+    the best sentence joins names than the point does.
     """
 
     whole: float
@@ -53,6 +55,7 @@ class PointFeatures(Features):
     exact: float
     asked: float
     extent: float
+    joined: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ class Comparer:
             exact=len(exact & said) / len(exact) if exact else 0.5,
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
             extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
+            joined=joints(read.sentences[best].text) - joints(point),
         )
         return PointComparison(features, span, tuple(np.argsort(-single, kind="stable").tolist()))
 
