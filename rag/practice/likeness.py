@@ -143,7 +143,7 @@ class Comparer:
             exact=len(exact & said) / len(exact) if exact else 0.5,
             asked=float(rarity @ known / max(float(rarity.sum()), 1e-9)),
             extent=min(1.0, (span[1] - span[0]) / max(len(point), 1)),
-            joined=joints(read.sentences[best].text) - joints(point),
+            joined=joints(claims.sentences[best].text) - joints(point),
         )
         return PointComparison(features, span, tuple(np.argsort(-single, kind="stable").tolist()))
 
