@@ -85,6 +85,9 @@ def write_quotes(chosen: Sequence[Paragraph], sources: Mapping[str, str], *, fir
                 continue
             table = head
             claims.append(Claim(part, (citation.marker,), supported=True))
+            if unit.kind is UnitKind.CODE and len(citations) > 1 and _is_same_code(citations[-2], citation):
+                chunks[-1] = _whole_code(chunks[-1], citation)
+                continue
             begins_line = unit.begins_line and not same_line
             chunk = _render(unit, part, citation.marker, begins_line=begins_line, nested=_nested(unit, paragraph))
             goes_on = (
@@ -107,6 +110,19 @@ def _with_rows(chunk: str, rows: str, marker: int) -> str:
     """A table, continued with the rows that a later passage has."""
     shown, _, markers = chunk.rstrip().rpartition("\n\n")
     return f"{shown}\n{rows}\n\n{markers} [{marker}]\n\n"
+
+
+def _is_same_code(before: Citation, citation: Citation) -> bool:
+    """Whether both are of one block, which passages hold in parts: each part is cited with both fences."""
+    is_same = (before.document, before.start, before.end) == (citation.document, citation.start, citation.end)
+    fence = citation.quote[:3]
+    return is_same and citation.quote.endswith(f"\n{fence}")  # not one that is indented
+
+
+def _whole_code(chunk: str, citation: Citation) -> str:
+    """The whole block in place of its parts."""
+    markers = chunk.rstrip().rpartition("\n\n")[2]
+    return f"\n\n{citation.quote}\n\n{markers} [{citation.marker}]\n\n"
 
 
 def _has_another_heading(paragraph: Paragraph, before: Paragraph) -> bool:

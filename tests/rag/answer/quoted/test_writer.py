@@ -90,6 +90,22 @@ def test_a_table_over_two_passages_is_written_as_one(tmp_path: Path, hash_embedd
     assert all(claim.text.startswith("| 第") for claim in written.claims[2:-1])
 
 
+def test_code_over_several_passages_is_written_as_one(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
+    lines = [f"total = total + weight_{number} * value_{number}  # term {number}" for number in range(60)]
+    code = "\n".join(["```python", *lines[:30], "", *lines[30:], "```"])
+    source = f"# 怎么算？\n\n## 代码\n\n逐项相加，代码如下：\n\n{code}\n\n相加六十次。\n"
+    ingest(tmp_path, hash_embedder, {"a.md": source})
+    storage = open_index(tmp_path / "index").storage
+    passages = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
+    paragraphs = [paragraph for passage in passages for paragraph in quotable(passage)]
+    written = write_quotes(paragraphs, {"a.md": storage.source("a.md") or ""})
+    text = "".join(written.chunks)
+    assert sum(unit.kind is UnitKind.CODE for paragraph in paragraphs for unit in paragraph.units) > 2
+    assert text.count("```") == 2
+    assert code in text
+    assert "[2] [3]" in text
+
+
 def opened_with(tmp_path: Path, embedder: HashEmbedder, text: str, best: int, others: float = 0.1) -> list[str]:
     """The paragraphs of an answer out of a section with this text, whose paragraph at `best` is most like the
     question, and its first one nothing like it, or so much as `others`."""
