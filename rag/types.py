@@ -81,9 +81,9 @@ class Passage:
 
     @property
     def is_code(self) -> bool:
-        """Whether more than three quarters of it are code: notes and notebooks say much between their examples."""
+        """Whether most of it is code."""
         code = sum(block.end - block.start for block in self.blocks if block.kind is BlockKind.CODE)
-        return 4 * code > 3 * len(self.text)
+        return 2 * code > len(self.text)
 
     @property
     def translated_into(self) -> Language | None:

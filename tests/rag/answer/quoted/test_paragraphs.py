@@ -103,9 +103,3 @@ def test_a_sentence_that_answers_goes_before_the_code_of_its_section() -> None:
 def test_a_section_knows_the_questions_in_its_tables() -> None:
     [section] = sections("卡片：\n\n| 正面 | 背面 |\n|---|---|\n| 秩是什么？ | 8 |\n| 偏置 | 0 |", "练习")
     assert section.questions == ["秩是什么？"]
-
-
-def test_prose_among_code_makes_a_passage_no_code() -> None:
-    assert passage(CODE).is_code
-    assert passage(f"用法\n\n{CODE}").is_code
-    assert not passage(f"只能在第一个请求之前调用。\n\n{CODE}").is_code

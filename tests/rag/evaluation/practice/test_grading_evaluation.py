@@ -134,7 +134,7 @@ def test_methods_are_measured_side_by_side(assistant: Assistant, attempts: Path)
 
 def test_what_is_fitted_tells_apart(assistant: Assistant, attempts: Path) -> None:
     seen = examples(assistant, load_attempts(attempts, Split.DEV), None)
-    assert seen.rows.shape == (6, 19), "two attempts have claims and repeat none, terms in a row have none"
+    assert seen.rows.shape == (6, 20), "two attempts have claims and repeat none, terms in a row have none"
     random = np.random.default_rng(0)
     rows = random.normal(size=(200, 14))
     verdicts = np.where(rows[:, 0] > 0, np.where(rows[:, 1] > 0, "found", "partly"), "missing").astype("U12")
