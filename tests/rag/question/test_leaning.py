@@ -33,11 +33,6 @@ def assistant(tmp_path_factory: pytest.TempPathFactory, model_settings: Settings
     return Assistant(settings, embedder)
 
 
-OFF_THE_SUBJECT = (
-    "今天晚上吃什么好", "天气怎么样", "昨晚湖人赢了没", "那股票呢", "红烧肉要不要先焯水", "is it going to rain tomorrow",
-)  # fmt: skip
-
-
 @cache
 def after(assistant: Assistant, asked: str) -> list[Turn]:
     answer = assistant.ask(asked)
@@ -61,11 +56,21 @@ def test_three_of_four_are_read_right(asked: str, messages: tuple[str, ...], lea
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "message",
+    [
+        "今天晚上吃什么好",
+        "天气怎么样",
+        "昨晚湖人赢了没",
+        "那股票呢",
+        "红烧肉要不要先焯水",
+        "is it going to rain tomorrow",
+    ],
+)
 @pytest.mark.parametrize("asked", ["LoRA 为什么能省显存", "RAG 怎么切块"])
-def test_what_is_off_the_subject_is_hardly_answered_after_a_turn(asked: str, assistant: Assistant) -> None:
+def test_what_is_off_the_subject_is_not_answered_after_a_turn(asked: str, message: str, assistant: Assistant) -> None:
     """agent-memory.md has 今天午饭吃面 in a string of its code."""
-    answers = {message: assistant.ask(message, after(assistant, asked)) for message in OFF_THE_SUBJECT}
-    assert sum(answer.kind is AnswerKind.ANSWER for answer in answers.values()) <= 1, answers
+    assert assistant.ask(message, after(assistant, asked)).kind is not AnswerKind.ANSWER
 
 
 @pytest.mark.slow
