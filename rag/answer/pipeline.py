@@ -72,14 +72,15 @@ def _since(started: float) -> float:
 
 
 def _read(trace: Trace) -> Trace:
-    """The question of a message. What was found for a reading that had to be judged before it was chosen is kept. Only
-    a configured endpoint rewrites: other chat models are too slow for a waiting reader, or too small."""
+    """The question of a message. What was found for a reading that had to be judged before it was chosen is kept. It is
+    judged without the model that reads sections, which finds sense in words that the material is silent about. Only a
+    configured endpoint rewrites: other chat models are too slow for a waiting reader, or too small."""
     resources = trace.resources
     judged: dict[UserQuestion, Trace] = {}
 
     def is_refused(question: UserQuestion) -> bool:
-        judged[question] = run(JUDGING, replace(trace, question=question))
-        return judged[question].verdict is AnswerKind.REFUSAL
+        judged[question] = run(JUDGING[:2], replace(trace, question=question))
+        return judged[question].decision.refusal is not None
 
     model = resources.chat_model
     question = read(
