@@ -165,7 +165,7 @@ def test_classes_are_named_for_what_they_are() -> None:
 
 
 # How many lines `rag` and `ingest` have, up to a hundred; whoever makes them fewer lowers it.
-MOST_LINES = 57_250
+MOST_LINES = 57_000
 
 
 def test_the_program_does_not_grow() -> None:

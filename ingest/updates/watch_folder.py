@@ -72,13 +72,12 @@ def watch(
     on_report(report)
     told = _failures(report)
     load_embedder()  # now, so that the first change does not wait for it
-    due = 0.0  # when to run; at once, since changes during the first run were not seen
     while not stop.is_set():
+        due = 0.0  # when to run; at once, since changes before this watch were not seen
         watched = {absolute(path) for path in paths} or {root.path for root in report.roots}
         present = _present(watched)
         for changed in _bursts(present, settings.index, stop=stop, poll=poll, pause=retry_seconds):
             if _present(watched) != present:
-                due = 0.0
                 break  # watch what exists now
             if not changed and time.monotonic() < due:
                 continue

@@ -135,14 +135,7 @@ def decide(index: Index, result: QuestionResults, *, margin: float = 0.0) -> Dec
     sides = tuple(_speaking(result.question.compared[place], result.sides[place]) for place in known)
     if not all(side.hits for side in sides):
         return whole
-    left = replace(
-        result,
-        selection_query=sides[0].query,
-        evidence=merge(sides, len(result.evidence.hits)),
-        sides=sides if len(sides) > 1 else (),
-        silent=tuple(side for side, is_silent in zip(result.question.compared, silent, strict=True) if is_silent),
-    )
-    return _of_the_rest(whole, left, [judge(index, side, margin=margin) for side in sides])
+    return _of_the_rest(whole, known, sides, [judge(index, side, margin=margin) for side in sides])
 
 
 def reconsider(decision: Decision, reading: float, *, points_to_nearest: bool = True) -> Decision:
@@ -177,18 +170,22 @@ def _decide_parts(index: Index, result: QuestionResults, margin: float) -> Decis
     if len(known) in (0, len(judgements)) or (judged.refusal is not None and not judged.refusal.missing):
         return whole
     sides = tuple(result.sides[place] for place in known)
+    return _of_the_rest(whole, known, sides, [judgements[place] for place in known])
+
+
+def _of_the_rest(
+    whole: Decision, known: Sequence[int], sides: tuple[Evidence, ...], judgements: Sequence[Judgement]
+) -> Decision:
+    """The decision on the sides or parts at the `known` places alone: the most doubtful of them decides."""
+    result = whole.result
+    told = result.question.compared or result.question.parts
     left = replace(
         result,
         selection_query=sides[0].query,
         evidence=merge(sides, len(result.evidence.hits)),
         sides=sides if len(sides) > 1 else (),
-        silent=tuple(part for place, part in enumerate(result.question.parts) if place not in known),
+        silent=tuple(side for place, side in enumerate(told) if place not in known),
     )
-    return _of_the_rest(whole, left, [judgements[place] for place in known])
-
-
-def _of_the_rest(whole: Decision, left: QuestionResults, judgements: Sequence[Judgement]) -> Decision:
-    """The decision after parts or sides were dropped: the most doubtful of the rest decides."""
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)
     return replace(

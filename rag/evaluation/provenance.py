@@ -10,10 +10,8 @@ from typing import Any
 
 from rag.paths import PROGRAM
 
-ROOT = PROGRAM
 
-
-def commit(root: Path = ROOT) -> str | None:
+def commit(root: Path = PROGRAM) -> str | None:
     """The working copy's commit, with `-dirty` if files differ from it; None outside one, or without git."""
     if not (root / ".git").exists() or shutil.which("git") is None:
         return None

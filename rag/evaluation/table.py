@@ -17,30 +17,19 @@ def as_text(result: Mapping[str, Any]) -> str:
         *aligned(rows),
     ]
     if result.get("differences"):
-        lines += ["", "ours minus"]
-        lines += aligned(
-            [
-                ["", *measures],
-                *([name, *(signed(values[m]) for m in measures)] for name, values in result["differences"].items()),
-            ]
-        )
+        rows = [[name, *(signed(values[m]) for m in measures)] for name, values in result["differences"].items()]
+        lines += ["", "ours minus", *aligned([["", *measures], *rows])]
     recovered = result.get("recovered")
     if recovered and recovered["value"] is not None:
         lines += ["", f"recovered of what {recovered['against']} leaves undone: {recovered['value']:.1%}"]
     lines += [""]
     if result["kinds"]:
-        lines += ["ndcg@10 by kind of question"]
         names = list(result["systems"])
-        lines += aligned(
-            [
-                ["", "queries", *names],
-                *(
-                    [kind, str(part["queries"]), *(short(part["systems"][name]["ndcg@10"]) for name in names)]
-                    for kind, part in result["kinds"].items()
-                ),
-            ]
-        )
-        lines += [""]
+        rows = [
+            [kind, str(part["queries"]), *(short(part["systems"][name]["ndcg@10"]) for name in names)]
+            for kind, part in result["kinds"].items()
+        ]
+        lines += ["ndcg@10 by kind of question", *aligned([["", "queries", *names], *rows]), ""]
     lines += [
         f"left out, no relevant document: {queries['without_relevant_document']} queries; not indexed: "
         f"{documents['not_indexed']} documents; saying what another says: {documents['duplicates']}"

@@ -32,21 +32,18 @@ class UserQuestion:
 
 def question_of(standalone: Standalone) -> UserQuestion:
     """A follow-up is searched whole: its sides may be pronouns, and each would need its subject."""
-    if standalone.subject:
-        is_whole = standalone.restates or standalone.replaces
-        leaning = [] if is_whole else _asks_of(standalone.question, standalone.subject)
-        return UserQuestion(standalone, asks=_if_several(leaning))
-    subjects = parts(standalone.question)
-    comparison = None if subjects else compare(standalone.question)
+    subjects: tuple[str, ...] = ()
+    comparison = None
     things: list[Standalone] = []
-    for part in subjects or (standalone.question,):
-        before = "" if names_its_subject(part) else " ".join(ask.question for ask in things)
-        things += _asks_of(part, before)
-    return UserQuestion(standalone, comparison, subjects, _if_several(things))
-
-
-def _if_several(things: Sequence[Standalone]) -> tuple[Standalone, ...]:
-    return tuple(things) if len(things) > 1 else ()
+    if not standalone.subject:
+        subjects = parts(standalone.question)
+        comparison = None if subjects else compare(standalone.question)
+        for part in subjects or (standalone.question,):
+            before = "" if names_its_subject(part) else " ".join(ask.question for ask in things)
+            things += _asks_of(part, before)
+    elif not standalone.restates and not standalone.replaces:
+        things = _asks_of(standalone.question, standalone.subject)
+    return UserQuestion(standalone, comparison, subjects, tuple(things) if len(things) > 1 else ())
 
 
 def _asks_of(part: str, before: str = "") -> list[Standalone]:

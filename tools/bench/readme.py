@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rag.cli import Parser, run
-from rag.evaluation.retrieval.report import write_tables
 from tools.bench.__main__ import RESULTS
+from tools.report.retrieval import write_tables
 
 MARKERS = ("<!-- speed results -->", "<!-- /speed results -->")
 Result = Mapping[str, Any]

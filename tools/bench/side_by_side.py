@@ -35,11 +35,11 @@ from rag.evaluation.extra import require_evaluation_extra
 from rag.evaluation.intervals import quantile, ratio, share
 from rag.evaluation.progress import bar
 from rag.evaluation.provenance import commit, machine, today
-from rag.evaluation.retrieval.report import write_tables
 from rag.evaluation.table import with_interval
 from rag.language.terms import fold
 from rag.settings import ChatModelName, Settings
 from tools.bench.answerers import Answerer, Reply, ours, plain_chain, sources
+from tools.report.retrieval import write_tables
 
 QUESTIONS, NEAR_MISSES = 60, 20
 BARE = re.compile(r"[\s*`_]+")

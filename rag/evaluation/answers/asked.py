@@ -25,7 +25,7 @@ from rag.answer.assistant import Assistant
 from rag.evaluation.datasets import IdentifiedRow, Split, choose, first_row_has, json_rows
 from rag.evaluation.intervals import ratio, share
 from rag.evaluation.progress import bar
-from rag.evaluation.provenance import commit, machine, today
+from rag.evaluation.provenance import provenance
 from rag.language.pointing import ELSEWHERE
 from rag.settings import Settings
 from rag.text.blocks import Block, BlockKind
@@ -149,9 +149,7 @@ def evaluate_rows(
         "measures": measures(outcomes),
         "styles": {style: measures(of_style) for style, of_style in styles.items()},
         "embedder": assistant.embedder.identity,
-        "commit": commit(),
-        "machine": machine(),
-        "date": today(),
+        **provenance(),
     }
     return result, [as_row(outcome) for outcome in outcomes]
 

@@ -134,13 +134,6 @@ def as_text(result: Result) -> str:
     )
 
 
-def markdown(results: Sequence[Result], language: str = "en") -> str:
-    """The table of `cells` in Markdown."""
-    rows = cells(results, language)
-    rows.insert(1, ["---", *["---:"] * len(results)])
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
 def cells(results: Sequence[Result], language: str = "en", *, called: Sequence[str] = ()) -> list[list[str]]:
     """A table with a header, a column for each answerer and a row for each measure with its interval; ✓ and ✗ say
     whether its target is met. `called` are the names of the answerers, by default their labels."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rag.errors import UsageError, as_called
-from rag.evaluation.answers import report as answers_report
+from rag.evaluation.answers import results as answers_results
 from rag.evaluation.answers import table as answers_table
 from rag.evaluation.answers.table import NAMES
-from rag.evaluation.retrieval import report
+from rag.evaluation.retrieval import results as retrieval_results
 from rag.evaluation.retrieval.systems import OURS, is_baseline
 from rag.ui.elements import figures, hint
 from rag.ui.quality.runner import EvaluationKind, Measured
@@ -68,11 +68,13 @@ def shipped(folder: Path, texts: Texts, language: Language) -> str:
     """The results in the subfolders `retrieval` and `answers` of a folder, as HTML."""
 
     def searches() -> str:
-        results = sorted(report.read_results(folder / "retrieval"), key=lambda result: result.dataset != OWN_SET)
+        results = sorted(
+            retrieval_results.read_results(folder / "retrieval"), key=lambda result: result.dataset != OWN_SET
+        )
         return HTML("section", heading=texts.shipped_retrieval, body=_compared(results, texts, language))
 
     def answers() -> str:
-        results = answers_report.read_results(folder / "answers")
+        results = answers_results.read_results(folder / "answers")
         shown = (_answered(result, texts, language) for result in results)
         return "".join(HTML("section", heading=texts.shipped_answers, body=body) for body in shown)
 
@@ -92,7 +94,7 @@ def own(measured: Mapping[EvaluationKind, Measured], texts: Texts, language: Lan
 
 def _own_retrieval(last: Measured, texts: Texts, language: Language) -> str:
     heading = texts.here_retrieval.format(count=last.result["queries"]["scored"], date=_date(last))
-    body = _compared([report.Result.model_validate(last.result)], texts, language)
+    body = _compared([retrieval_results.Result.model_validate(last.result)], texts, language)
     return HTML("section", heading=heading, body=body)
 
 
@@ -114,13 +116,13 @@ def _or_problem(show: Callable[[], str], texts: Texts) -> str:
         return HTML("unreadable", notice=texts.unreadable.format(problem=error))
 
 
-def _compared(results: Sequence[report.Result], texts: Texts, language: Language) -> str:
+def _compared(results: Sequence[retrieval_results.Result], texts: Texts, language: Language) -> str:
     several = len({result.embedder for result in results}) > 1
     names = [
         set_name(result.dataset, result.split, texts, result.embedder.partition("@")[0] if several else "")
         for result in results
     ]
-    labels = report.labels(results)
+    labels = retrieval_results.labels(results)
     plots = []
     for label, name, result in zip(labels, names, results, strict=True):
         shown = [system for system in result.systems if system == OURS or is_baseline(system)]
@@ -130,8 +132,8 @@ def _compared(results: Sequence[report.Result], texts: Texts, language: Language
             if (mean := result.ndcg(system)) is not None
         ]
         plots.append((label, name, plot(dots, f"{name}: {texts.plot_hint}")))
-    rows = report.cells(results, language, names=names, system_name=partial(name_of, "system", texts=texts))
-    return HTML("compared", plots=plots, table=figures(rows, report.cells(results, language)), texts=texts)
+    rows = retrieval_results.cells(results, language, names=names, system_name=partial(name_of, "system", texts=texts))
+    return HTML("compared", plots=plots, table=figures(rows, retrieval_results.cells(results, language)), texts=texts)
 
 
 def _answered(result: Mapping[str, Any], texts: Texts, language: Language) -> str:

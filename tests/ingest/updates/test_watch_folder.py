@@ -15,6 +15,7 @@ import pytest
 
 from ingest.progress import Bars
 from ingest.report import Report
+from ingest.sync import sync
 from ingest.updates.watch_folder import DEBOUNCE, QUIET, TICK, watch
 from rag.answer.assistant import Assistant
 from rag.embedding import Embedder
@@ -130,6 +131,27 @@ def test_errors_do_not_end_it(watched: Watched) -> None:
         watched.write("预热")
         assert watched.told_of("added") == 1
         watched.write("早停", 2)
+        assert watched.told_of("changed") == 1
+
+
+def test_a_change_right_after_a_missing_folder_came_back_is_seen(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the folder is watched again."""
+    elsewhere = watched.docs.with_name("elsewhere")
+
+    def sync_of_what_returns(*parts: Any, **options: Any) -> Report:
+        if returns := elsewhere.exists() and not watched.errors.empty():
+            elsewhere.rename(watched.docs)
+        report = sync(*parts, **options)
+        if returns:
+            watched.write("早停", 2)
+        return report
+
+    monkeypatch.setattr("ingest.updates.watch_folder.sync", sync_of_what_returns)
+    with watched.watching():
+        assert watched.told() == {"added": 1}
+        watched.docs.rename(elsewhere)
         assert watched.told_of("changed") == 1
 
 

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from rag.evaluation.retrieval.report import with_table
 from tests.paths import ROOT
 from tools.bench.readme import MARKERS, markdown
+from tools.report.retrieval import with_table
 
 MADE_UP: dict[str, Any] = {
     "ingest": {

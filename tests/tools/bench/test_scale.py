@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from rag.evaluation.retrieval.report import with_table
 from tests.paths import ROOT
 from tools.bench.scale.model import MARKERS, PLANNED, Law, fit, foreseen, markdown, planned, points_of
+from tools.report.retrieval import with_table
 
 SIZES = [(30_000, 365), (100_000, 365), (30_000, 80), (100_000, 80), (1_000_000, 80)]
 

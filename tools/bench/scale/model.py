@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from rag.cli import Parser, run
-from rag.evaluation.retrieval.report import write_tables
 from tools.bench.__main__ import RESULTS
 from tools.bench.plot import draw_scale
+from tools.report.retrieval import write_tables
 
 MARKERS = ("<!-- scale results -->", "<!-- /scale results -->")
 PLANNED = 100_000_000

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rag.evaluation.retrieval.report import BEGIN, END, main
+from tools.report.retrieval import BEGIN, END, main
 
 PAGE = f"# Title\n\n{BEGIN}\nold\n{END}\n\nThe end.\n"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag.evaluation.answers.report import BEGIN, END, main
+from tools.report.answers import BEGIN, END, main
 
 PAGE = f"# Title\n\n{BEGIN}\nold\n{END}\n\nThe end.\n"
 

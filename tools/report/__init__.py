@@ -1,0 +1,1 @@
+"""Writes the results of evaluations into the pages of docs/, as tables and figures."""
