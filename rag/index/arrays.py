@@ -46,6 +46,16 @@ def map_arrays(prefix: Path) -> dict[str, NDArray[Any]]:
     }
 
 
+def as_array(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """Texts without NUL, one after another, as an array of bytes."""
+    return np.frombuffer("".join(f"{text}\0" for text in texts).encode(), np.uint8)
+
+
+def texts_of(array: NDArray[np.uint8]) -> list[str]:
+    """What `as_array` was given."""
+    return array.tobytes().decode().split("\0")[:-1]
+
+
 def map_array(file: Path) -> NDArray[Any]:
     """One .npy file, memory-mapped."""
     with _HEADERS:

@@ -3,7 +3,8 @@
 INDEX/CURRENT                       {"generation": "000007", "manifest_sha256": "…"}, replaced by one rename
 INDEX/generations/000007/           manifest.json and the files that it lists: passages.sqlite, vectors.faiss,
                                     keywords.*.npy, keywords-counts.*.npy (for the next run),
-                                    tokens.*.npy (unless late interaction is off), report.json;
+                                    tokens.*.npy (unless late interaction is off), report.json,
+                                    vocabulary.*.npy and questions.*.npy, which an older version did not write;
                                     in a large index also vectors.npy
 INDEX/writer.lock                   one writer at a time; readers never wait
 INDEX/writer.json                   identifies the writer while it writes
@@ -18,9 +19,10 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,8 @@ from rag.index.storage import Storage
 from rag.index.store import Index
 from rag.index.tokens import TokenIndex, load_tokens
 from rag.index.vectors import Vectors, load_vectors
+from rag.index.vocabulary import MaterialVocabulary, read_vocabulary
+from rag.index.written_questions import AskedQuestions, read_asked
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +57,8 @@ STORAGE_FILE = "passages.sqlite"
 # Each is a prefix of several file names.
 KEYWORDS = "keywords"
 TOKENS = "tokens"
+VOCABULARY = "vocabulary"
+QUESTIONS = "questions"
 REPORT_FILE = "report.json"
 # A rebuild falls back on the previous generation if the live one is damaged.
 KEPT_GENERATIONS = 2
@@ -73,6 +79,14 @@ class DiskIndex(Index):
     keywords: KeywordIndex
     tokens: TokenIndex | None = None
     hold: Hold | None = None
+
+    @cached_property
+    def vocabulary(self) -> MaterialVocabulary:
+        return MaterialVocabulary.load(self.folder / VOCABULARY) or super().vocabulary
+
+    @cached_property
+    def asked(self) -> AskedQuestions:
+        return AskedQuestions.load(self.folder / QUESTIONS) or super().asked
 
     def part(self, documents: Sequence[str]) -> Index:
         return IndexPart(
@@ -236,7 +250,13 @@ def new_generation(index_folder: Path, number: int) -> Iterator[Path]:
 
 
 def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) -> Manifest:
-    """Seal the written folder with a manifest of its files, sync it to disk, make it live with one rename."""
+    """Seal the written folder with a manifest of its files, sync it to disk, make it live with one rename.
+
+    What each process would read out of all documents is made once, here.
+    """
+    with closing(Storage(written / STORAGE_FILE)) as storage:
+        read_vocabulary(storage).save(written / VOCABULARY)
+        read_asked(storage).save(written / QUESTIONS)
     files = {file.name: record_of(file) for file in sorted(written.iterdir())}
     written_format = UNFILLED if f"{TOKENS}.missing.npy" in files else FORMAT
     manifest = Manifest(format=written_format, files=files, **manifest_fields)

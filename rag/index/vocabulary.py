@@ -1,8 +1,8 @@
 """The material's own vocabulary: words in its titles, tags and headings, their pronunciation, and terms given with
 their translation ("投机解码（speculative decoding）").
 
-Read from an open index when first needed; it maps a question's misspelt, transcribed and translated words to the
-material's spelling.
+Stored with a generation, or read from an open index when first needed; it maps a question's misspelt, transcribed and
+translated words to the material's spelling.
 """
 
 import re
@@ -11,8 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.index.arrays import as_array, map_arrays, texts_of, write_arrays
 from rag.language.terms import CHINESE_RUN, simplified
 
 # Characters in a Chinese word of a name.
@@ -40,6 +45,26 @@ class MaterialVocabulary:
     spellings: dict[str, str]
     translations: dict[str, str]
 
+    def save(self, prefix: Path) -> None:
+        write_arrays(
+            prefix,
+            {
+                "words": as_array(self.words),
+                "counts": np.fromiter(self.words.values(), np.int64),
+                "spellings": as_array(chain(self.spellings, self.spellings.values())),
+                "translations": as_array(chain(self.translations, self.translations.values())),
+            },
+        )
+
+    @classmethod
+    def load(cls, prefix: Path) -> "MaterialVocabulary | None":
+        """What `save` wrote; None if nothing was. Verify the checksums first."""
+        arrays = map_arrays(prefix)
+        if not arrays:
+            return None
+        words = dict(zip(texts_of(arrays["words"]), arrays["counts"].tolist(), strict=True))
+        return cls(Counter(words), _halves(arrays["spellings"]), _halves(arrays["translations"]))
+
 
 @dataclass(frozen=True, slots=True)
 class Sounds:
@@ -55,6 +80,13 @@ class VocabularySource(Protocol):
 
     def names(self, most: int) -> list[str]: ...
     def texts(self, most: int) -> list[str]: ...
+
+
+def _halves(array: NDArray[np.uint8]) -> dict[str, str]:
+    """The first half of these texts, each with its own of the second."""
+    texts = texts_of(array)
+    middle = len(texts) // 2
+    return dict(zip(texts[:middle], texts[middle:], strict=True))
 
 
 def read_vocabulary(storage: VocabularySource) -> MaterialVocabulary:

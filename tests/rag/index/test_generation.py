@@ -13,18 +13,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, IndexMissingError, RagError
 from rag.index import DiskIndex, current_generation, generation, open_index
 from rag.index.generation import Freshness, freshness, new_generation, publish, reopen
 from rag.index.locks import writer_lock
+from rag.index.vocabulary import read_vocabulary
+from rag.index.written_questions import read_asked
 from rag.search.retrieval import search
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
 from tests.rag.library import DOCUMENTS, ingest, library_settings
 
-FILES = ["CURRENT", "manifest.json", "passages.sqlite", "vectors.faiss", "keywords.names.npy", "report.json"]
+FILES = [
+    "CURRENT",
+    "manifest.json",
+    "passages.sqlite",
+    "vectors.faiss",
+    "keywords.names.npy",
+    "report.json",
+    "vocabulary.words.npy",
+    "questions.starts.npy",
+]
 
 
 @pytest.fixture
@@ -63,6 +75,15 @@ def test_opening_and_searching_change_nothing(copied: Path, hash_embedder: HashE
 def test_all_files_may_be_read_by_the_same_people(copied: Path) -> None:
     modes = {name: place(copied / "index", name).stat().st_mode & 0o777 for name in FILES}
     assert len(set(modes.values())) == 1, modes
+
+
+def test_what_all_documents_say_is_stored(library_index: DiskIndex, tmp_path: Path) -> None:
+    """A generation of an older version has none of it: it is read out of the documents."""
+    older = replace(library_index, folder=tmp_path)
+    assert library_index.vocabulary.words
+    assert library_index.vocabulary == older.vocabulary == read_vocabulary(library_index.storage)
+    assert library_index.asked.sections == older.asked.sections
+    assert np.array_equal(library_index.asked.holding, read_asked(library_index.storage).holding)
 
 
 def test_there_is_no_index(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 import weakref
 from dataclasses import dataclass
+from pathlib import Path
 
-from rag.index.written_questions import read_asked
+import numpy as np
+import pytest
+
+from rag.index.written_questions import AskedQuestions, read_asked
 from rag.language.terms import stems, terms
 
 QUESTIONS = {
@@ -51,6 +55,17 @@ def test_endings_of_english_words_do_not_count() -> None:
 def test_frequencies_count_sections() -> None:
     asked = read_asked(Written(QUESTIONS))
     assert [asked.frequency(term) for term in ("key", "door", "钥匙", "window")] == [2, 2, 1, 0]
+
+
+@pytest.mark.parametrize("questions", [QUESTIONS, {}])
+def test_what_is_saved_is_loaded(questions: dict[tuple[str, str], list[str]], tmp_path: Path) -> None:
+    asked = read_asked(Written(questions))
+    assert AskedQuestions.load(tmp_path / "asked") is None
+    asked.save(tmp_path / "asked")
+    loaded = AskedQuestions.load(tmp_path / "asked")
+    assert loaded is not None
+    for name, value in vars(asked).items():
+        assert np.array_equal(value, vars(loaded)[name]), name
 
 
 def test_nothing_asked() -> None:
