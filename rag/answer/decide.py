@@ -109,6 +109,11 @@ class Decision:
         return self.refusal is None and self.log_odds is not None and self.log_odds > self.margin - doubtful
 
     @property
+    def answers_surely(self) -> bool:
+        """Whether no better reading would change what becomes of the question."""
+        return self.refusal is None and not self.in_doubt
+
+    @property
     def second_opinion(self) -> SecondOpinion:
         return SECOND_OPINION if self.unspoken is None else SECOND_OPINION_ASKED
 

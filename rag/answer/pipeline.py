@@ -6,6 +6,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 from rag.answer.choices import STYLES, StyleName
@@ -112,9 +113,10 @@ def _rank(trace: Trace) -> Trace:
     if decision.refusal is None or reader is not None:
         trace = replace(trace, rankings=rank_sections(resources, decision.result))
     if reader is not None:
-        reading = best_reading(reader, resources.embedder, trace.rankings[0])
-        if reading is not None:
-            decision = reconsider(decision, reading, points_to_nearest=not resources.may_decline)
+        after = partial(reconsider, decision, points_to_nearest=not resources.may_decline)
+        ranking = trace.rankings[0]
+        reading = best_reading(reader, resources.embedder, ranking, lambda reading: after(reading).answers_surely)
+        decision = decision if reading is None else after(reading)
     trace = replace(trace, decision=decision)
     return replace(trace, verdict=verdict_on(trace))
 

@@ -1,5 +1,6 @@
 """The sections that compete for an answer, best first, and the reader's judgement of the first ones."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
@@ -10,6 +11,7 @@ from rag.answer.quoted.writer import wanted_of
 from rag.answer.trace import AnswerResources
 from rag.embedding import Embedder
 from rag.language.messages import Intent, answered_by
+from rag.process import thread_count
 from rag.reader.reading import Reader, Text
 from rag.search.retrieval import Evidence
 from rag.text.sentences import UnitKind
@@ -49,11 +51,23 @@ def in_words(ranking: SectionRanking) -> SectionRanking:
     return replace(ranking, sections=sections, scores=tuple(ranking.scores[place] for place in places))
 
 
-def best_reading(reader: Reader, embedder: Embedder, ranking: SectionRanking) -> float | None:
-    """The reader's log odds that one of the first sections answers; None if there is none."""
+def best_reading(
+    reader: Reader,
+    embedder: Embedder,
+    ranking: SectionRanking,
+    is_enough: Callable[[float], bool] = lambda _: False,
+) -> float | None:
+    """The reader's log odds that one of the first sections answers; None if there is none. It reads as many at a time
+    as there are processors, and no more once the best reading `is_enough`."""
+    best: float | None = None
     sections = in_words(ranking).sections[:READ_FIRST]
-    read = reader.read(ranking.query, [text_of(section, embedder) for section in sections])
-    return max((reading.answers for reading in read), default=None)
+    for start in range(0, len(sections), thread_count()):
+        texts = [text_of(section, embedder) for section in sections[start : start + thread_count()]]
+        read = [reading.answers for reading in reader.read(ranking.query, texts)]
+        best = max(read if best is None else [best, *read])
+        if is_enough(best):
+            break
+    return best
 
 
 def text_of(section: Section, embedder: Embedder) -> Text:

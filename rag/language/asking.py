@@ -24,6 +24,9 @@ KINDS = tuple(
     (told_by("asking", asks), told_by("asking", holds))
     for asks, holds in (("when", "a_time"), ("how_much", "an_amount"), ("why", "a_cause"), ("where", "a_place"))
 )
+# Those whose answer is a figure.
+FIGURES = KINDS[:2]
+NAME_WITH_FIGURES = re.compile(r"[a-z][\w.-]*\d[\w.-]*|\]\([^)]*\)", re.IGNORECASE)
 DEFINITION = told_by("asking", "what")
 HEADING = re.compile(rf".*[?？][\s*]*$|{either('asking', 'heading')}", re.IGNORECASE)
 # Marks of an English question that a bare name lacks.
@@ -53,6 +56,16 @@ JOINED = re.compile(
 BEGINS_ASKING = told_by("parts", "begins_asking", re.IGNORECASE)
 # With fewer terms of its own a part says too little to be searched alone.
 OWN_TERMS_OF_A_PART = 2
+
+
+def gives_figure(question: str, sentence: str) -> bool:
+    """Whether a question asks when or how much, and a sentence holds a time or an amount.
+
+    >>> gives_figure("LoRA 的秩一般设多少", "秩从 8 起步"), gives_figure("秩设多少", "见 GPT-4 的报告")
+    (True, False)
+    """
+    said = NAME_WITH_FIGURES.sub(" ", fold(sentence))
+    return any(asks.search(fold(question)) and holds.search(said) for asks, holds in FIGURES)
 
 
 def parts(question: str) -> tuple[str, ...]:

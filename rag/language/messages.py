@@ -115,6 +115,8 @@ ANSWERED_BY = {form: told_by("intents", f"answered_by_{form}", re.IGNORECASE) fo
 RESTATING = told_by("intents", "restating")
 ASKS_AGAIN = told_by("intents", "asks_again")
 RESTATING_TERMS = 2
+MANNERS = (Intent.SHORTER, Intent.SIMPLER, Intent.MORE)
+CLAUSE = re.compile(r"[^，,。；;]+[，,。；;]*")
 
 
 def answered_by(form: Intent, question: str) -> bool:
@@ -136,6 +138,17 @@ def intent_of(question: str) -> Intent | None:
     """
     folded = fold(question)
     return next((intent for intent, pattern in INTENTS.items() if pattern.search(folded)), None)
+
+
+def without_manner(question: str) -> str:
+    """The question without the clauses that say only how its answer shall be put.
+
+    >>> without_manner("什么是投机采样，大白话讲下"), without_manner("说人话")
+    ('什么是投机采样', '说人话')
+    """
+    clauses = CLAUSE.findall(question)
+    said = [clause for clause in clauses if not (intent_of(clause) in MANNERS and restates(clause))]
+    return "".join(said).strip(" ，,") if said and len(said) < len(clauses) else question
 
 
 def restates(question: str) -> bool:

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 from rag.index import Index
 from rag.index.vocabulary import MaterialVocabulary, Sounds, pinyin
 from rag.language.language import has_chinese
-from rag.language.messages import plainly_for_code, unwrapped
+from rag.language.messages import plainly_for_code, unwrapped, without_manner
 from rag.language.terms import CHINESE_RUN, fold, simplified, terms
 from rag.question.names import TYPOS
 
@@ -41,7 +41,7 @@ RARER = 3
 def in_the_materials_words(index: Index, question: str) -> str:
     """The question in the material's words as far as possible; else unchanged."""
     vocabulary = index.vocabulary
-    text = plainly_for_code(unwrapped(question))
+    text = plainly_for_code(unwrapped(without_manner(question)))
     text = LATIN_WORDS.sub(lambda match: _spoken(index, match[0]), text)
     text = APART.sub(lambda match: _joined(vocabulary, match[0]), text)
     text = LATIN_WORD.sub(lambda match: _respelt(index, vocabulary, match[0]), text)

@@ -6,7 +6,7 @@ from itertools import combinations
 from math import inf
 
 from rag.answer.quoted.features import NOTHING_ELSE, Wanted
-from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_at_once, answer_first, led_in, led_on, split_lead
+from rag.answer.quoted.opening import SAME_IN_OTHER_FORMS, answer_first, led_on, split_lead
 from rag.answer.quoted.paragraphs import Paragraph
 from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.sections import Section
@@ -75,13 +75,8 @@ def choose_paragraphs(
                 continue
             kept = fitted(section, max(room, CODE_CHARACTERS) if is_due else room)
             if not chosen:
-                opening = answer_first(kept)
-                at_once = answer_at_once(section, opening, ranking.sections)
-                if at_once is not None:
-                    chosen, opening = {at_once.key: at_once}, led_in(opening)
-                chosen[section.key] = opening
-            else:
-                chosen[section.key] = kept
+                kept = answer_first(kept, ranking.query)
+            chosen[section.key] = kept
             room -= kept.length
             code_is_due &= not is_due
     return [paragraph for section in chosen.values() for paragraph in section.paragraphs]
@@ -90,12 +85,14 @@ def choose_paragraphs(
 def _for_each(asks: Sequence[SectionRanking], *, wanted: Wanted, characters: int, cut: float) -> list[Paragraph]:
     """The paragraphs to quote for several asks: first one paragraph with the opening of each ask's best section, then
     the rest of each section. Empty if one section answers all asks, or only one ask is answered."""
-    found = [_best(ranking, wanted, cut) for ranking in each_its_own([ranking for ranking in asks if ranking.sections])]
-    best = {sections[0].key: sections for sections in found}
+    own = each_its_own([ranking for ranking in asks if ranking.sections])
+    best = {ranking.sections[0].key: _best(ranking, wanted, cut) for ranking in own}
     if len(best) < 2:
         return []
     room = characters // len(best)
-    opened = {key: _opened(sections[0], asks, room) for key, sections in best.items()}
+    opened = {
+        ranking.sections[0].key: _opened(best[ranking.sections[0].key][0], ranking.query, asks, room) for ranking in own
+    }
     leads: list[Paragraph] = []
     for lead, _ in opened.values():
         leads += led_on(lead) if leads else lead
@@ -144,7 +141,9 @@ def _without_first(ranking: SectionRanking) -> SectionRanking:
     )
 
 
-def _opened(section: Section, asks: Sequence[SectionRanking], room: int) -> tuple[list[Paragraph], list[Paragraph]]:
+def _opened(
+    section: Section, question: str, asks: Sequence[SectionRanking], room: int
+) -> tuple[list[Paragraph], list[Paragraph]]:
     """The opening sentences of a section, and as much of the rest as fits into `room` characters. A spoken answer is
     slow to come to the point, so the page's short answer opens for it."""
     if section.holds(UnitKind.CODE):
@@ -154,7 +153,7 @@ def _opened(section: Section, asks: Sequence[SectionRanking], room: int) -> tupl
         for short in (other for ranking in asks for other in ranking.sections if other.is_short_answer):
             if (short.document, short.is_translation) == page:
                 return split_lead(short)[0], list(fitted(section, room).paragraphs)
-    lead, left = split_lead(answer_first(section))
+    lead, left = split_lead(answer_first(section, question))
     room -= sum(paragraph.length for paragraph in lead)
     return lead, list(fitted(replace(section, paragraphs=tuple(left), answering=()), room).paragraphs) if left else []
 

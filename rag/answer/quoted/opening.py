@@ -1,11 +1,12 @@
 """Decides which part of a section an answer opens with, and what goes before it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from math import inf
 
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, is_number
 from rag.answer.quoted.sections import Section
+from rag.language.asking import gives_figure
 from rag.language.ends import FULL_STOPS, SEMICOLONS, ends_with
 from rag.language.pointing import sentence_points_back
 from rag.language.sentence_kinds import ENDS, LEGEND_OF_A_BLOCK, SPEAKS_OF_A_BLOCK, plain
@@ -23,15 +24,57 @@ LEAD_CHARACTERS = 160
 SAME_IN_OTHER_FORMS = WHOLE_ANSWERS | {SectionRole.POINTS}
 
 
-def answer_first(section: Section) -> Section:
-    """The section with its best paragraph, and those that it cannot be read without, moved to the front, after the
-    section's first sentence. Unchanged: answers of the whole page, which keep their order. Code, which may run over
-    several paragraphs, is not moved, nor is the rest of a table cut between passages. A section without a heading opens
-    with the sentence that answers."""
-    if section.role in WHOLE_ANSWERS:
+def answer_first(section: Section, question: str) -> Section:
+    """The section as it opens an answer to the question of its ranking. One without a heading opens with the sentence
+    that answers, any other with its best paragraph, and with the figure if the question asks for one."""
+    if not section.answering:
         return section
     if not section.is_headed:
         return _from_answer(section)
+    opened = section if section.role in WHOLE_ANSWERS else _best_paragraph_first(section)
+    return opened if gives_figure(question, opened.texts[0]) else _figure_first(opened, question, _scored(section))
+
+
+def _figure_first(section: Section, question: str, scores: Mapping[tuple[int, int], float]) -> Section:
+    """The section with the sentence in front that gives the figure asked for, if it answers about as well as the best.
+    Of 21 labelled development questions whose section opens without the figure that another sentence gives, 13 then
+    open with the sentence that answers, where one no longer does (docs/results/best_places.md)."""
+    giving = [
+        (scores[paragraph.passage.number, unit.start], -place, -number)
+        for place, paragraph in enumerate(section.paragraphs)
+        for number, (unit, text) in enumerate(zip(paragraph.units, paragraph.texts, strict=True))
+        if _stands_alone(paragraph, number) and gives_figure(question, text)
+    ]
+    score, place, number = max(giving, default=(-inf, 0, 0))
+    if score < max(scores.values()) - LEADS_IN:
+        return section
+    home, number = section.paragraphs[-place], -number
+    left = home.units[:number] + home.units[number + 1 :]
+    rest = [_from(replace(home, units=left), begins_line=number == 0 or left[0].begins_line)] if left else []
+    goes_on, *others = (*section.paragraphs[:-place], *rest, *section.paragraphs[1 - place :])
+    opening = _from(replace(home, units=(home.units[number],)), begins_line=True)
+    goes_on = _from(goes_on, begins_line=not _leads_in(goes_on.units[0], goes_on.texts[0]))
+    return replace(section, paragraphs=(opening, goes_on, *others), answering=())
+
+
+def _stands_alone(paragraph: Paragraph, number: int) -> bool:
+    """Whether a unit of a paragraph is a sentence that can be read without what stands before it, after which another
+    can go on, and whether what follows can be read without it."""
+    unit, text = paragraph.units[number], paragraph.texts[number]
+    own, after = (paragraph.units[begin:] for begin in (number, number + 1))
+    return (
+        _leads_in(unit, text)
+        and ends_with(text, FULL_STOPS + SEMICOLONS)
+        and not _points_back(replace(paragraph, units=own))
+        and not SPEAKS_OF_A_BLOCK.search(plain(text))
+        and not (after and (after[0].kind in BLOCKS or _points_back(replace(paragraph, units=after))))
+    )
+
+
+def _best_paragraph_first(section: Section) -> Section:
+    """The section with its best paragraph, and those that it cannot be read without, moved to the front, after the
+    section's first sentence. Code, which may run over several paragraphs, is not moved, nor is the rest of a table cut
+    between passages."""
     best = next(place for place in section.best_first if not _goes_on_with_a_table(section.paragraphs, place))
     if best == 0 or any(unit.kind is UnitKind.CODE for unit in section.paragraphs[best].units):
         return section
@@ -93,55 +136,13 @@ def _speaks_of(before: Paragraph, paragraph: Paragraph) -> bool:
     return before.units[-1].kind in BLOCKS and bool(SPEAKS_OF_A_BLOCK.search(plain(paragraph.texts[0])))
 
 
-def answer_at_once(section: Section, opening: Section, others: Sequence[Section]) -> Section | None:
-    """The sentence to put before the opening of a section if it answers better than every sentence there: one of the
-    page's short answer, which was written to stand alone, else one of its spoken answer. None for a table, a formula or
-    code, which must follow the line that announces it. `opening` is the section as it will be quoted, `others` are all
-    competing sections.
-
-    A blind judge preferred the short answer's sentence for 23 of 31 development questions, the spoken one's for 15 of
-    29, where 15 first paragraphs then answer instead of 7; before whole answers and before points it was worse
-    (docs/results/best_places.md).
-    """
-    first = opening.paragraphs[: 1 + _is_led_in(opening)]
-    is_prose = all(unit.kind is UnitKind.SENTENCE for paragraph in first for unit in paragraph.units)
-    is_whole = section.role in SAME_IN_OTHER_FORMS or section.defines
-    if not is_prose or is_whole or not section.answering:
-        return None
-    scores = {(paragraph.passage.number, unit.start): score for score, paragraph, unit in _scored(section)}
-    opens = max(scores[paragraph.passage.number, unit.start] for paragraph in first for unit in paragraph.units)
-    wholes = [other for other in others if _answers_whole(other, section)]
-    for whole in sorted(wholes, key=lambda other: not other.is_short_answer):
-        said = [(score, alone) for score, alone in _alone(whole) if score > opens]
-        if said:
-            return replace(whole, paragraphs=(max(said, key=itemgetter(0))[1],), answering=())
-    return None
-
-
-def _answers_whole(other: Section, section: Section) -> bool:
-    is_whole = other.is_short_answer or other.role is SectionRole.SPOKEN
-    return is_whole and bool(other.answering) and _are_of_one_page(section, other)
-
-
-def _scored(section: Section) -> Iterator[tuple[float, Paragraph, Unit]]:
-    """How well each unit of a section answers."""
-    for paragraph, scores in zip(section.paragraphs, section.answering, strict=True):
-        for score, unit in zip(scores, paragraph.units, strict=True):
-            yield score, paragraph, unit
-
-
-def _alone(section: Section) -> Iterator[tuple[float, Paragraph]]:
-    """Each sentence that can stand alone, on a line of its own and without a list mark, and how well it answers."""
-    for score, paragraph, unit in _scored(section):
-        alone = replace(paragraph, units=(replace(unit, begins_line=True, mark=""),))
-        if unit.kind is UnitKind.SENTENCE and not _points_back(alone):
-            yield score, alone
-
-
-def led_in(section: Section) -> Section:
-    """The section, continuing the line of the text put before it."""
-    first, *others = section.paragraphs
-    return replace(section, paragraphs=(_from(first, begins_line=False), *others))
+def _scored(section: Section) -> dict[tuple[int, int], float]:
+    """How well each unit of a section answers, by its passage and where it begins there."""
+    return {
+        (paragraph.passage.number, unit.start): score
+        for paragraph, scores in zip(section.paragraphs, section.answering, strict=True)
+        for score, unit in zip(scores, paragraph.units, strict=True)
+    }
 
 
 def split_lead(section: Section) -> tuple[list[Paragraph], list[Paragraph]]:
@@ -155,7 +156,7 @@ def split_lead(section: Section) -> tuple[list[Paragraph], list[Paragraph]]:
         taken = 0
         for unit, text in zip(paragraph.units, paragraph.texts, strict=True):
             goes_on = paragraph.units[taken + 1 : taken + 2]
-            is_cut = bool(goes_on) and goes_on[0].kind in BLOCKS and not ENDS.search(text)
+            is_cut = not ENDS.search(text) and (not goes_on or goes_on[0].kind in BLOCKS)
             if is_cut or not _leads_in(unit, text) or ((lead or taken) and len(text) > room):
                 break
             room -= len(text)
@@ -179,21 +180,9 @@ def opens_with_a_sentence(paragraphs: Sequence[Paragraph]) -> bool:
     return any(unit.kind is UnitKind.SENTENCE and not unit.mark for unit in units)
 
 
-def _are_of_one_page(section: Section, other: Section) -> bool:
-    """Whether two sections are of one page, in one language."""
-    return section.document == other.document and section.is_translation == other.is_translation
-
-
-def _is_led_in(section: Section) -> bool:
-    """Whether its second paragraph continues the line of the first."""
-    return len(section.paragraphs) > 1 and not section.paragraphs[1].units[0].begins_line
-
-
 def _from_answer(section: Section) -> Section:
     """The section from the first sentence that answers about as well as the best of its first paragraph; the sentences
     before it are dropped."""
-    if not section.answering:
-        return section
     paragraph, scores = section.paragraphs[0], section.answering[0]
     first = next(place for place, score in enumerate(scores) if score >= max(scores) - LEADS_IN)
     if first == 0 or any(unit.kind is not UnitKind.SENTENCE or unit.mark for unit in paragraph.units[: first + 1]):

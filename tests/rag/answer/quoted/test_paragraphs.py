@@ -90,11 +90,11 @@ def test_notes_with_code_and_without_headings_are_quoted_in_parts() -> None:
 
 def test_a_sentence_that_answers_goes_before_the_code_of_its_section() -> None:
     [section] = sections(f"{CODE}\n\n只能在第一个请求之前调用。", "用法")
-    assert answer_first(section).texts == section.texts
+    assert answer_first(section, "").texts == section.texts
 
     def opens(code: float, sentence: float) -> str:
         told = Section(section.title, section.section, section.paragraphs, answering=((code,), (sentence,)))
-        return answer_first(told).texts[0]
+        return answer_first(told, "").texts[0]
 
     assert opens(0.2, 0.9) == "只能在第一个请求之前调用。"
     assert opens(0.9, 0.2) == CODE

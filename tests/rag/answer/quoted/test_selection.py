@@ -1,6 +1,7 @@
 """Answers without a chat model: every claim is a slice of its source, and the markers in the text are the citations."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby
 from pathlib import Path
@@ -11,7 +12,7 @@ from rag.answer.assistant import Assistant
 from rag.answer.choices import Caution, Choices
 from rag.answer.quoted.choosing import ANSWER_CHARACTERS, choose_paragraphs
 from rag.answer.quoted.features import Wanted
-from rag.answer.quoted.paragraphs import paragraphs
+from rag.answer.quoted.paragraphs import Paragraph, paragraphs
 from rag.answer.quoted.ranking import SectionRanking, rank
 from rag.answer.quoted.sections import sections_of
 from rag.answer.quoted.writer import wanted_of, write_quotes
@@ -99,9 +100,13 @@ def test_what_stands_under_a_heading_is_quoted_whole_and_the_best_paragraph_firs
     for path, members in groupby(chosen, key=lambda paragraph: (paragraph.passage.document, paragraph.section.path)):
         quoted = list(members)
         section = next(section for section in sections if (section.document, section.path) == path)
-        assert sorted(map(section.paragraphs.index, quoted)) == list(range(len(section.paragraphs)))
-        # All but the first, which answers best, are in their order.
-        assert quoted[1:] == sorted(quoted[1:], key=section.paragraphs.index)
+        assert sorted(unit_places(quoted)) == unit_places(section.paragraphs)
+        # All but the sentence and the paragraph that answer best are in their order.
+        assert unit_places(quoted[2:]) == sorted(unit_places(quoted[2:]))
+
+
+def unit_places(paragraphs: Sequence[Paragraph]) -> list[tuple[int, int]]:
+    return [(paragraph.passage.number, unit.start) for paragraph in paragraphs for unit in paragraph.units]
 
 
 def test_the_section_that_answers_opens(library_index: Index, hash_embedder: HashEmbedder) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag.answer.quoted.choosing import choose_paragraphs
-from rag.answer.quoted.opening import answer_at_once, answer_first, led_in
+from rag.answer.quoted.opening import answer_first
 from rag.answer.quoted.paragraphs import Paragraph, quotable
 from rag.answer.quoted.ranking import SectionRanking
 from rag.answer.quoted.sections import Section, in_sections, parts_of
@@ -48,7 +48,7 @@ def test_a_spoken_answer_is_said_from_its_beginning(tmp_path: Path, hash_embedde
     section, _ = spoken(tmp_path, hash_embedder)
     values = [*(0.0 for _ in section.paragraphs[1:]), 1.0]
     asked = replace(section, answering=of_units(section.paragraphs, values))
-    assert answer_first(asked).paragraphs == section.paragraphs
+    assert answer_first(asked, "怎么排查").paragraphs == section.paragraphs
 
 
 def test_the_rest_of_a_table_does_not_open(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
@@ -64,7 +64,7 @@ def test_the_rest_of_a_table_does_not_open(tmp_path: Path, hash_embedder: HashEm
     for best in (rest, len(begins) - 1):
         values = [float(place == best) + 0.1 * (place == len(begins) - 1) for place in range(len(paragraphs))]
         section = Section("怎么取？", PageSection.under(("指标",)), paragraphs, answering=of_units(paragraphs, values))
-        opened = answer_first(section).paragraphs
+        opened = answer_first(section, "").paragraphs
         assert opened[0].texts == ["最后看一眼总数。"]
 
 
@@ -115,7 +115,7 @@ def opened_with(tmp_path: Path, embedder: HashEmbedder, text: str, best: int, ot
     paragraphs = quotable(passage)
     values = [0.9 if place == best else others for place in range(len(paragraphs))]
     section = Section("怎么做？", PageSection.under(("步骤",)), paragraphs, answering=of_units(paragraphs, values))
-    chunks = write_quotes(answer_first(section).paragraphs, {"a.md": storage.source("a.md") or ""}).chunks
+    chunks = write_quotes(answer_first(section, "").paragraphs, {"a.md": storage.source("a.md") or ""}).chunks
     return "".join(chunks).strip().split("\n\n")
 
 
@@ -146,7 +146,7 @@ def test_the_first_sentence_of_a_section_leads_in_what_answers(tmp_path: Path, h
     sources = {"a.md": storage.source("a.md") or ""}
 
     def opened(*values: float) -> list[str]:
-        asked = answer_first(replace(section, answering=of_units(section.paragraphs, values)))
+        asked = answer_first(replace(section, answering=of_units(section.paragraphs, values)), "")
         return "".join(write_quotes(asked.paragraphs, sources).chunks).strip().split("\n\n")
 
     assert opened(0.90, 0.92, 0.5) == [
@@ -177,31 +177,6 @@ def test_a_quotation_is_one_paragraph_and_a_table_none_with_the_list_above(
     ]  # fmt: skip
 
 
-def test_the_short_answer_goes_before_a_part_that_answers_worse(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
-    parts = "## 切分\n\n块由句子拼成。\n\n## 代码\n\n```python\ncut()\n```\n\n## 要点\n\n- 先切再拼。\n"
-    page = f"# 怎么切？\n\n## 一句话回答\n\n按标题切。放不下的再按句子切。\n\n{parts}"
-    ingest(tmp_path, hash_embedder, {"a.md": page})
-    storage = open_index(tmp_path / "index").storage
-    passages = storage.passages(list(dict.fromkeys(storage.document_numbers("a.md"))))
-    short, part, code, points = in_sections("怎么切？", [one for passage in passages for one in quotable(passage)])
-    asked = replace(short, answering=((0.2, 0.6),))
-
-    def opens(section: Section, *others: Section, like: float) -> list[str] | None:
-        told = replace(section, answering=of_units(section.paragraphs, [like]))
-        found = answer_at_once(told, told, [*others, told])
-        return None if found is None else found.texts
-
-    assert opens(part, asked, like=0.5) == ["放不下的再按句子切。"]
-    said = [*short.paragraphs, *led_in(part).paragraphs, *points.paragraphs]
-    written = "".join(write_quotes(said, {"a.md": storage.source("a.md") or ""}).chunks).strip()
-    assert written == "按标题切。 [1] 放不下的再按句子切。 [2] 块由句子拼成。 [3]\n\n**要点**\n\n- 先切再拼。 [4]"
-    assert opens(part, asked, like=0.6) is None
-    assert opens(part, like=0.1) is None  # a page without a short answer
-    assert opens(points, asked, like=0.1) is None
-    assert opens(code, asked, like=0.1) is None
-    assert opens(part, short, like=0.1) is None  # of which nothing is known
-
-
 def test_a_text_without_headings_is_answered_by_the_sentence_on(tmp_path: Path, hash_embedder: HashEmbedder) -> None:
     """No heading says that its paragraphs belong together."""
     first = "周会记录。参会的有李然和陈默。延迟从 380 毫秒涨到 460 毫秒。原因是批大小设成了 8。"
@@ -214,11 +189,11 @@ def test_a_text_without_headings_is_answered_by_the_sentence_on(tmp_path: Path, 
     assert [part.texts[0] for part in parts] == ["周会记录。", "合同月底到期。", "下次周会改到周四。"]
 
     def opened(*values: float) -> list[str]:
-        return answer_first(replace(parts[0], answering=(values,))).texts
+        return answer_first(replace(parts[0], answering=(values,)), "").texts
 
     assert opened(0.80, 0.82, 0.95, 0.85) == ["延迟从 380 毫秒涨到 460 毫秒。", "原因是批大小设成了 8。"]
     assert opened(0.80, 0.92, 0.95, 0.85)[0] == "参会的有李然和陈默。"  # about as good
-    assert answer_first(parts[0]).paragraphs == parts[0].paragraphs
+    assert answer_first(parts[0], "").paragraphs == parts[0].paragraphs
     # What was quoted from its third sentence on is known as said.
     assert parts[0].was_heard("延迟从 380 毫秒涨到 460 毫秒。")
     assert not parts[1].was_heard("延迟从 380 毫秒涨到 460 毫秒。")
