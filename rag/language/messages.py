@@ -22,6 +22,8 @@ BEFORE = re.compile(rf"^{either('framing', 'before')}[：:，, ]*(?=.{{4}})")
 AFTER = re.compile(rf"[，, ]*{either('framing', 'after')}[?？。]*$")
 # A word that asks for code but is in some pages' names does not point to those pages.
 BY_HAND = told_by("framing", "by_hand")
+# Characters of a word or two.
+LONGEST_WORDS = 6
 
 
 def without_interjections(question: str) -> str:
@@ -46,8 +48,8 @@ def unwrapped(question: str) -> str:
     inner = typed[before.end() :]
     after = AFTER.search(same_place(inner))
     inner = inner[: after.start()] if after else inner
-    # One Chinese word is no question: it may be what the wrapper asks about (面试官问我缺点怎么答).
-    return inner if inner.isascii() or len(terms(inner)) > 1 else question
+    # A Chinese word or two are no question: they may be what the wrapper asks about (面试官问我缺点怎么答).
+    return inner if any(map(str.isascii, inner)) or len(inner) > LONGEST_WORDS else question
 
 
 def plainly_for_code(question: str) -> str:
