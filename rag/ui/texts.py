@@ -1,11 +1,9 @@
 """The page's texts, in Chinese and English: one TOML file per room, one line per text."""
 
-import string
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 
 from rag.language.language import Language
+from rag.language.texts import Texts, read_texts
 
 __all__ = [
     "GUIDE_TEXTS",
@@ -23,33 +21,6 @@ __all__ = [
     "read_texts",
 ]
 HERE = Path(__file__).parent
-
-
-class Texts:
-    """A room's texts in one language, each an attribute by its name; `str.format` fills `{…}`."""
-
-    def __init__(self, room: str, texts: Mapping[str, str]) -> None:
-        vars(self).update(texts, _room=room)
-
-    def __getattr__(self, name: str) -> str:
-        raise AttributeError(f"{vars(self).get('_room')} has no text {name!r}")
-
-
-def read_texts(file: Path) -> dict[Language, Texts]:
-    """The texts of a file in each language. Raises ValueError if one is missing in a language, or takes other values
-    there."""
-    rows = tomllib.loads(file.read_text(encoding="utf-8"))
-    for name, said in rows.items():
-        if set(said) != set(Language) or not all(said.values()):
-            raise ValueError(f"{file.name}: {name} is not said in every language")
-        if len({frozenset(_values(text)) for text in said.values()}) > 1:
-            raise ValueError(f"{file.name}: {name} takes other values in each language")
-    room = f"{file.parent.name}/{file.name}"
-    return {language: Texts(room, {name: said[language] for name, said in rows.items()}) for language in Language}
-
-
-def _values(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
 TEXTS = read_texts(HERE / "texts.toml")

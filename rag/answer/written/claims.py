@@ -30,7 +30,7 @@ MODEL_MARKERS = re.compile(
 )
 EXACT = re.compile(rf"{NUMBER.pattern}|{LATIN_TERM}")
 # In an English sentence: a word written like a name (LoRA, bf16, W4A16), or capitalised within it (… with Adam).
-NAME = re.compile(r"(?=[A-Za-z])(?:\w*[A-Z][\w]*[A-Z]|\w*[A-Za-z]-?\d|(?<=[a-z,;)] )[A-Z][a-z])[\w.+#-]*")
+NAME = re.compile(r"(?=[A-Za-z])(?:\w*[A-Z][\w-]*[A-Z]|\w*[A-Za-z]-?\d|(?<=[a-z,;)] )[A-Z][a-z])[\w.+#-]*")
 MARKUP = re.compile(rf"[*`]|(?<={CHINESE})\s+|\s+(?={CHINESE})")
 
 FORMULA = re.compile(r"\$+([^$]+)\$")

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rag.evaluation.table import aligned, short
+from rag.language.language import Language
+from rag.language.texts import read_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,52 +57,7 @@ def gates(
     }
 
 
-NAMES = {
-    "en": {
-        "citation_precision": "citations that support their claim",
-        "citation_relevance": "citations from a page that answers",
-        "citation_recall": "gold evidence covered by citations",
-        "evidence_found": "gold evidence covered by the passages found",
-        "unsupported_claims": "sentences without support, left out",
-        "refusal_recall": "near misses refused",
-        "false_refusals": "answerable questions refused",
-        "refusal_precision": "refusals that are right",
-        "near_misses": "… of a guess: share of near misses",
-        "follow_up_ndcg@10": "follow-ups, nDCG@10",
-        "standalone_ndcg@10": "… asked standing alone",
-        "follow_up_retained": "… the one by the other",
-        "two_sided_found": "two-sided: all evidence found",
-        "two_sided_cited": "two-sided: all evidence cited",
-        "answer_characters": "characters of an answer",
-        "first_evidence": "seconds to the evidence, median (95%)",
-        "first_text": "seconds to the first text, median (95%)",
-        "end": "seconds to the end, median (95%)",
-        "questions": "questions",
-        "answers": "answers",
-    },
-    "zh": {
-        "citation_precision": "支持所在论断的引用",
-        "citation_relevance": "出自能回答的页面的引用",
-        "citation_recall": "引用覆盖的标准证据",
-        "evidence_found": "检索段落覆盖的标准证据",
-        "unsupported_claims": "没有依据而略去的句子",
-        "refusal_recall": "资料没有答案的问题：拒答",
-        "false_refusals": "有答案的问题：误拒",
-        "refusal_precision": "拒答中正确的",
-        "near_misses": "……随意猜：无答案问题的占比",
-        "follow_up_ndcg@10": "追问的 nDCG@10",
-        "standalone_ndcg@10": "……改成独立问题来问",
-        "follow_up_retained": "……前者与后者之比",
-        "two_sided_found": "对比题：证据全部找到",
-        "two_sided_cited": "对比题：证据全部引用",
-        "answer_characters": "答案字数",
-        "first_evidence": "出现证据的秒数，中位数（95%）",
-        "first_text": "出现首段文字的秒数，中位数（95%）",
-        "end": "答完的秒数，中位数（95%）",
-        "questions": "问题数",
-        "answers": "回答",
-    },
-}
+NAMES = read_pairs(Path(__file__).with_name("measures.toml"))
 SECONDS = ("first_evidence", "first_text", "end")
 # The measures shown by kind of question.
 BY_KIND = ("citation_precision", "citation_recall", "evidence_found", "false_refusals", "refusal_recall")
@@ -108,7 +66,7 @@ Result = Mapping[str, Any]
 
 
 def as_text(result: Result) -> str:
-    names = NAMES["en"]
+    names = NAMES[Language.EN]
     rows = [
         [names[name], measure(name, value), f"of {value['of']:,.0f}", _target(result, name)]
         for name, value in result["measures"].items()
@@ -137,7 +95,7 @@ def as_text(result: Result) -> str:
 def cells(results: Sequence[Result], language: str = "en", *, called: Sequence[str] = ()) -> list[list[str]]:
     """A table with a header, a column for each answerer and a row for each measure with its interval; ✓ and ✗ say
     whether its target is met. `called` are the names of the answerers, by default their labels."""
-    names = NAMES[language]
+    names = NAMES[Language(language)]
     shown = [name for name in names if any(name in result["measures"] for result in results)]
     rows = [[names["answers"], *(called or map(label, results))]]
     rows += [[names[name], *(_cell(result, name) for result in results)] for name in shown]

@@ -160,7 +160,5 @@ def _measures(result: Mapping[str, Any], names: Iterable[str], caption: str, lan
         if value:
             gate = gates.get(name, {})
             target = gate.get("at_least", gate.get("at_most"))
-            dots.append(
-                Dot(NAMES[str(language)][name], value["value"], value["low"], value["high"], target, strong=True)
-            )
+            dots.append(Dot(NAMES[language][name], value["value"], value["low"], value["high"], target, strong=True))
     return plot(dots, caption) if dots else ""
