@@ -21,6 +21,7 @@ from rag.index.generation import (
     live_manifest,
     new_generation,
     open_index,
+    save_words,
 )
 from rag.index.generation import publish as publish_on_disk
 from rag.index.keywords import KeywordIndex
@@ -173,5 +174,6 @@ def _write(folder: Path, index: MilvusIndex) -> None:
         KeywordIndex.build(d.keyword_terms(p) for d in stored for p in d.passages if p.number is not None).save(
             written / KEYWORDS
         )
+        save_words(written)
         fields = index.manifest.model_dump(exclude={"format", "files"}) | {"generation": number}
         publish_on_disk(folder, written, fields)

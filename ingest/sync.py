@@ -36,6 +36,7 @@ from rag.index.generation import (
     load_generation,
     new_generation,
     publish,
+    save_words,
 )
 from rag.index.locks import writer_lock
 from rag.index.manifest import FORMAT, Anchors, Manifest, Root
@@ -281,6 +282,7 @@ class _Run:
                     save_tokens(embedded.codec, embedded.tokens, folder / TOKENS)
                 live = self.earlier.index if self.earlier.is_kept else None
                 keywords_of(documents, live, stored).save(folder / KEYWORDS)
+                save_words(folder)
                 # Read back, since FAISS does not report every failed write.
                 written = load_generation(folder, Manifest(format=FORMAT, files={}, **fields))
             except (sqlite3.Error, RuntimeError, ValueError, IndexCorruptError) as error:

@@ -82,8 +82,8 @@ class Decision:
     """Whether to refuse, and the evidence left to answer from.
 
     `log_odds` against an answer, refused above `margin`, are None without a calibration; `names` are the names in the
-    question, of which the material lacks the `unknown` ones. `reading` is the reader's log odds, None if it was not
-    asked.
+    question, of which the material lacks the `unknown` ones. `reading` is the reader's log odds, of the best section
+    that it read before it was sure; None if it was not asked.
     """
 
     refusal: Refusal | None
@@ -183,13 +183,13 @@ def _of_the_rest(
 ) -> Decision:
     """The decision on the sides or parts at the `known` places alone: the most doubtful of them decides."""
     result = whole.result
-    told = result.question.compared or result.question.parts
+    asked = result.question.compared or result.question.parts
     left = replace(
         result,
         selection_query=sides[0].query,
         evidence=merge(sides, len(result.evidence.hits)),
         sides=sides if len(sides) > 1 else (),
-        silent=tuple(side for place, side in enumerate(told) if place not in known),
+        silent=tuple(side for place, side in enumerate(asked) if place not in known),
     )
     refusal = next((one.refusal for one in judgements if one.refusal), None)
     doubtful = max(judgements, key=lambda one: -np.inf if one.log_odds is None else one.log_odds)

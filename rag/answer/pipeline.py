@@ -115,7 +115,7 @@ def _rank(trace: Trace) -> Trace:
     if reader is not None:
         after = partial(reconsider, decision, points_to_nearest=not resources.may_decline)
         ranking = trace.rankings[0]
-        reading = best_reading(reader, resources.embedder, ranking, lambda reading: after(reading).answers_surely)
+        reading = best_reading(reader, resources.embedder, ranking, lambda best: after(best).answers_surely)
         decision = decision if reading is None else after(reading)
     trace = replace(trace, decision=decision)
     return replace(trace, verdict=verdict_on(trace))

@@ -60,9 +60,9 @@ def best_reading(
     """The reader's log odds that one of the first sections answers; None if there is none. It reads as many at a time
     as there are processors, and no more once the best reading `is_enough`."""
     best: float | None = None
-    sections = in_words(ranking).sections[:READ_FIRST]
-    for start in range(0, len(sections), thread_count()):
-        texts = [text_of(section, embedder) for section in sections[start : start + thread_count()]]
+    sections, at_once = in_words(ranking).sections[:READ_FIRST], thread_count()
+    for start in range(0, len(sections), at_once):
+        texts = [text_of(section, embedder) for section in sections[start : start + at_once]]
         read = [reading.answers for reading in reader.read(ranking.query, texts)]
         best = max(read if best is None else [best, *read])
         if is_enough(best):

@@ -8,19 +8,21 @@ from rag.index.storage import StoredDocument
 from rag.index.topics import topic_title, topic_titles
 from rag.language.courtesy import Courtesy
 from rag.language.language import Language, language_of
-from rag.language.texts import read_texts
+from rag.language.texts import read_by_name
 from rag.types import Refusal, Step, StepKind
 
-TEXTS = read_texts(Path(__file__).with_suffix(".toml"))
+TEXTS = read_by_name(Path(__file__).with_suffix(".toml"))
 EXAMPLES = 3
 
 
 def refusal_text(language: Language, refusal: Refusal) -> str:
     """The refusal, with questions to ask instead, or the way to find them."""
-    text: str = getattr(TEXTS[language], refusal.reason).format(missing=_listed(refusal.missing, language))
+    text = TEXTS[language][refusal.reason].format(missing=_listed(refusal.missing, language))
     if refusal.only:
-        text += TEXTS[language].only.format(only=_listed(refusal.only, language))
-    return text + (_suggested(TEXTS[language].suggestions, refusal.suggestions) or f"\n\n{TEXTS[language].way_in}")
+        text += TEXTS[language]["only"].format(only=_listed(refusal.only, language))
+    return text + (
+        _suggested(TEXTS[language]["suggestions"], refusal.suggestions) or f"\n\n{TEXTS[language]['way_in']}"
+    )
 
 
 def missing_text(language: Language, silent: Sequence[str], known: Sequence[str], unknown: Sequence[str] = ()) -> str:
@@ -28,10 +30,10 @@ def missing_text(language: Language, silent: Sequence[str], known: Sequence[str]
     lines = []
     if silent:
         lines.append(
-            TEXTS[language].silent_side.format(missing=_listed(silent, language), known=_listed(known, language))
+            TEXTS[language]["silent_side"].format(missing=_listed(silent, language), known=_listed(known, language))
         )
     if unknown:
-        lines.append(TEXTS[language].unknown.format(missing=_listed(unknown, language)))
+        lines.append(TEXTS[language]["unknown"].format(missing=_listed(unknown, language)))
     return "".join(f"{line}\n\n" for line in lines)
 
 
@@ -41,14 +43,13 @@ def calculated_text(language: Language, steps: Sequence[Step]) -> str:
     if not calculations:
         return ""
     lines = [f"- `{step.request}` = {step.result}" for step in calculations]
-    return "\n\n" + "\n".join((TEXTS[language].calculated, "", *lines))
+    return "\n\n" + "\n".join((TEXTS[language]["calculated"], "", *lines))
 
 
 def nearest_text(language: Language, unknown: Sequence[str] = (), *, in_line: bool) -> str:
     """The words before a quote that is near the question but may not answer it, with the names that the material lacks;
     with `in_line`, the quote continues their line."""
-    texts = TEXTS[language]
-    text = (texts.nearest_to_unknown if unknown else texts.nearest).format(missing=_listed(unknown, language))
+    text = TEXTS[language]["nearest_to_unknown" if unknown else "nearest"].format(missing=_listed(unknown, language))
     return text + ("\n\n" if not in_line else "" if language is Language.ZH else " ")
 
 
@@ -58,7 +59,7 @@ def courtesy_text(language: Language, kind: Courtesy, index: Index, *, turn: int
     titles = topic_titles(Path(root.path) for root in index.manifest.roots)
     folders = sorted({document.relative.split("/")[0] for document in documents if "/" in document.relative})
     topics = [topic_title(folder, titles, language) for folder in folders]
-    template: str = getattr(TEXTS[language], kind)
+    template = TEXTS[language][kind]
     named = f"（{'、'.join(topics)}）" if language is Language.ZH else f" ({', '.join(topics)})"
     text = template.format(documents=len(documents), topics=named if topics else "")
     return text + _suggested("", _examples(documents, language, turn))

@@ -47,8 +47,8 @@ def map_arrays(prefix: Path) -> dict[str, NDArray[Any]]:
 
 
 def as_array(texts: Iterable[str]) -> NDArray[np.uint8]:
-    """Texts without NUL, one after another, as an array of bytes."""
-    return np.frombuffer("".join(f"{text}\0" for text in texts).encode(), np.uint8)
+    """Texts in UTF-8, each ended by NUL; a NUL within one becomes a space."""
+    return np.frombuffer("".join(text.replace("\0", " ") + "\0" for text in texts).encode(), np.uint8)
 
 
 def texts_of(array: NDArray[np.uint8]) -> list[str]:

@@ -70,7 +70,8 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 class DiskIndex(Index):
     """An open generation in a folder. Opening verifies every byte and modifies nothing.
 
-    Opening loads everything or holds it open; while it is held, the generation is not collected.
+    Opening loads everything or holds it open, but for vocabulary and written questions, which are loaded when first
+    needed; while it is held, the generation is not collected.
     """
 
     folder: Path
@@ -206,6 +207,14 @@ def _open_generation(index_folder: Path, current: Current, embedder: str | None)
         raise
 
 
+def save_words(folder: Path) -> None:
+    """Write what each process would else read out of all documents of the folder's database: the vocabulary and the
+    written questions."""
+    with closing(Storage(folder / STORAGE_FILE)) as storage:
+        read_vocabulary(storage).save(folder / VOCABULARY)
+        read_asked(storage).save(folder / QUESTIONS)
+
+
 def load_generation(folder: Path, manifest: Manifest, hold: Hold | None = None) -> DiskIndex:
     """Load a generation without checks: the caller has verified or just written its files."""
     vectors = load_vectors(folder)
@@ -250,13 +259,7 @@ def new_generation(index_folder: Path, number: int) -> Iterator[Path]:
 
 
 def publish(index_folder: Path, written: Path, manifest_fields: dict[str, Any]) -> Manifest:
-    """Seal the written folder with a manifest of its files, sync it to disk, make it live with one rename.
-
-    What each process would read out of all documents is made once, here.
-    """
-    with closing(Storage(written / STORAGE_FILE)) as storage:
-        read_vocabulary(storage).save(written / VOCABULARY)
-        read_asked(storage).save(written / QUESTIONS)
+    """Seal the written folder with a manifest of its files, sync it to disk, make it live with one rename."""
     files = {file.name: record_of(file) for file in sorted(written.iterdir())}
     written_format = UNFILLED if f"{TOKENS}.missing.npy" in files else FORMAT
     manifest = Manifest(format=written_format, files=files, **manifest_fields)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rag.index.arrays import as_array, map_arrays, texts_of, write_arrays
 from rag.language.terms import CHINESE_RUN, simplified
@@ -46,15 +45,11 @@ class MaterialVocabulary:
     translations: dict[str, str]
 
     def save(self, prefix: Path) -> None:
-        write_arrays(
-            prefix,
-            {
-                "words": as_array(self.words),
-                "counts": np.fromiter(self.words.values(), np.int64),
-                "spellings": as_array(chain(self.spellings, self.spellings.values())),
-                "translations": as_array(chain(self.translations, self.translations.values())),
-            },
-        )
+        """Write it to files whose names begin with `prefix`."""
+        written = {"counts": np.fromiter(self.words.values(), np.int64), "words": as_array(self.words)}
+        for name, texts in (("spelling", self.spellings), ("translation", self.translations)):
+            written |= {f"{name}_keys": as_array(texts), f"{name}_values": as_array(texts.values())}
+        write_arrays(prefix, written)
 
     @classmethod
     def load(cls, prefix: Path) -> "MaterialVocabulary | None":
@@ -63,7 +58,11 @@ class MaterialVocabulary:
         if not arrays:
             return None
         words = dict(zip(texts_of(arrays["words"]), arrays["counts"].tolist(), strict=True))
-        return cls(Counter(words), _halves(arrays["spellings"]), _halves(arrays["translations"]))
+        spellings, translations = (
+            dict(zip(texts_of(arrays[f"{name}_keys"]), texts_of(arrays[f"{name}_values"]), strict=True))
+            for name in ("spelling", "translation")
+        )
+        return cls(Counter(words), spellings, translations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +79,6 @@ class VocabularySource(Protocol):
 
     def names(self, most: int) -> list[str]: ...
     def texts(self, most: int) -> list[str]: ...
-
-
-def _halves(array: NDArray[np.uint8]) -> dict[str, str]:
-    """The first half of these texts, each with its own of the second."""
-    texts = texts_of(array)
-    middle = len(texts) // 2
-    return dict(zip(texts[:middle], texts[middle:], strict=True))
 
 
 def read_vocabulary(storage: VocabularySource) -> MaterialVocabulary:

@@ -57,6 +57,7 @@ class AskedQuestions:
     _kept: dict[str, Questions] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def save(self, prefix: Path) -> None:
+        """Write them to files whose names begin with `prefix`."""
         write_arrays(
             prefix,
             {

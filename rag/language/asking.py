@@ -24,9 +24,9 @@ KINDS = tuple(
     (told_by("asking", asks), told_by("asking", holds))
     for asks, holds in (("when", "a_time"), ("how_much", "an_amount"), ("why", "a_cause"), ("where", "a_place"))
 )
-# Those whose answer is a figure.
-FIGURES = KINDS[:2]
-NAME_WITH_FIGURES = re.compile(r"[a-z][\w.-]*\d[\w.-]*|\]\([^)]*\)", re.IGNORECASE)
+# Those whose answer is a figure: the question, and the sentence without names such as GPT-4, 7B and 3D.
+FIGURES = (KINDS[0], (told_by("asking", "asks_figure"), KINDS[1][1]))
+NAME_WITH_FIGURES = re.compile(r"[a-z][\w.-]*\d[\w.-]*|\d[\d.]*[bd]\b|\]\([^)]*\)", re.IGNORECASE)
 DEFINITION = told_by("asking", "what")
 HEADING = re.compile(rf".*[?？][\s*]*$|{either('asking', 'heading')}", re.IGNORECASE)
 # Marks of an English question that a bare name lacks.
@@ -61,8 +61,10 @@ OWN_TERMS_OF_A_PART = 2
 def gives_figure(question: str, sentence: str) -> bool:
     """Whether a question asks when or how much, and a sentence holds a time or an amount.
 
-    >>> gives_figure("LoRA 的秩一般设多少", "秩从 8 起步"), gives_figure("秩设多少", "见 GPT-4 的报告")
+    >>> gives_figure("LoRA 的秩一般设多少", "秩从 8 起步"), gives_figure("秩设多少", "见 GPT-4 和 7B 的报告")
     (True, False)
+    >>> gives_figure("这几种注意力有什么区别", "MQA 有 1 组键值。"), gives_figure("为什么几乎不掉点", "误差 3%")
+    (False, False)
     """
     said = NAME_WITH_FIGURES.sub(" ", fold(sentence))
     return any(asks.search(fold(question)) and holds.search(said) for asks, holds in FIGURES)

@@ -7,6 +7,7 @@ Buttons below an answer ask for such a form, and so do readers: 写出来看看,
 import re
 from enum import StrEnum
 
+from rag.language.asking import ASKS
 from rag.language.courtesy import Courtesy
 from rag.language.language import Language
 from rag.language.lexicon import either, told_by
@@ -22,8 +23,9 @@ BEFORE = re.compile(rf"^{either('framing', 'before')}[：:，, ]*(?=.{{4}})")
 AFTER = re.compile(rf"[，, ]*{either('framing', 'after')}[?？。]*$")
 # A word that asks for code but is in some pages' names does not point to those pages.
 BY_HAND = told_by("framing", "by_hand")
-# Characters of a word or two.
-LONGEST_WORDS = 6
+# Characters of a word or two in Chinese.
+MOST_OF_TWO_WORDS = 6
+LATIN_OR_DIGIT = re.compile(r"[A-Za-z0-9]")
 
 
 def without_interjections(question: str) -> str:
@@ -36,7 +38,7 @@ def without_interjections(question: str) -> str:
 
 
 def unwrapped(question: str) -> str:
-    """The question without the phrases around it, if a name or more than one word is left.
+    """The question without the phrases around it, if a question, a name or more than two words are left.
 
     >>> unwrapped("要是被问到 LoRA 的秩怎么选，该怎么说")
     'LoRA 的秩怎么选'
@@ -49,7 +51,8 @@ def unwrapped(question: str) -> str:
     after = AFTER.search(same_place(inner))
     inner = inner[: after.start()] if after else inner
     # A Chinese word or two are no question: they may be what the wrapper asks about (面试官问我缺点怎么答).
-    return inner if any(map(str.isascii, inner)) or len(inner) > LONGEST_WORDS else question
+    says_enough = len(inner) > MOST_OF_TWO_WORDS or LATIN_OR_DIGIT.search(inner) or ASKS.search(inner)
+    return inner if says_enough else question
 
 
 def plainly_for_code(question: str) -> str:
@@ -118,7 +121,7 @@ RESTATING = told_by("intents", "restating")
 ASKS_AGAIN = told_by("intents", "asks_again")
 RESTATING_TERMS = 2
 MANNERS = (Intent.SHORTER, Intent.SIMPLER, Intent.MORE)
-CLAUSE = re.compile(r"[^，,。；;]+[，,。；;]*")
+CLAUSE = re.compile(r"[^，,。；;？?！!]+[，,。；;？?！!]*")
 
 
 def answered_by(form: Intent, question: str) -> bool:
@@ -147,10 +150,12 @@ def without_manner(question: str) -> str:
 
     >>> without_manner("什么是投机采样，大白话讲下"), without_manner("说人话")
     ('什么是投机采样', '说人话')
+    >>> without_manner("什么是投机采样？通俗点讲")
+    '什么是投机采样？'
     """
     clauses = CLAUSE.findall(question)
     said = [clause for clause in clauses if not (intent_of(clause) in MANNERS and restates(clause))]
-    return "".join(said).strip(" ，,") if said and len(said) < len(clauses) else question
+    return "".join(said).rstrip(" ，,；;") if said and len(said) < len(clauses) else question
 
 
 def restates(question: str) -> bool:

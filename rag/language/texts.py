@@ -9,22 +9,22 @@ from rag.language.language import Language
 
 
 class Texts:
-    """A room's texts in one language, each an attribute by its name; `str.format` fills `{…}`."""
+    """A file's texts in one language, each an attribute by its name; `str.format` fills `{…}`."""
 
-    def __init__(self, room: str, texts: Mapping[str, str]) -> None:
-        vars(self).update(texts, _room=room)
+    def __init__(self, file: str, texts: Mapping[str, str]) -> None:
+        vars(self).update(texts, _file=file)
 
     def __getattr__(self, name: str) -> str:
-        raise AttributeError(f"{vars(self).get('_room')} has no text {name!r}")
+        raise AttributeError(f"{vars(self).get('_file')} has no text {name!r}")
 
 
 def read_texts(file: Path) -> dict[Language, Texts]:
-    """The texts of a file in each language. Raises what `read_pairs` raises."""
-    room = f"{file.parent.name}/{file.name}"
-    return {language: Texts(room, said) for language, said in read_pairs(file).items()}
+    """The texts of a file in each language. Raises what `read_by_name` raises."""
+    name = f"{file.parent.name}/{file.name}"
+    return {language: Texts(name, said) for language, said in read_by_name(file).items()}
 
 
-def read_pairs(file: Path) -> dict[Language, dict[str, str]]:
+def read_by_name(file: Path) -> dict[Language, dict[str, str]]:
     """The texts of a file by their names, in each language. Raises ValueError if one is missing in a language, or takes
     other values there."""
     rows = tomllib.loads(file.read_text(encoding="utf-8"))

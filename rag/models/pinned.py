@@ -66,13 +66,13 @@ class PinnedModel:
 
 
 def _read(stated: Mapping[str, Any]) -> PinnedModel:
-    """`parts` says how many wheels there are, and names package, version and member of number `n` of them."""
-    parts = stated["parts"]
-    members = tuple(
-        WheelMember(*(parts[name].format(n=n) for name in ("package", "version", "member")))
-        for n in range(1, parts.get("count", 1) + 1)
-    )
-    return PinnedModel(**{**stated, "form": Form(stated["form"]), "parts": members})
+    """The model that an entry states. Its `parts` say how many wheels there are, by default one, and name package,
+    version and member of number `n` of them."""
+    names = dict(stated["parts"])
+    numbers = range(1, names.pop("count", 1) + 1)
+    parts = tuple(WheelMember(**{name: text.format(n=n) for name, text in names.items()}) for n in numbers)
+    hashes = MappingProxyType(stated.get("file_sha256", {}))
+    return PinnedModel(**{**stated, "form": Form(stated["form"]), "parts": parts, "file_sha256": hashes})
 
 
 _STATED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -148,10 +148,9 @@ def tell(assistant: Assistant, questions: Iterable[tuple[str, str]]) -> Iterator
         decision, reader = trace.decision, assistant.reader
         if decision.features is None or decision.unspoken is None or reader is None:
             continue
-        reading = decision.reading
-        if reading is None:
-            rankings = trace.rankings or rank_sections(trace.resources, decision.result)
-            reading = best_reading(reader, assistant.embedder, rankings[0])
+        # Not the decision's reading, which ends when the weights of now are sure.
+        rankings = trace.rankings or rank_sections(trace.resources, decision.result)
+        reading = best_reading(reader, assistant.embedder, rankings[0])
         if reading is not None:
             calibrated = log_odds_of(assistant.index, decision.features)
             assert calibrated is not None

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
 
 from rag.answer.quoted.paragraphs import BLOCKS, Paragraph, is_number
 from rag.answer.quoted.sections import Section
@@ -40,35 +39,42 @@ def _figure_first(section: Section, question: str, scores: Mapping[tuple[int, in
     Of 21 labelled development questions whose section opens without the figure that another sentence gives, 13 then
     open with the sentence that answers, where one no longer does (docs/results/best_places.md)."""
     giving = [
-        (scores[paragraph.passage.number, unit.start], -place, -number)
+        (place, number)
         for place, paragraph in enumerate(section.paragraphs)
-        for number, (unit, text) in enumerate(zip(paragraph.units, paragraph.texts, strict=True))
-        if _stands_alone(paragraph, number) and gives_figure(question, text)
+        for number, text in enumerate(paragraph.texts)
+        if gives_figure(question, text) and _can_be_moved(section.paragraphs, place, number)
     ]
-    score, place, number = max(giving, default=(-inf, 0, 0))
-    if score < max(scores.values()) - LEADS_IN:
+
+    def answers(where: tuple[int, int]) -> float:
+        paragraph = section.paragraphs[where[0]]
+        return scores[paragraph.passage.number, paragraph.units[where[1]].start]
+
+    best = max(giving, key=answers, default=None)
+    if best is None or answers(best) < max(scores.values()) - LEADS_IN:
         return section
-    home, number = section.paragraphs[-place], -number
+    place, number = best
+    home = section.paragraphs[place]
     left = home.units[:number] + home.units[number + 1 :]
     rest = [_from(replace(home, units=left), begins_line=number == 0 or left[0].begins_line)] if left else []
-    goes_on, *others = (*section.paragraphs[:-place], *rest, *section.paragraphs[1 - place :])
+    goes_on, *others = (*section.paragraphs[:place], *rest, *section.paragraphs[place + 1 :])
     opening = _from(replace(home, units=(home.units[number],)), begins_line=True)
     goes_on = _from(goes_on, begins_line=not _leads_in(goes_on.units[0], goes_on.texts[0]))
     return replace(section, paragraphs=(opening, goes_on, *others), answering=())
 
 
-def _stands_alone(paragraph: Paragraph, number: int) -> bool:
-    """Whether a unit of a paragraph is a sentence that can be read without what stands before it, after which another
-    can go on, and whether what follows can be read without it."""
-    unit, text = paragraph.units[number], paragraph.texts[number]
-    own, after = (paragraph.units[begin:] for begin in (number, number + 1))
-    return (
-        _leads_in(unit, text)
-        and ends_with(text, FULL_STOPS + SEMICOLONS)
-        and not _points_back(replace(paragraph, units=own))
-        and not SPEAKS_OF_A_BLOCK.search(plain(text))
-        and not (after and (after[0].kind in BLOCKS or _points_back(replace(paragraph, units=after))))
-    )
+def _can_be_moved(paragraphs: Sequence[Paragraph], place: int, number: int) -> bool:
+    """Whether a unit is a sentence after which another can go on, which can be read without what stands before it, and
+    without which what follows can be read."""
+    paragraph = paragraphs[place]
+    text = paragraph.texts[number]
+    own = replace(paragraph, units=paragraph.units[number : number + 1])
+    if not (_leads_in(own.units[0], text) and ends_with(text, FULL_STOPS + SEMICOLONS)):
+        return False
+    if _points_back(own) or SPEAKS_OF_A_BLOCK.search(plain(text)):
+        return False
+    units = paragraph.units[number + 1 :]
+    after = [replace(paragraph, units=units)] if units else paragraphs[place + 1 : place + 2]
+    return not any(_points_back(following) or following.units[0].kind in BLOCKS for following in after)
 
 
 def _best_paragraph_first(section: Section) -> Section:
@@ -147,7 +153,8 @@ def _scored(section: Section) -> dict[tuple[int, int], float]:
 
 def split_lead(section: Section) -> tuple[list[Paragraph], list[Paragraph]]:
     """The first sentences of a section, as many as a reader takes in at once, and the rest. A table, a formula or code
-    is never part of the lead, nor is the line that announces it: a section that opens with these is all rest."""
+    is never part of the lead, nor is the line that announces it or one that ends no sentence: a section that opens with
+    these is all rest."""
     lead: list[Paragraph] = []
     room = LEAD_CHARACTERS
     for place, paragraph in enumerate(section.paragraphs):

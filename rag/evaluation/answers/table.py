@@ -7,7 +7,7 @@ from typing import Any
 
 from rag.evaluation.table import aligned, short
 from rag.language.language import Language
-from rag.language.texts import read_pairs
+from rag.language.texts import read_by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def gates(
     }
 
 
-NAMES = read_pairs(Path(__file__).with_name("measures.toml"))
+NAMES = read_by_name(Path(__file__).with_name("measures.toml"))
 SECONDS = ("first_evidence", "first_text", "end")
 # The measures shown by kind of question.
 BY_KIND = ("citation_precision", "citation_recall", "evidence_found", "false_refusals", "refusal_recall")

@@ -20,8 +20,8 @@ from rag.errors import IndexCorruptError, IndexLockedError, IndexMismatchError, 
 from rag.index import DiskIndex, current_generation, generation, open_index
 from rag.index.generation import Freshness, freshness, new_generation, publish, reopen
 from rag.index.locks import writer_lock
-from rag.index.vocabulary import read_vocabulary
-from rag.index.written_questions import read_asked
+from rag.index.vocabulary import MaterialVocabulary, read_vocabulary
+from rag.index.written_questions import AskedQuestions, read_asked
 from rag.search.retrieval import search
 from rag.settings import Settings
 from tests.conftest import HashEmbedder
@@ -80,10 +80,14 @@ def test_all_files_may_be_read_by_the_same_people(copied: Path) -> None:
 def test_what_all_documents_say_is_stored(library_index: DiskIndex, tmp_path: Path) -> None:
     """A generation of an older version has none of it: it is read out of the documents."""
     older = replace(library_index, folder=tmp_path)
-    assert library_index.vocabulary.words
-    assert library_index.vocabulary == older.vocabulary == read_vocabulary(library_index.storage)
-    assert library_index.asked.sections == older.asked.sections
-    assert np.array_equal(library_index.asked.holding, read_asked(library_index.storage).holding)
+    stored = MaterialVocabulary.load(library_index.folder / generation.VOCABULARY)
+    assert stored is not None
+    assert stored.words
+    assert stored == library_index.vocabulary == older.vocabulary == read_vocabulary(library_index.storage)
+    asked = AskedQuestions.load(library_index.folder / generation.QUESTIONS)
+    assert asked is not None
+    assert asked.sections == library_index.asked.sections == older.asked.sections
+    assert np.array_equal(asked.holding, read_asked(library_index.storage).holding)
 
 
 def test_there_is_no_index(tmp_path: Path) -> None:

@@ -110,6 +110,8 @@ def test_a_question_in_english_stays_so_where_the_material_has_english(
         ("这题该怎么答", "这题该怎么答"),
         ("面试官让我讲讲 LoRA", "LoRA"),
         ("面试官问我缺点怎么答", "面试官问我缺点怎么答"),
+        ("面试官问你最大的缺点怎么答", "面试官问你最大的缺点怎么答"),
+        ("面试官问什么是早停怎么答", "什么是早停"),
     ],
 )
 def test_what_is_said_around_a_question(question: str, inner: str) -> None:

@@ -14,11 +14,14 @@ HOW_MUCH = "块大小默认多少"
 
 
 def of_sentences(text: str, scores: Sequence[float], question: str = HOW_MUCH) -> list[str]:
-    """The texts of a section of one paragraph, whose sentences answer so well, as it opens."""
+    """The texts of a section whose sentences answer so well, as it opens."""
     under = PageSection.under(("块大小",))
-    passage = Passage(0, "a.md", "块", ("块大小",), MappedText.copied(text, 0), blocks=parse(text), sections=(under,))
-    section = Section("块", under, tuple(paragraphs(passage)), answering=(tuple(scores),))
-    return answer_first(section, question).texts
+    blocks = parse(text)
+    sections = (under,) * len(blocks)
+    passage = Passage(0, "a.md", "块", ("块大小",), MappedText.copied(text, 0), blocks=blocks, sections=sections)
+    of_passage, score = tuple(paragraphs(passage)), iter(scores)
+    answering = tuple(tuple(next(score) for _ in paragraph.units) for paragraph in of_passage)
+    return answer_first(Section("块", under, of_passage, answering=answering), question).texts
 
 
 def test_the_figure_that_is_asked_for_opens() -> None:
@@ -38,3 +41,7 @@ def test_a_figure_stays_where_its_sentence_leans_or_is_leant_on() -> None:
     scores = (0.8, 0.9, 0.7)
     assert of_sentences("块由引擎分配。它因此是 16 个词。块小则浪费少。", scores)[0] == "块由引擎分配。"
     assert of_sentences("块由引擎分配。默认 16 个词。它不用调。", scores)[0] == "块由引擎分配。"
+    # Nor is it taken from before a paragraph that leans on it, or a table.
+    assert of_sentences("块由引擎分配。默认 16 个词。\n\n它不用调。", scores)[0] == "块由引擎分配。"
+    assert of_sentences("块由引擎分配。默认 16 个词。\n\n|甲|\n|-|\n|1|", scores)[0] == "块由引擎分配。"
+    assert of_sentences("块由引擎分配。默认 16 个词。\n\n块小则浪费少。", scores)[0] == "默认 16 个词。"
