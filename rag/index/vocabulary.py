@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.index.arrays import as_array, map_arrays, texts_of, write_arrays
 from rag.language.terms import CHINESE_RUN, simplified
@@ -46,7 +47,10 @@ class MaterialVocabulary:
 
     def save(self, prefix: Path) -> None:
         """Write it to files whose names begin with `prefix`."""
-        written = {"counts": np.fromiter(self.words.values(), np.int64), "words": as_array(self.words)}
+        written: dict[str, NDArray[Any]] = {
+            "counts": np.fromiter(self.words.values(), np.int64),
+            "words": as_array(self.words),
+        }
         for name, texts in (("spelling", self.spellings), ("translation", self.translations)):
             written |= {f"{name}_keys": as_array(texts), f"{name}_values": as_array(texts.values())}
         write_arrays(prefix, written)
