@@ -24,8 +24,8 @@ KINDS = tuple(
     (told_by("asking", asks), told_by("asking", holds))
     for asks, holds in (("when", "a_time"), ("how_much", "an_amount"), ("why", "a_cause"), ("where", "a_place"))
 )
-# Those whose answer is a figure: the question, and the sentence without names such as GPT-4, 7B and 3D.
-FIGURES = (KINDS[0], (told_by("asking", "asks_figure"), KINDS[1][1]))
+# Those whose answer is a figure; not one in a name such as GPT-4, 7B and 3D.
+FIGURES = KINDS[:2]
 NAME_WITH_FIGURES = re.compile(r"[a-z][\w.-]*\d[\w.-]*|\d[\d.]*[bd]\b|\]\([^)]*\)", re.IGNORECASE)
 DEFINITION = told_by("asking", "what")
 HEADING = re.compile(rf".*[?？][\s*]*$|{either('asking', 'heading')}", re.IGNORECASE)
